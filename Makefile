@@ -1,0 +1,106 @@
+# The two commands: `make lab` and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV ?= .venv
+# Installed only where the environment has no torch of its own.
+TORCH ?= torch==2.13.0
+ARGS ?=
+
+BIN := $(abspath $(VENV))/bin
+export PATH := $(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The front end is built by its own rule.
+export SKIP_JUPYTER_BUILDER := 1
+
+ENVIRONMENT = $(PYTHON) .make/environment.py $(VENV) --torch "$(TORCH)"
+FRONTEND := $(shell find src style jupyterlab_t9kjob/schema -type f) package.json tsconfig.json
+PACKAGE := $(shell find jupyterlab_t9kjob -type f -not -path '*/labextension/*' -not -name '*.pyc')
+LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
+WHEEL := build/dist/.built
+
+.DELETE_ON_ERROR:
+.PHONY: lab install test lint format api build bench ui-envs clean help
+
+lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are JupyterLab's, VENV=… an environment to use)
+	@$(BIN)/python .make/lab.py examples $(ARGS)
+
+install: $(VENV)/.t9kjob-installed ## Install into the environment what `make lab` starts
+
+test: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml ## Run every check and test (ONLY="pytest jest" runs some, ARGS=… are passed on)
+	@$(BIN)/python .make/test.py --only "$(ONLY)" -- $(ARGS)
+
+lint: ## Run the linters and type checkers
+	@$(MAKE) --no-print-directory test ONLY="ruff format mypy eslint tsc types"
+
+format: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Mend what the linters can mend
+	ruff check --fix-only --quiet .
+	ruff format --quiet .
+	jlpm lint
+
+api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file and, from it, the TypeScript types
+	python -m jupyterlab_t9kjob.openapi
+	jlpm types
+
+build: $(WHEEL) ## Build the wheel
+	@ls build/dist/*.whl
+
+bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, and against a lab without the extension
+	python -m pip install --quiet playwright
+	python tests/bench/submission.py
+	python tests/bench/startup.py
+
+clean: ## Remove what was built; the environment and node_modules stay
+	rm -rf build lib jupyterlab_t9kjob/labextension
+	find . -name __pycache__ -not -path './.venv/*' -not -path './node_modules/*' -prune -exec rm -rf {} +
+
+help:
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+# -- the environment -------------------------------------------------------------------------------------------------
+
+$(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
+	@$(ENVIRONMENT) examples,build
+	@touch $@
+
+$(VENV)/.t9kjob-dev: $(VENV)/.t9kjob-lab
+	@$(ENVIRONMENT) dev
+	@touch $@
+
+# -- the front end ---------------------------------------------------------------------------------------------------
+
+node_modules/.yarn-state.yml: package.json yarn.lock .yarnrc.yml | $(VENV)/.t9kjob-lab
+	jlpm install --immutable
+	@touch $@
+
+tests/ui/node_modules/.yarn-state.yml: tests/ui/package.json tests/ui/yarn.lock .yarnrc.yml | $(VENV)/.t9kjob-lab
+	cd tests/ui && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 jlpm install --immutable
+	@touch $@
+
+$(LABEXTENSION): $(FRONTEND) node_modules/.yarn-state.yml
+	jlpm build:prod
+
+# A copy of the built front end goes into the environment; the Python code stays linked.
+$(VENV)/.t9kjob-installed: $(LABEXTENSION) $(VENV)/.t9kjob-lab
+	python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# -- the wheel, and environments that have only the wheel ------------------------------------------------------------
+
+$(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml README.md LICENSE
+	rm -rf build/dist
+	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
+	@touch $@
+
+ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupyter/kernels/python3/kernel.json
+
+build/lab-newest/.t9kjob: LAB := jupyterlab
+build/lab-4.2/.t9kjob: LAB := jupyterlab==4.2.*
+build/lab-%/.t9kjob: $(WHEEL)
+	test -d $(@D) || $(BIN)/python -m venv $(@D)
+	$(@D)/bin/pip install --quiet "$(LAB)" "$$(ls build/dist/*.whl)[tensorboard]"
+	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl
+	@touch $@
+
+# Those have no torch; their kernel is this environment's.
+build/kernels/share/jupyter/kernels/python3/kernel.json: $(VENV)/.t9kjob-lab
+	$(BIN)/python -m ipykernel install --prefix build/kernels --name python3

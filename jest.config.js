@@ -1,0 +1,33 @@
+const jupyterlab = require('@jupyterlab/testing/lib/jest-config')(__dirname);
+
+// published as ES modules, which jest has to translate
+const esModules = [
+  '@codemirror',
+  '@jupyter',
+  '@jupyterlab',
+  '@marijn',
+  '@microsoft',
+  'exenv-es6',
+  'lib0',
+  'marked',
+  'nanoid',
+  'vscode-ws-jsonrpc',
+  'y-protocols',
+  'y-websocket',
+  'yjs'
+].join('|');
+
+module.exports = {
+  ...jupyterlab,
+  reporters: [
+    'default',
+    ['jest-junit', { outputFile: 'build/reports/jest.xml' }]
+  ],
+  roots: ['src', 'tests/frontend'],
+  testRegex: '\\.spec\\.tsx?$',
+  transform: {
+    ...jupyterlab.transform,
+    '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tests/frontend/tsconfig.json' }]
+  },
+  transformIgnorePatterns: [`/node_modules/(?!${esModules}).+`]
+};

@@ -1,0 +1,182 @@
+"""The server extension: its settings, its life, and the way to the services."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jupyter_core.paths import jupyter_data_dir
+from jupyter_server._tz import utcnow
+from jupyter_server.extension.application import ExtensionApp
+from traitlets import Bool, Float, Integer, List, Unicode, default
+
+from .core.errors import Unavailable
+from .handlers.routes import handlers
+
+if TYPE_CHECKING:
+    from jupyter_server.serverapp import ServerApp
+
+    from .handlers.base import Socket
+    from .services import Services
+
+STOP_SECONDS = 5.0
+ACTIVE_PHASES = frozenset({"Pending", "Running", "Resuming"})
+
+
+class T9kJobApp(ExtensionApp):
+    """The server part of jupyterlab_t9kjob."""
+
+    name = "jupyterlab_t9kjob"
+    description = "Run PyTorch DDP scripts and notebooks as distributed jobs."
+    # below the server's own pages: there is nothing to open
+    extension_url = "/"
+    load_other_extensions = True
+
+    home = Unicode(help="Directory that keeps local jobs: records and logs.").tag(config=True)
+    grace_seconds = Float(
+        10.0, min=0, help="Seconds between SIGTERM and SIGKILL when the processes of a local job are ended."
+    ).tag(config=True)
+    device_pool = List(
+        Unicode(),
+        default_value=None,
+        allow_none=True,
+        help="Accelerators that local jobs may use, by index or UUID; None for all that are found.",
+    ).tag(config=True)
+    local_jobs_are_activity = Bool(
+        True,
+        help="While a local job runs, the server counts as active, so that nothing culls it as idle.",
+    ).tag(config=True)
+    activity_interval = Float(30.0, min=0.01, help="Seconds between two notes of such activity.").tag(config=True)
+    tensorboard_idle_seconds = Float(
+        3600.0, min=1, help="Seconds after which a TensorBoard that nobody looks at is stopped."
+    ).tag(config=True)
+    tensorboard_limit = Integer(10, min=1, help="TensorBoards that may run at a time.").tag(config=True)
+    tensorboard_reload_seconds = Float(5.0, min=0.1, help="Seconds between a TensorBoard's looks for new data.").tag(
+        config=True
+    )
+    tensorboard_load_fast = Bool(
+        False,
+        help="Let TensorBoard use its fast loader. It listens on a TCP port from which every user of this machine can"
+        " read, so only a machine with one user should.",
+    ).tag(config=True)
+    log_bytes_in_flight = Integer(
+        1024 * 1024,
+        min=1,
+        help="Bytes of log that are sent to a page before it has shown them; a page that stops reading costs no more.",
+    ).tag(config=True)
+
+    @default("home")
+    def _default_home(self) -> str:
+        return str(Path(jupyter_data_dir()) / "t9kjob")
+
+    def initialize_settings(self) -> None:
+        """Prepare for a start; nothing heavy is imported before the first use."""
+        self.sockets: set[Socket] = set()
+        self._services: Services | None = None
+        self._starting: asyncio.Task[Services] | None = None
+        self._activity: asyncio.Task[None] | None = None
+        self._active_jobs: set[str] = set()
+
+    def initialize_handlers(self) -> None:
+        """Register the routes."""
+        self.handlers.extend(handlers())
+
+    async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        """Start once the server answers; what fails here fails again, with an answer, at the first request."""
+        try:
+            await self.services()
+        except Exception:
+            self.log.exception("jupyterlab_t9kjob could not start")
+
+    # -- services -----------------------------------------------------------------------------------------------------
+
+    async def services(self) -> Services:
+        """Return the services, started.
+
+        Raises
+        ------
+        Unavailable
+            If they can't start; the next call tries again.
+        """
+        if self._services is None:
+            if self._starting is None:
+                self._starting = asyncio.create_task(self._start())
+            try:
+                self._services = await asyncio.shield(self._starting)
+            except OSError as error:
+                raise Unavailable(
+                    "The job service can't start.",
+                    verbatim=str(error),
+                    hint=f"It keeps its records in {self.home}, which must be writable.",
+                ) from error
+            finally:
+                if self._starting is not None and self._starting.done():
+                    self._starting = None
+        return self._services
+
+    async def _start(self) -> Services:
+        services = await asyncio.to_thread(self._make_services)
+        try:
+            await services.start()
+        except BaseException:
+            await services.stop()
+            raise
+        services.jobs.listen(self._note_job)
+        for job in await services.jobs.jobs():
+            self._note_job(job.id, job)
+        self._activity = asyncio.create_task(self._note_activity())
+        return services
+
+    def _make_services(self) -> Services:
+        from .engines.local.engine import Settings
+        from .services import make_services
+
+        assert self.serverapp is not None  # noqa: S101
+        return make_services(
+            home=Path(self.home).expanduser(),
+            contents_manager=self.serverapp.contents_manager,
+            kernel_spec_manager=self.serverapp.kernel_spec_manager,
+            default_kernel=self.serverapp.kernel_manager.default_kernel_name,
+            local=Settings(grace_seconds=self.grace_seconds, device_pool=self.device_pool),
+            tensorboard={
+                "idle_seconds": self.tensorboard_idle_seconds,
+                "limit": self.tensorboard_limit,
+                "reload_interval": self.tensorboard_reload_seconds,
+                "load_fast": self.tensorboard_load_fast,
+            },
+        )
+
+    async def stop_extension(self) -> None:
+        """Close sockets and stop the services within `STOP_SECONDS`. Jobs go on."""
+        for socket in list(self.sockets):
+            socket.close(1001, "the server stops")
+        tasks: list[asyncio.Task[Any]] = [task for socket in self.sockets for task in socket.end()]
+        tasks += [task for task in (self._activity, self._starting) if task is not None]
+        for task in tasks:
+            task.cancel()
+        ends = [*tasks, *([asyncio.create_task(self._services.stop())] if self._services else [])]
+        self._services = self._starting = self._activity = None
+        try:
+            await asyncio.wait_for(asyncio.gather(*ends, return_exceptions=True), STOP_SECONDS)
+        except asyncio.TimeoutError:
+            self.log.warning("jupyterlab_t9kjob did not stop within %g seconds", STOP_SECONDS)
+
+    # -- activity -----------------------------------------------------------------------------------------------------
+
+    def current_activity(self) -> int | None:
+        """Return how many local jobs run, if they keep the server from shutting down for lack of activity."""
+        return len(self._active_jobs) if self.local_jobs_are_activity and self._active_jobs else None
+
+    def _note_job(self, ident: str, job: Any) -> None:
+        if job is not None and job.engine == "local" and job.phase in ACTIVE_PHASES:
+            self._active_jobs.add(ident)
+        else:
+            self._active_jobs.discard(ident)
+
+    async def _note_activity(self) -> None:
+        """Let the server's last activity, which hubs ask for, advance while local jobs run."""
+        while True:
+            if self.current_activity():
+                self.settings["last_activity_times"][self.name] = utcnow()
+            await asyncio.sleep(self.activity_interval)

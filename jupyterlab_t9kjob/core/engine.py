@@ -1,0 +1,170 @@
+"""What every engine offers to `JobService`; handlers and launch code know engines only so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from .job import (
+    Action,
+    EngineName,
+    Event,
+    Job,
+    JobSummary,
+    Link,
+    LogStream,
+    ManifestView,
+    Replica,
+)
+from .spec import JobSpec, Model
+
+
+class Capability(Model):
+    """Whether an engine can do a thing; if not, a sentence for the user that says why."""
+
+    supported: bool
+    reason: str | None = None
+
+
+class DeviceInfo(Model):
+    """One accelerator of a machine."""
+
+    index: int
+    name: str
+    uuid: str | None = None
+    memory_total: int | None = Field(None, description="Bytes.")
+    memory_used: int | None = Field(None, description="Bytes.")
+    used_by: str | None = Field(None, description="In words: a job's name, or another process.")
+
+
+class Machine(Model):
+    """Size of the machine that the local engine runs on."""
+
+    hostname: str
+    cpus: int = Field(description="Cores that this process may use.")
+    memory_total: int | None = Field(None, description="Bytes.")
+    memory_available: int | None = Field(None, description="Bytes.")
+    devices: list[DeviceInfo] = Field(default_factory=list)
+
+
+class EngineInfo(Model):
+    """An engine as found: available or why not, and what it can do."""
+
+    name: EngineName
+    label: str = Field(description="For people: “This machine”.")
+    available: bool
+    reason: str | None = Field(None, description="Why it is not available, a sentence.")
+    namespaces: list[str] = Field(default_factory=list)
+    default_namespace: str = ""
+    capabilities: dict[str, Capability] = Field(default_factory=dict)
+    machine: Machine | None = None
+
+
+class Check(Model):
+    """One line below the preview: an error, a warning, a hint, or something that is well."""
+
+    level: Literal["error", "warning", "hint", "passed"]
+    code: str
+    message: str
+    hint: str | None = None
+    field: str | None = Field(None, description="JSON pointer into the spec.")
+    link: Link | None = None
+
+
+class Preview(Model):
+    """What a spec amounts to on an engine."""
+
+    command: str = Field(description="As one would type it, one option a line.")
+    environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
+    manifest: dict[str, Any] | None = None
+    summary: str = Field(description="“2 processes on this machine”.")
+    checks: list[Check] = Field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A log stream on disk.
+
+    Attributes
+    ----------
+    stream
+        What the API says of it.
+    path
+        The bytes as they were written.
+    index
+        (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.index`; None if there is none.
+    """
+
+    stream: LogStream
+    path: Path
+    index: Path | None
+
+
+Listener = Callable[[str, JobSummary | None], None]
+"""Called with a job's id and its new summary; None when the job is gone from the list."""
+
+
+class Engine(Protocol):
+    """One place where jobs run.
+
+    All methods are coroutines that never block the loop and raise `core.errors.JobError`.
+    `job` parameters are uids.
+    """
+
+    name: EngineName
+
+    async def start(self) -> None:
+        """Load what exists and begin to watch; called once, before anything else."""
+
+    async def stop(self) -> None:
+        """Stop watching. Jobs go on."""
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` at every change of a job; returns how to stop that."""
+
+    async def info(self) -> EngineInfo:
+        """Say what this engine is and can do, now."""
+
+    async def jobs(self) -> list[JobSummary]:
+        """Return all jobs, newest first."""
+
+    async def job(self, uid: str) -> Job:
+        """Return one job in full."""
+
+    async def replicas(self, uid: str) -> list[Replica]:
+        """Return the job's replicas with their attempts."""
+
+    async def events(self, uid: str) -> list[Event]:
+        """Return the job's events, newest first, repeats folded."""
+
+    async def manifest(self, uid: str) -> ManifestView:
+        """Return the job as submitted and as it is."""
+
+    async def log_files(self, uid: str) -> list[LogFile]:
+        """Return the log streams that exist now, in a stable order."""
+
+    async def preview(self, spec: JobSpec, namespace: str) -> Preview:
+        """Render and check a spec without creating anything."""
+
+    async def created_by(self, request_id: str) -> Job | None:
+        """Return the job that this request has created, also through another server; None if it has not."""
+
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        request_id: str,
+        rerun_of: str | None = None,
+    ) -> Job:
+        """Create a job; the same `request_id` again returns the first one."""
+
+    async def act(self, uid: str, action: Action) -> Job:
+        """Stop, pause, resume or delete; what is asked for shows as `pending_action`."""
+
+    async def remove(self, uid: str) -> None:
+        """Drop the record and logs of a finished or deleted job."""

@@ -1,0 +1,223 @@
+"""A job as the API gives it: its phase, reason, replicas, attempts, events and log streams.
+
+All times are seconds since the epoch (UTC), as floats.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from .spec import Device, JobSpec, Model
+
+Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
+ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
+
+Action = Literal["stop", "pause", "resume", "rerun", "remove", "delete"]
+PendingAction = Literal["submitting", "stopping", "pausing", "resuming", "deleting"]
+EndedBy = Literal["itself", "user", "platform", "deadline"]
+EngineName = Literal["local", "t9k", "kubeflow"]
+Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
+
+
+class Fix(Model):
+    """A change of named fields of the spec that one click applies."""
+
+    label: str
+    changes: dict[str, Any] = Field(description="JSON pointer into the spec → new value.")
+
+
+class Link(Model):
+    """Where a reason or a check points: a log position, a line of a file, or a field."""
+
+    kind: Literal["log", "file", "field", "url"]
+    label: str
+    stream: str | None = None
+    offset: int | None = None
+    path: str | None = Field(None, description="A file as the server's contents API names it.")
+    line: int | None = None
+    field: str | None = Field(None, description="JSON pointer into the spec.")
+    url: str | None = None
+
+
+class Reason(Model):
+    """Why something is as it is: for programs, for people, and what to do about it."""
+
+    code: str
+    sentence: str
+    hint: str | None = None
+    fix: Fix | None = None
+    verbatim: str | None = None
+    links: list[Link] = Field(default_factory=list)
+
+
+class Progress(Model):
+    """How far the job says that it is, read from its log."""
+
+    text: str = Field(description="For people: “Epoch 4 of 10, batch 412 of 938”.")
+    fraction: float | None = Field(None, ge=0, le=1)
+    rate: str | None = Field(None, description="“22.7 batches a second”.")
+    eta_seconds: float | None = Field(None, description="After three measured steps, else null.")
+    metrics: dict[str, float] = Field(default_factory=dict)
+    updated_at: Time
+
+
+class Frame(Model):
+    """One frame of a Python traceback."""
+
+    file: str
+    path: str | None = Field(None, description="Contents API path, if it lies below the root.")
+    line: int
+    function: str
+    code: str | None = None
+    library: bool = False
+
+
+class Failure(Model):
+    """The first rank that failed, with its own words."""
+
+    replica: str
+    attempt: int
+    rank: int | None = None
+    local_rank: int | None = None
+    exit_code: int
+    error: str | None = Field(None, description="Last line of the rank's own traceback.")
+    frames: list[Frame] = Field(default_factory=list)
+    time: Time | None = None
+    link: Link | None = None
+
+
+class JobSummary(Model):
+    """One row of the list; what the stream pushes for every job."""
+
+    id: str
+    engine: EngineName
+    namespace: str
+    name: str
+    uid: str
+    display_name: str | None = None
+    phase: Phase
+    reason: Reason | None = None
+    pending_action: PendingAction | None = None
+    ended_by: EndedBy | None = None
+    created_at: Time
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    attempt: int = Field(1, description="The newest attempt of any replica, from 1.")
+    restarts: int = 0
+    replicas: int = 1
+    replicas_running: int = 0
+    processes: int | None = Field(None, description="Ranks of the whole job, where known.")
+    devices: Device | None = Field(None, description="Accelerators of the whole job.")
+    progress: Progress | None = None
+    mine: bool = True
+    owner: str | None = None
+    read_only: str | None = Field(None, description="Why nothing can be done to it from here.")
+    deleted: bool = False
+    actions: list[Action] = Field(default_factory=list)
+    entrypoint_path: str | None = Field(None, description="Contents API path of what it runs.")
+    log_dirs: list[str] = Field(default_factory=list, description="TensorBoard log directories.")
+
+
+class Job(JobSummary):
+    """Everything that the job's tab shows in its header and overview."""
+
+    spec: JobSpec
+    command: list[str] = Field(description="The argv that runs on the first replica.")
+    working_dir: str | None = None
+    working_dir_path: str | None = Field(None, description="Contents API path, if it has one.")
+    log_dir_paths: list[str | None] = Field(default_factory=list)
+    log_location: str | None = Field(None, description="Directory that keeps the log files.")
+    failure: Failure | None = None
+    request_id: str | None = None
+    rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
+
+
+class Attempt(Model):
+    """One life of a replica."""
+
+    number: int
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    exit_code: int | None = None
+    ended: str | None = Field(None, description="In words: “Python error (1)”, “Killed (137)”.")
+    worker_restarts: int = 0
+
+
+class Replica(Model):
+    """One node's worth of the job."""
+
+    name: str = Field(description="“worker-0”.")
+    type: str
+    index: int
+    status: str = Field(description="kubectl's words: Running, Completed, Error, Pending …")
+    ready: bool = False
+    node: str | None = None
+    pid: int | None = None
+    ranks: list[int] = Field(default_factory=list, description="Global ranks, once known.")
+    processes: int | None = None
+    devices: list[str] = Field(default_factory=list)
+    restarts: int = 0
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    exit_code: int | None = None
+    attempts: list[Attempt] = Field(default_factory=list)
+
+
+class Event(Model):
+    """One thing that happened; repeats are folded into `count`."""
+
+    time: Time
+    type: Literal["Normal", "Warning"] = "Normal"
+    reason: str
+    message: str
+    replica: str | None = None
+    count: int = 1
+
+
+class LogStream(Model):
+    """One file of log bytes.
+
+    A rank has two (torchrun keeps its stdout and stderr apart), the launcher one.
+    """
+
+    id: str = Field(description="“worker-0.1.rank-0.out”: replica, attempt, source, file.")
+    replica: str
+    attempt: int
+    source: Literal["rank", "launcher", "container"]
+    output: Literal["stdout", "stderr", "both"] = "both"
+    local_rank: int | None = None
+    rank: int | None = Field(None, description="Global rank, once torchrun has told it.")
+    worker_restart: int = Field(0, description="torchrun's own restart count within the attempt.")
+    size: int = Field(description="Bytes now.")
+    first_time: Time | None = None
+    last_time: Time | None = None
+    complete: bool = Field(False, description="Nothing more will be written.")
+    missing: str | None = Field(None, description="What is not here and why, in words.")
+
+
+class ManifestView(Model):
+    """A job as it was submitted and as it is now."""
+
+    submitted: dict[str, Any]
+    current: dict[str, Any] | None = None
+
+
+def job_id(engine: str, namespace: str, name: str, uid: str) -> str:
+    """Return ``engine:namespace:name:uid``."""
+    return f"{engine}:{namespace}:{name}:{uid}"
+
+
+def parse_job_id(value: str) -> tuple[str, str, str, str]:
+    """Split a job id into engine, namespace, name and uid.
+
+    Raises
+    ------
+    ValueError
+        If it does not have exactly four parts.
+    """
+    parts = value.split(":")
+    if len(parts) != 4:
+        raise ValueError(f"not a job id: {value!r}")
+    return parts[0], parts[1], parts[2], parts[3]

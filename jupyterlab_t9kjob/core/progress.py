@@ -1,0 +1,205 @@
+"""How far a training run says that it is, read from the lines of its log. Standard library only."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from dataclasses import dataclass, field
+
+_LONGEST_LINE = 4096
+_MEASURED_STEPS = 3
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# A log is anybody's: no pattern may take more than linear time, and counts stay small enough to divide.
+_AMOUNT = r"\d{1,15}(?!\d)"
+# tqdm: "Epoch 2:  37%|███▋      | 37/100 [00:12<00:20,  3.10it/s, loss=0.3]"
+_TQDM = re.compile(rf"(?:^|\s)\d{{1,3}}%\|[^|]*\|\s*(?P<done>{_AMOUNT})/(?P<total>{_AMOUNT})")
+_COUNT = re.compile(
+    r"\b(?P<unit>epoch|step|batch|iter(?:ation)?|global[_ ]step)s?"
+    rf"\s*(?:[:=#]\s*)?(?:[\[(]\s*)?(?P<done>{_AMOUNT})(?:\s*(?:/|of)\s*(?P<total>{_AMOUNT}))?",
+    re.IGNORECASE,
+)
+_METRIC = re.compile(
+    r"(?<![\w@./-])(?:(?![A-Za-z])[\w@./-])*"  # only where a word begins
+    r"(?P<name>(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test|eval|best|final|mean|average|avg)[ _/-])?"
+    rf"[A-Za-z][\w@./-]*)['\"]?\s*[:=]\s*(?P<value>{_NUMBER})(?P<percent>\s?%)?(?![\w:.%/]*[\d:/])",
+    re.IGNORECASE,
+)
+_METRIC_NAMES = re.compile(
+    r"(^|[_ ./-])(loss|acc|accuracy|error|f1|auc|bleu|rouge|ppl|perplexity|precision|recall|mae"
+    r"|mse|rmse|iou|map|score|reward|lr|learning_rate)([@_\d]*$|$)",
+    re.IGNORECASE,
+)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the log says; the fields are those of `core.job.Progress`."""
+
+    text: str
+    fraction: float | None
+    rate: str | None
+    eta_seconds: float | None
+    metrics: dict[str, float]
+    updated_at: float
+
+
+@dataclass
+class _Counter:
+    done: int
+    total: int | None
+
+
+@dataclass
+class ProgressReader:
+    """Reads progress from a log as it grows.
+
+    `feed` it every new piece of the log; `reading` is what is known, or None.
+    """
+
+    reading: Reading | None = None
+    _rest: bytes = b""
+    _epoch: _Counter | None = None
+    _step: _Counter | None = None
+    _step_unit: str = "Step"
+    _metrics: dict[str, float] = field(default_factory=dict)
+    _measured: list[tuple[float, float]] = field(default_factory=list)
+
+    def feed(self, data: bytes, now: float | None = None) -> None:
+        """Take the next bytes of the log, as written at the time `now` (seconds since the epoch)."""
+        lines = re.split(rb"[\r\n]", self._rest + data)
+        self._rest = lines.pop()[-_LONGEST_LINE:]
+        # A bar that stands at the end has no line end yet, but it is whole when it ends with "]".
+        if self._rest.rstrip().endswith(b"]"):
+            lines.append(self._rest)
+        when = time.time() if now is None else now
+        seen = False
+        for line in lines:
+            text = _ANSI.sub("", line[:_LONGEST_LINE].decode(errors="replace"))
+            seen = self._read_line(text) or seen
+        if seen:
+            self._measure(when)
+            self.reading = self._summary(when)
+
+    def _read_line(self, text: str) -> bool:
+        bar = _TQDM.search(text)
+        metrics = _metrics(text)
+        found = False
+        if bar is not None:
+            self._step = _Counter(int(bar["done"]), int(bar["total"]))
+            self._step_unit = "Step"
+            found = True
+        for match in _COUNT.finditer(text[: bar.start()] if bar else text):
+            unit = match["unit"].lower()
+            total = int(match["total"]) if match["total"] else None
+            counter = _Counter(int(match["done"]), total)
+            if unit == "epoch":
+                if self._epoch is not None and self._epoch.done != counter.done and not bar:
+                    self._step = None
+                if total is None and self._epoch is not None:
+                    counter.total = self._epoch.total
+                self._epoch = counter
+                found = True
+            elif total is not None and bar is None:
+                self._step = counter
+                self._step_unit = "Batch" if unit == "batch" else "Step"
+                found = True
+        if metrics:
+            self._metrics.update(metrics)
+        return found or bool(metrics and (self._epoch or self._step))
+
+    def _fraction(self) -> float | None:
+        step = _share(self._step)
+        epoch = self._epoch
+        if epoch is None or epoch.total is None:
+            # Without a number of epochs, a bar that starts anew says nothing about the whole.
+            return step if epoch is None else None
+        if self._step is None:
+            return min(1.0, epoch.done / epoch.total) if epoch.total else None
+        passed = max(0, epoch.done - 1) + (step or 0.0)
+        return min(1.0, passed / epoch.total) if epoch.total else None
+
+    def _measure(self, now: float) -> None:
+        fraction = self._fraction()
+        if fraction is None:
+            self._measured.clear()
+            return
+        if self._measured and fraction < self._measured[-1][1]:
+            self._measured.clear()
+        if not self._measured or fraction > self._measured[-1][1]:
+            self._measured.append((now, fraction))
+            # The latest stretch tells the present speed; the first one the whole run's.
+            del self._measured[1:-50]
+
+    def _eta(self) -> float | None:
+        if len(self._measured) <= _MEASURED_STEPS:
+            return None
+        (start, first), (now, last) = self._measured[0], self._measured[-1]
+        if now <= start or last >= 1:
+            return None
+        return rounded((now - start) / (last - first) * (1 - last))
+
+    def _rate(self) -> str | None:
+        if len(self._measured) <= _MEASURED_STEPS or self._step is None or not self._step.total:
+            return None
+        (start, first), (now, last) = self._measured[0], self._measured[-1]
+        if now <= start:
+            return None
+        epochs = self._epoch.total if self._epoch and self._epoch.total else 1
+        rate = (last - first) * epochs * self._step.total / (now - start)
+        amount, time_unit = (rate, "second") if rate >= 0.1 else (rate * 60, "minute")
+        units = ("batch", "batches") if self._step_unit == "Batch" else ("step", "steps")
+        number = f"{amount:.3g}"
+        return f"{number} {units[number != '1']} a {time_unit}"
+
+    def _summary(self, now: float) -> Reading | None:
+        parts = []
+        if self._epoch is not None:
+            parts.append(_words("epoch", self._epoch))
+        if self._step is not None:
+            parts.append(_words(self._step_unit.lower(), self._step))
+        if not parts:
+            return None
+        text = ", ".join(parts)
+        return Reading(
+            text=text[0].upper() + text[1:],
+            fraction=self._fraction(),
+            rate=self._rate(),
+            eta_seconds=self._eta(),
+            metrics=dict(self._metrics),
+            updated_at=now,
+        )
+
+
+def rounded(seconds: float) -> float:
+    """Round a remaining time: below 2 min to 5 s, below 1 h to 1 min, else to 5 min."""
+    step = 5 if seconds < 120 else 60 if seconds < 3600 else 300
+    return float(max(step, round(seconds / step) * step))
+
+
+def _words(unit: str, counter: _Counter) -> str:
+    total = f" of {_grouped(counter.total)}" if counter.total is not None else ""
+    return f"{unit} {_grouped(counter.done)}{total}"
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}") if number >= 1000 else str(number)
+
+
+def _share(counter: _Counter | None) -> float | None:
+    if counter is None or not counter.total:
+        return None
+    return min(1.0, counter.done / counter.total)
+
+
+def _metrics(text: str) -> dict[str, float]:
+    found = {}
+    for match in _METRIC.finditer(text):
+        name = match["name"].strip()
+        if _METRIC_NAMES.search(name):
+            value = float(match["value"])
+            if math.isfinite(value):
+                found[name.lower()] = value / 100 if match["percent"] else value
+    return found

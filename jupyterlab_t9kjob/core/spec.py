@@ -1,0 +1,303 @@
+"""`JobSpec`: the one description of a job that the form, the manifests and the engines share."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+NAME_PATTERN = r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
+"""What a job's name may be on every engine."""
+
+MOST = 2**31 - 1
+"""What a count or a number of seconds may be: more would not fit into a manifest's field, or a clock."""
+
+ENV_NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
+
+RestartPolicy = Literal["Never", "OnFailure", "Always", "ExitCode"]
+CleanUp = Literal["None", "Unfinished", "All"]
+EntrypointKind = Literal["script", "module", "notebook", "command"]
+
+JobName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+# A NUL byte can't be passed to a process, and a path or argument that has one is never meant.
+PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+
+
+class Model(BaseModel):
+    """Base of everything that crosses the API: unknown fields are errors, not silently dropped."""
+
+    # An answer always has every field, so the TypeScript types need no question marks.
+    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
+
+
+class Entrypoint(Model):
+    """What is run.
+
+    Attributes
+    ----------
+    kind
+        A script file, a module (``python -m value``), a notebook, or a command.
+    value
+        The file's absolute path as the job sees it, the module's dotted name, or the program.
+    """
+
+    kind: EntrypointKind = "script"
+    value: Annotated[PlainText, StringConstraints(min_length=1, max_length=4096)]
+
+    @property
+    def script(self) -> str:
+        """The file that is run: a notebook is written beside itself as ``<name>.t9kjob.py``."""
+        return self.value.removesuffix(".ipynb") + ".t9kjob.py" if self.kind == "notebook" else self.value
+
+
+class SecretRef(Model):
+    """A key of a Kubernetes Secret; the value itself never passes through here."""
+
+    name: str
+    key: str
+
+
+class EnvVar(Model):
+    """One environment variable: a plain value, or a reference to a secret."""
+
+    name: Annotated[str, StringConstraints(pattern=ENV_NAME_PATTERN, max_length=256)]
+    value: PlainText | None = None
+    secret: SecretRef | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> EnvVar:
+        if self.value is not None and self.secret is not None:
+            raise ValueError("give a value or a secret, not both")
+        return self
+
+
+class Runtime(Model):
+    """The container image (cluster) or the Jupyter kernel (local) that supplies Python."""
+
+    image: str | None = None
+    pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
+    pull_secrets: list[str] = Field(default_factory=list)
+    kernel: str | None = Field(None, description="Name of a kernelspec; null is the default one.")
+
+
+class Quantity(Model):
+    """A request and a limit as Kubernetes quantities (``500m``, ``16Gi``)."""
+
+    request: str | None = None
+    limit: str | None = None
+
+
+class Device(Model):
+    """Accelerators of one replica; the request is also the limit."""
+
+    name: str = "nvidia.com/gpu"
+    count: Annotated[int, Field(ge=0, le=1024)]
+
+
+class Resources(Model):
+    """What one replica asks for."""
+
+    cpu: Quantity = Field(default_factory=Quantity)
+    memory: Quantity = Field(default_factory=Quantity)
+    device: Device | None = None
+
+
+class ReplicaSpec(Model):
+    """One group of equal replicas; the first group's first replica is the master."""
+
+    type: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = "worker"
+    replicas: Annotated[int, Field(ge=1, le=10_000)] = 1
+    restart_policy: RestartPolicy = "Never"
+    resources: Resources = Field(default_factory=Resources)
+    entrypoint: Entrypoint | None = None
+    args: list[PlainText] | None = None
+    runtime: Runtime | None = None
+    env: list[EnvVar] | None = None
+    scaling_weight: int | None = None
+
+
+class Torchrun(Model):
+    """torchrun's own settings; null in the spec means that torchrun is off."""
+
+    proc_per_node: Annotated[int, Field(ge=1, le=1024)] | Literal["gpu"] = 1
+    max_restarts: Annotated[int, Field(ge=0)] = 0
+    rdzv_backend: Literal["c10d"] = "c10d"
+    extra_options: list[PlainText] = Field(default_factory=list)
+
+
+class Elastic(Model):
+    """Bounds of an elastic job, in replicas."""
+
+    min: Annotated[int, Field(ge=1)]
+    max: Annotated[int, Field(ge=1)]
+    expected: Annotated[int, Field(ge=1)] | None = None
+
+
+class RunPolicy(Model):
+    """Life of the job as a whole.
+
+    Attributes
+    ----------
+    backoff_limit
+        Restarts that all replicas together may use up.
+    active_deadline_seconds
+        Seconds of running after which the job is ended; null for none.
+    clean_up
+        What is removed at the end.
+    ttl_seconds
+        Seconds after which a finished job's object goes; not on every engine.
+    """
+
+    backoff_limit: Annotated[int, Field(ge=0, le=MOST)] = 3
+    active_deadline_seconds: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    clean_up: CleanUp = "Unfinished"
+    ttl_seconds: Annotated[int, Field(ge=0)] | None = None
+
+
+class Scheduling(Model):
+    """Where and when a cluster places the replicas."""
+
+    queue: str | None = None
+    priority: Annotated[int, Field(ge=0, le=100)] | None = None
+    priority_class: str | None = None
+    node_selector: dict[str, str] = Field(default_factory=dict)
+    tolerations: list[dict[str, Any]] = Field(default_factory=list)
+    scheduler: str | None = None
+
+
+class Mount(Model):
+    """A PVC and the path at which the job sees it."""
+
+    claim: str
+    mount_path: str
+    sub_path: str | None = None
+    read_only: bool = False
+
+
+class Shm(Model):
+    """The memory volume at ``/dev/shm``."""
+
+    size_limit: str | None = None
+
+
+class Security(Model):
+    """Ids that the job runs as; the lab's own by default."""
+
+    uid: int | None = None
+    gid: int | None = None
+    fs_group: int | None = None
+
+
+class ClusterTensorBoard(Model):
+    """A TensorBoard that the platform itself runs beside the job."""
+
+    image: str | None = None
+    resources: Resources = Field(default_factory=Resources)
+
+
+class TensorBoardSpec(Model):
+    """Where the job writes event files (absolute paths)."""
+
+    log_dirs: list[PlainText] = Field(default_factory=list)
+    cluster: ClusterTensorBoard | None = None
+
+
+class Debug(Model):
+    """Debug mode of one replica type: the container waits instead of running."""
+
+    skip_init: bool = False
+    command: list[str] = Field(default_factory=lambda: ["sleep", "inf"])
+
+
+class ResumeSpec(Model):
+    """How one replica type is started when the job is resumed."""
+
+    type: str
+    command: list[str] | None = None
+    args: list[str] | None = None
+    skip_init: bool = False
+
+
+class JobSpec(Model):
+    """A job, whatever engine runs it. Engine and namespace stand outside.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a field is malformed; the API turns it into 422 with field, reason and hint.
+    """
+
+    name: JobName
+    display_name: Annotated[str, StringConstraints(max_length=256)] | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    annotations: dict[str, str] = Field(default_factory=dict)
+    entrypoint: Entrypoint
+    args: Annotated[list[PlainText], Field(max_length=10_000)] = Field(default_factory=list)
+    working_dir: PlainText | None = None
+    env: list[EnvVar] = Field(default_factory=list)
+    runtime: Runtime = Field(default_factory=Runtime)
+    replica_specs: Annotated[list[ReplicaSpec], Field(min_length=1)] = Field(default_factory=lambda: [ReplicaSpec()])
+    torchrun: Torchrun | None = Field(default_factory=Torchrun)
+    elastic: Elastic | None = None
+    run_policy: RunPolicy = Field(default_factory=RunPolicy)
+    paused: bool = False
+    debug: dict[str, Debug] | None = None
+    resume: list[ResumeSpec] = Field(default_factory=list)
+    scheduling: Scheduling = Field(default_factory=Scheduling)
+    mounts: list[Mount] = Field(default_factory=list)
+    shm: Shm | None = Field(default_factory=Shm)
+    security: Security = Field(default_factory=Security)
+    tensorboard: TensorBoardSpec = Field(default_factory=TensorBoardSpec)
+    keep_logs: bool = True
+    source: dict[str, Any] | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> JobSpec:
+        types = [group.type for group in self.replica_specs]
+        if len(set(types)) != len(types):
+            raise ValueError("two replica types have the same name")
+        if self.elastic is not None and self.torchrun is None:
+            raise ValueError("an elastic job needs torchrun")
+        return self
+
+    @property
+    def total_replicas(self) -> int:
+        """Number of replicas of all types together."""
+        return sum(group.replicas for group in self.replica_specs)
+
+
+def name_from(text: str) -> str:
+    """Make a valid job name from any text, such as a file's stem.
+
+    Parameters
+    ----------
+    text
+        Anything; ``"MNIST_ddp"`` gives ``"mnist-ddp"``, text without a usable letter ``"job"``.
+
+    Returns
+    -------
+    str
+        A name that matches `NAME_PATTERN`, at most 36 characters long, so that a number fits
+        behind it.
+    """
+    name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    name = re.sub(r"^[^a-z]+", "", name)[:36].strip("-")
+    return name or "job"
+
+
+def numbered(name: str, taken: set[str]) -> str:
+    """Return `name` with the first number that is not taken (``train-1``, ``train-2`` …).
+
+    Parameters
+    ----------
+    name
+        A valid job name; a number at its end is counted up rather than extended.
+    taken
+        The names in use.
+    """
+    stem = re.sub(r"-\d+$", "", name)
+    used = [int(match[1]) for other in taken if (match := re.fullmatch(re.escape(stem) + r"-(\d+)", other))]
+    number = str(max(used, default=0) + 1)
+    return f"{stem[: 39 - len(number)].rstrip('-')}-{number}"

@@ -1,0 +1,25 @@
+"""Started by path, as ``python -I -S …/engines/local/__main__.py JOB_DIRECTORY``.
+
+Two processes come of it: the supervisor, and its parent, the guardian, which sleeps until the
+supervisor ends. Should that be killed, its orphans fall to the guardian, which ends them and
+records what happened, with no server's help.
+"""
+
+import sys
+import types
+from pathlib import Path
+
+
+def _find_package() -> None:
+    """Make the package importable without running its `__init__`, which needs more than this."""
+    root = Path(__file__).resolve().parents[2]
+    package = types.ModuleType(root.name)
+    package.__path__ = [str(root)]
+    sys.modules[root.name] = package
+
+
+if __name__ == "__main__":
+    _find_package()
+    from jupyterlab_t9kjob.engines.local.guardian import main
+
+    main(Path(sys.argv[1]))

@@ -1,0 +1,207 @@
+"""From a spec to the commands that run it on this machine, and to the text that shows them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...core.spec import Entrypoint, JobSpec, ReplicaSpec
+from .record import ReplicaPlan
+
+INDENT = "    "
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """The Python of a kernel.
+
+    Attributes
+    ----------
+    python
+        Its executable.
+    env
+        What the kernelspec adds to the server's environment.
+    kernel
+        The kernelspec's name.
+    """
+
+    python: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    kernel: str = "python3"
+
+
+def working_directory(spec: JobSpec, root: Path | None) -> Path:
+    """Return where the job runs: as given, else the script's folder, else the workspace root."""
+    if spec.working_dir:
+        return Path(spec.working_dir)
+    if spec.entrypoint.kind in ("script", "notebook"):
+        return Path(spec.entrypoint.value).parent
+    return root or Path.home()
+
+
+def log_directory(spec: JobSpec, root: Path | None) -> Path:
+    """Return the job's own directory for TensorBoard events (`T9KJOB_LOG_DIR`)."""
+    if spec.tensorboard.log_dirs:
+        return Path(spec.tensorboard.log_dirs[0])
+    if spec.entrypoint.kind in ("script", "notebook"):
+        return Path(spec.entrypoint.value).parent / "runs" / spec.name
+    return working_directory(spec, root) / "runs" / spec.name
+
+
+def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: Path | None) -> list[ReplicaPlan]:
+    """Return how each replica is started, the master first.
+
+    Parameters
+    ----------
+    spec
+        A spec that passed the checks.
+    interpreters
+        The Python of each replica type.
+    root
+        The contents root.
+    """
+    cwd = working_directory(spec, root)
+    log_dir = str(log_directory(spec, root))
+    plans = []
+    for group in spec.replica_specs:
+        interpreter = interpreters[group.type]
+        program = program_of(spec, group, interpreter, cwd)
+        resumed = _resumed(spec, group, interpreter, cwd) or program
+        env = {**interpreter.env, "T9KJOB_NAME": spec.name, "T9KJOB_LOG_DIR": log_dir}
+        if spec.torchrun is None:
+            env["PYTHONUNBUFFERED"] = "1"
+        for variable in [*spec.env, *(group.env or [])]:
+            env[variable.name] = variable.value or ""
+        for index in range(group.replicas):
+            plans.append(
+                ReplicaPlan(
+                    name=f"{group.type}-{index}",
+                    restart_policy=group.restart_policy,
+                    launcher=launcher_of(spec, group, interpreter),
+                    program=program,
+                    resumed_program=resumed,
+                    env=env,
+                    processes=processes_of(spec, group),
+                    devices=group.resources.device.count if group.resources.device else 0,
+                )
+            )
+    return plans
+
+
+def processes_of(spec: JobSpec, group: ReplicaSpec) -> int | None:
+    """Return the ranks of one replica, None where only torchrun can tell."""
+    if spec.torchrun is None:
+        return 1
+    if spec.torchrun.proc_per_node == "gpu":
+        return group.resources.device.count if group.resources.device else None
+    return spec.torchrun.proc_per_node
+
+
+def launcher_of(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter) -> list[str] | None:
+    """Return torchrun's part of the command without its rendezvous; None with torchrun off."""
+    if spec.torchrun is None:
+        return None
+    options = [
+        f"--nnodes={spec.total_replicas}",
+        f"--nproc-per-node={spec.torchrun.proc_per_node}",
+        f"--rdzv-backend={spec.torchrun.rdzv_backend}",
+        f"--max-restarts={spec.torchrun.max_restarts}",
+        *spec.torchrun.extra_options,
+    ]
+    kind = (group.entrypoint or spec.entrypoint).kind
+    # torchrun starts Python itself; these say what else to start.
+    how = {"module": ["--module"], "command": ["--no-python"]}.get(kind, [])
+    return [interpreter.python, "-m", "torch.distributed.run", *options, *how]
+
+
+def program_of(
+    spec: JobSpec,
+    group: ReplicaSpec,
+    interpreter: Interpreter,
+    cwd: Path,
+    args: list[str] | None = None,
+) -> list[str]:
+    """Return what comes behind torchrun's options, or the whole command with torchrun off."""
+    entrypoint = group.entrypoint or spec.entrypoint
+    if args is None:
+        args = spec.args if group.args is None else group.args
+    program = [entrypoint_argument(entrypoint, cwd), *args]
+    if spec.torchrun is not None or entrypoint.kind == "command":
+        return program
+    if entrypoint.kind == "module":
+        return [interpreter.python, "-m", *program]
+    return [interpreter.python, *program]
+
+
+def entrypoint_argument(entrypoint: Entrypoint, cwd: Path) -> str:
+    """Return a script relative to the working directory where it lies below it."""
+    path = Path(entrypoint.script)
+    if entrypoint.kind not in ("script", "notebook") or not path.is_relative_to(cwd):
+        return entrypoint.script
+    relative = str(path.relative_to(cwd))
+    return f"./{relative}" if relative.startswith("-") else relative
+
+
+def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
+    """Return the command of the first replica as one would type it, one option a line."""
+    lines: list[str]
+    launcher = plan["launcher"]
+    if launcher is None:
+        python = [part for part in (plan["program"][:3]) if part]
+        start = next((i for i, part in enumerate(python[1:], 1) if part != "-m"), len(python) - 1)
+        lines = [_join(plan["program"][: start + 1]), *_options(plan["program"][start + 1 :])]
+    else:
+        endpoint = "localhost:0" if count == 1 else 'localhost:"$PORT"'
+        options = _options(launcher[5:])
+        lines = [
+            _join(launcher[:3]),
+            _join(launcher[3:5]),
+            options[0],
+            f"--rdzv-endpoint={endpoint}",
+            *options[1:],
+            *_options(plan["program"]),
+        ]
+    text = f"cd {shlex.quote(str(cwd))}\n" + f" \\\n{INDENT}".join(lines)
+    if count == 1:
+        return text
+    return f"# once for each of the {count} replicas\n{text}"
+
+
+def command_of(plan: ReplicaPlan) -> list[str]:
+    """Return the argv of a replica, without what is chosen at each attempt."""
+    return [*(plan["launcher"] or []), *plan["program"]]
+
+
+def _resumed(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, cwd: Path) -> list[str] | None:
+    for resume in spec.resume:
+        if resume.type == group.type and resume.args is not None:
+            return program_of(spec, group, interpreter, cwd, resume.args)
+    return None
+
+
+def _join(parts: list[str]) -> str:
+    return " ".join(shlex.quote(part) for part in parts)
+
+
+def _options(parts: list[str]) -> list[str]:
+    """Group arguments into lines: an option with its values, anything else alone."""
+    lines: list[list[str]] = []
+    for part in parts:
+        joins = lines and _is_option(lines[-1][0]) and not _is_option(part)
+        if joins and "=" not in lines[-1][0]:
+            lines[-1].append(part)
+        else:
+            lines.append([part])
+    return [_join(line) for line in lines]
+
+
+def _is_option(part: str) -> bool:
+    if not part.startswith("-"):
+        return False
+    try:
+        float(part)
+    except ValueError:
+        return True
+    return False

@@ -1,0 +1,76 @@
+"""Where a job's log files lie and what each of them is.
+
+`logs/<replica>.<attempt>/` holds `launcher.log` and torchrun's own directory `ranks/`, or, with
+torchrun off, `container.log`. Standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from .record import JobFiles
+
+INDEX_SUFFIX = ".index"
+_OUTPUTS: dict[str, Literal["stdout", "stderr"]] = {"stdout.log": "stdout", "stderr.log": "stderr"}
+
+
+class FoundLog(NamedTuple):
+    """A log file of a job; `worker_restart` counts torchrun's own restarts within the attempt."""
+
+    path: Path
+    replica: str
+    attempt: int
+    source: Literal["rank", "launcher", "container"]
+    output: Literal["stdout", "stderr", "both"]
+    local_rank: int | None = None
+    worker_restart: int = 0
+
+    @property
+    def id(self) -> str:
+        """The stream's id, ``worker-0.1.rank-0.out``; the rank in it is the local one."""
+        parts = [self.replica, str(self.attempt)]
+        parts.append(self.source if self.local_rank is None else f"rank-{self.local_rank}")
+        if self.worker_restart:
+            parts.append(f"r{self.worker_restart}")
+        parts.append("err" if self.output == "stderr" else "out")
+        return ".".join(parts)
+
+    @property
+    def index_path(self) -> Path:
+        """The time index beside it."""
+        return self.path.with_name(self.path.name + INDEX_SUFFIX)
+
+
+def find_logs(files: JobFiles) -> list[FoundLog]:
+    """Return all log files of a job: by replica, attempt, launcher first, then ranks."""
+    found: list[FoundLog] = []
+    for directory in files.logs.glob("*.*"):
+        replica, _, number = directory.name.rpartition(".")
+        if number.isdecimal():
+            found += logs_of_attempt(files, replica, int(number))
+    return sorted(found, key=_order)
+
+
+def logs_of_attempt(files: JobFiles, replica: str, attempt: int) -> list[FoundLog]:
+    """Return the log files of one attempt of a replica."""
+    directory = files.attempt_logs(replica, attempt)
+    found: list[FoundLog] = []
+    if (directory / "launcher.log").exists():
+        found.append(FoundLog(directory / "launcher.log", replica, attempt, "launcher", "both"))
+    if (directory / "container.log").exists():
+        found.append(FoundLog(directory / "container.log", replica, attempt, "container", "both"))
+    for path in directory.glob("ranks/*/attempt_*/*/std*.log"):
+        restart = path.parent.parent.name.removeprefix("attempt_")
+        rank = path.parent.name
+        if rank.isdecimal() and restart.isdecimal() and path.name in _OUTPUTS:
+            output = _OUTPUTS[path.name]
+            found.append(FoundLog(path, replica, attempt, "rank", output, int(rank), int(restart)))
+    return sorted(found, key=_order)
+
+
+def _order(log: FoundLog) -> tuple[object, ...]:
+    natural = tuple(int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", log.replica))
+    rank = -1 if log.local_rank is None else log.local_rank
+    return natural, log.attempt, log.worker_restart, rank, log.output == "stderr"

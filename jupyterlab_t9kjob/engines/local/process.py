@@ -1,0 +1,226 @@
+"""Processes of a job: finding all of them, and ending them.
+
+A job's processes descend from its supervisor or carry its mark in their environment. The
+supervisor uses this module, so it needs only the standard library. Without ``/proc`` (macOS) the
+same is asked of ``ps``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from .record import MachineId, ProcessId
+
+MARK = "T9KJOB_UID"
+REPLICA_MARK = "T9KJOB_REPLICA"
+
+_LINUX = sys.platform.startswith("linux")
+_PROC = Path("/proc")
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def machine_id() -> MachineId:
+    """Return the identity of this machine, boot and process id namespace."""
+    boot = namespace = ""
+    if _LINUX:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+        namespace = str((_PROC / "self/ns/pid").readlink())
+    elif sys.platform == "darwin":
+        boot = _output(["sysctl", "-n", "kern.boottime"]).strip()
+    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    return MachineId(hostname=host, boot_id=boot, pid_namespace=namespace)
+
+
+def process_id(pid: int) -> ProcessId:
+    """Return a process's identity, its start time included."""
+    return ProcessId(pid=pid, started=_started(pid) or "")
+
+
+def alive(process: ProcessId | None) -> bool:
+    """Return whether that very process still runs."""
+    return process is not None and _started(process["pid"]) == process["started"]
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends (Linux)."""
+    if _LINUX:
+        _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_with_parent() -> Callable[[], None]:
+    """Return what a child calls before exec so that it is asked to end when its parent dies."""
+    if not _LINUX:
+        return lambda: None
+    libc = _libc()  # loaded before the fork: nothing may be allocated after it
+    return lambda: libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+
+
+def descendants(root: int) -> set[int]:
+    """Return the living processes below `root`, itself excluded."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _parents():
+        children.setdefault(parent, []).append(pid)
+    found: set[int] = set()
+    waiting = [root]
+    while waiting:
+        for pid in children.get(waiting.pop(), ()):
+            if pid not in found:
+                found.add(pid)
+                waiting.append(pid)
+    return found
+
+
+def marked(uid: str, replica: str | None = None) -> set[int]:
+    """Return the living processes that carry the job's mark, or that of one of its replicas."""
+    wanted = [f"{MARK}={uid}"]
+    if replica is not None:
+        wanted.append(f"{REPLICA_MARK}={replica}")
+    if not _LINUX:
+        lines = _output(["ps", "-axwwE", "-o", "pid=,command="]).splitlines()
+        return {int(line.split(None, 1)[0]) for line in lines if all(f" {mark}" in line for mark in wanted)}
+    marks = [mark.encode() for mark in wanted]
+    found = set()
+    for pid in _pids():
+        variables = _environment(pid)
+        if all(mark in variables for mark in marks):
+            found.add(pid)
+    found.discard(os.getpid())
+    return found
+
+
+def first_rank(agent: int) -> int | None:
+    """Return the global rank of the local rank 0 that a torchrun agent started, once it has."""
+    if not _LINUX:
+        return None
+    for pid, parent in _parents():
+        if parent != agent:
+            continue
+        variables = dict(part.partition(b"=")[::2] for part in _environment(pid) if part.count(b"="))
+        with contextlib.suppress(KeyError, ValueError):
+            return int(variables[b"RANK"]) - int(variables[b"LOCAL_RANK"])
+    return None
+
+
+class Ending:
+    """Ends processes: SIGTERM, a grace period, then SIGKILL to all that is left.
+
+    Parameters
+    ----------
+    find
+        Returns the processes that have to go, each time anew.
+    leaders
+        Processes that are asked first: a launcher asks its ranks itself, and a rank that is asked
+        twice may be disturbed while it saves a checkpoint. The others are asked when these ended.
+    grace
+        Seconds until SIGKILL.
+    """
+
+    def __init__(self, find: Callable[[], set[int]], leaders: Iterable[int], grace: float) -> None:
+        self._find = find
+        self._leaders = set(leaders)
+        self._asked: set[int] = set()
+        self._kill_at = time.monotonic() + grace
+
+    def step(self) -> bool:
+        """Do what is due; return whether nothing is left."""
+        left = self._find()
+        if not left:
+            return True
+        if time.monotonic() >= self._kill_at:
+            send(left, signal.SIGKILL)
+            return False
+        asked = (left & self._leaders) or left
+        send(asked - self._asked, signal.SIGTERM)
+        self._asked |= asked
+        return False
+
+    def finish(self) -> None:
+        """Step until nothing is left (blocking)."""
+        while not self.step():
+            reap()
+            time.sleep(0.02)
+        reap()
+
+
+def send(pids: Iterable[int], number: signal.Signals) -> None:
+    """Send a signal; processes that are gone meanwhile, or not ours, are passed over."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def reap() -> list[tuple[int, int]]:
+    """Collect the ended children; return their process ids and exit codes (128 + n for signals)."""
+    ended: list[tuple[int, int]] = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended.append((pid, exit_code(os.waitstatus_to_exitcode(status))))
+
+
+def exit_code(code: int) -> int:
+    """Turn Python's negative code of a death by signal into the shell's 128 + n."""
+    return 128 - code if code < 0 else code
+
+
+def _started(pid: int) -> str | None:
+    if not _LINUX:
+        return _output(["ps", "-o", "lstart=", "-p", str(pid)]).strip() or None
+    fields = _stat(pid)
+    return None if fields is None or fields[0] in "ZX" else fields[19]
+
+
+def _stat(pid: int) -> list[str] | None:
+    try:
+        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
+    except OSError:
+        return None
+    # The program's name may hold spaces and parentheses; what follows it is regular.
+    return text[text.rindex(")") + 2 :].split()
+
+
+def _parents() -> Iterable[tuple[int, int]]:
+    if not _LINUX:
+        for line in _output(["ps", "-axo", "pid=,ppid=,stat="]).splitlines():
+            number, parent, state = line.split()[:3]
+            if "Z" not in state:
+                yield int(number), int(parent)
+        return
+    for pid in _pids():
+        fields = _stat(pid)
+        if fields is not None and fields[0] not in "ZX":
+            yield pid, int(fields[1])
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir(_PROC) if re.fullmatch(r"\d+", name)]  # noqa: PTH208
+
+
+def _environment(pid: int) -> list[bytes]:
+    # Unreadable is what belongs to another user or has just ended: neither is ours to find.
+    try:
+        return (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

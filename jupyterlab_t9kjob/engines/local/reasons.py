@@ -1,0 +1,194 @@
+"""Why a local job is as it is, in words."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...core.job import Link, Reason
+from .failure import STILL_WORKED
+from .record import Record
+
+_SIGNALS = {
+    129: "Hung up",
+    130: "Interrupted",
+    131: "Quit",
+    132: "Illegal instruction",
+    134: "Aborted",
+    135: "Bus error",
+    136: "Arithmetic error",
+    137: "Killed",
+    138: "Asked to be restarted",
+    139: "Segmentation fault",
+    141: "Broken pipe",
+    143: "Asked to end",
+}
+
+
+def duration(seconds: float) -> str:
+    """Say a duration: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+    if whole < 48 * 3600:
+        minutes = whole % 3600 // 60
+        return f"{whole // 3600} h {minutes} min" if minutes else f"{whole // 3600} h"
+    return f"{whole // 86400} days"
+
+
+def code_in_words(code: int, *, launched: bool = False) -> str:
+    """Say an exit code: “Killed (137)”; with torchrun on, 1 is torchrun's own."""
+    if code == 0:
+        return "Completed"
+    if code == 1:
+        return "A rank failed (1)" if launched else "Python error (1)"
+    known = {126: "Not executable", 127: "Command not found", 2: "Wrong use"} | _SIGNALS
+    return f"{known.get(code, 'Error')} ({code})"
+
+
+_CAUSES = {
+    "PausedByUser": "Paused by you",
+    "Stopped": "Stopped by you",
+    "Succeeded": "Ended with the first replica",
+    "DeadlineExceeded": "Ended at the deadline",
+    "Restarting": "Ended for the restart of all",
+    "ExitCode": "Ended because another replica failed",
+    "BackoffLimitExceeded": "Ended because another replica failed",
+    "SupervisorLost": "Ended with the job's supervisor",
+    "MachineRestarted": "Ended with the machine",
+    "DirectoryRemoved": "Ended with the job's directory",
+}
+
+
+def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str | None:
+    """Say how an attempt ended: “Python error (1)”, “Paused by you”; None if it has not."""
+    if code == 0 or cause is None:
+        return None if code is None else code_in_words(code, launched=launched)
+    return _CAUSES.get(cause, cause)
+
+
+def reason_of(record: Record, replicas_running: int) -> Reason:
+    """Return the structure that the API gives for a readable record."""
+    outcome = record["outcome"]
+    code, facts = outcome["code"], outcome["facts"]
+    ran = duration((record["ended_at"] or time.time()) - (record["started_at"] or time.time()))
+    total = len(record["replicas"])
+    if code in ("ExitCode", "BackoffLimitExceeded"):
+        return _failed(code, record)
+    if code == "Started":
+        return Reason(code=code, sentence=_running(record, replicas_running))
+    sentences = {
+        "Created": "Starting on this machine",
+        "WaitingForDevices": facts.get("words", "Waiting for a GPU"),
+        "PausedByUser": "Paused by you",
+        "ResumedByUser": f"{replicas_running} of {total} replicas are back",
+        "Succeeded": f"Ran {ran}{_best(record['progress'])}",
+        "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
+        "DeadlineExceeded": f"Ended at its deadline, after {ran}",
+        "StartFailed": "The job could not be started",
+        "SupervisorLost": "The job's supervisor was killed, so its processes were ended",
+        "MachineRestarted": "The machine was restarted while the job ran",
+        "DirectoryRemoved": "The job's directory was removed while it ran",
+    }
+    hints = {
+        "PausedByUser": "Resume starts it from the beginning, as its next attempt.",
+        "DeadlineExceeded": "Give it a longer deadline, or none, and run it again.",
+        "StartFailed": "Check the working directory and the kernel's Python, then run it again.",
+        "SupervisorLost": "Nothing is left running. Run it again.",
+        "MachineRestarted": "Run it again.",
+    }
+    words = facts.get("words") if code != "WaitingForDevices" else None
+    return Reason(code=code, sentence=sentences.get(code, code), hint=hints.get(code), verbatim=words)
+
+
+def not_heard_of(record: Record, since: float) -> Reason:
+    """Return the reason of a job on another machine that has gone silent."""
+    host = record["machine"]["hostname"]
+    return Reason(
+        code="NotHeardOf",
+        sentence=f"No sign of life from {host} for {duration(time.time() - since)}",
+        hint=f"Its state is shown again when {host} is heard of.",
+    )
+
+
+def bad_record(problem: str | None) -> Reason:
+    """Return the reason of a job whose record can't be read."""
+    return Reason(
+        code="BadRecord",
+        sentence="The job's record can't be read",
+        hint="Its logs can still be read; remove the job when they are no longer needed.",
+        verbatim=problem,
+    )
+
+
+def link_to(failure: dict[str, Any]) -> Link | None:
+    """Return where the failure is in the log."""
+    if failure["stream"] is None:
+        return None
+    return Link(
+        kind="log",
+        label="Show in log",
+        stream=failure["stream"],
+        offset=failure["offset"] or 0,
+    )
+
+
+def _failed(code: str, record: Record) -> Reason:
+    failure = record["failure"]
+    restarts = record["restarts"]
+    if failure is None:
+        return Reason(code=code, sentence="The job failed")
+    who = _who(failure, len(record["replicas"]))
+    exit_code = failure["exit_code"]
+    if exit_code in _SIGNALS and exit_code != 138:
+        what = {137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
+        sentence = f"{who} {what.get(exit_code, 'died: ' + _SIGNALS[exit_code].lower())} ({exit_code})"
+    elif failure["error"]:
+        sentence = f"{who} failed: {failure['error']}"
+    else:
+        sentence = f"{who} failed: {code_in_words(exit_code)}"
+    hint = None
+    if code == "BackoffLimitExceeded":
+        hint = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
+    if exit_code == 134 and failure["error"] == STILL_WORKED:
+        advice = "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
+        hint = f"{hint} {advice}" if hint else advice
+    link = link_to(failure)
+    return Reason(
+        code=code,
+        sentence=sentence,
+        hint=hint,
+        verbatim=failure["error"],
+        links=[link] if link is not None else [],
+    )
+
+
+def _who(failure: dict[str, Any], replicas: int) -> str:
+    if failure["rank"] is not None:
+        return f"Rank {failure['rank']}"
+    return "The script" if replicas == 1 else str(failure["replica"])
+
+
+def _running(record: Record, running: int) -> str:
+    total = len(record["replicas"])
+    if running == total:
+        return "Running on this machine" if total == 1 else f"All {total} replicas are running"
+    if record["ending"] is not None:
+        return "Its processes are ending"
+    if any(replica["status"] == "Restarting" for replica in record["replicas"]):
+        if running == 0:
+            return "Its processes will start again"
+        return f"{running} of {total} replicas are running, the rest starts again"
+    return f"{running} of {total} replicas are running"
+
+
+def _best(progress: dict[str, Any] | None) -> str:
+    """Return the metric worth showing in one line: an accuracy if there is one, else a loss."""
+    metrics: dict[str, float] = (progress or {}).get("metrics", {})
+    for word in ("acc", "f1", "auc", "score", "loss"):
+        for name, value in reversed(metrics.items()):
+            if word in name:
+                return f" · {name} {value:.4g}"
+    return ""

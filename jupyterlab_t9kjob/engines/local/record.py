@@ -1,0 +1,397 @@
+"""What a local job's directory holds, and how it is written so that no kill leaves half of it.
+
+The supervisor uses this module, so it needs only the standard library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+DESIRED = ("run", "pause", "stop", "delete")
+ACTIVE = frozenset({"Pending", "Running", "Paused", "Resuming"})
+_RESERVED_BYTES = 256 * 1024
+
+
+Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed"]
+EndedBy = Literal["itself", "user", "platform", "deadline"]
+
+
+class MachineId(TypedDict):
+    """Which machine, boot and process id namespace a process belongs to."""
+
+    hostname: str
+    boot_id: str
+    pid_namespace: str
+
+
+class ProcessId(TypedDict):
+    """A process, told apart from a later one with the same number."""
+
+    pid: int
+    started: str
+
+
+class AttemptRecord(TypedDict):
+    """One life of a replica.
+
+    `first_rank` is the global rank of its local rank 0; `cause` why it was ended from outside (the
+    code of an outcome, or ``Restarting``), null if it ended by itself.
+    """
+
+    number: int
+    started_at: float
+    ended_at: float | None
+    exit_code: int | None
+    cause: str | None
+    worker_restarts: int
+    first_rank: int | None
+
+
+class ReplicaRecord(TypedDict):
+    """One replica and all its attempts, oldest first."""
+
+    name: str
+    status: Literal["Pending", "Running", "Completed", "Error", "Restarting", "Terminated"]
+    pid: int | None
+    devices: list[str]
+    restarts: int
+    attempts: list[AttemptRecord]
+
+
+class Outcome(TypedDict):
+    """A phase with its reason; `facts` are what the sentence is made of."""
+
+    phase: Phase
+    code: str
+    facts: dict[str, Any]
+    ended_by: EndedBy | None
+
+
+class Record(TypedDict):
+    """State of a job (`record.json`); written by its supervisor alone while that lives.
+
+    `ending` is the outcome that is decided while processes still end, so that whoever finds the
+    job after a crash can finish it rightly.
+    """
+
+    version: int
+    uid: str
+    name: str
+    outcome: Outcome
+    ending: Outcome | None
+    created_at: float
+    started_at: float | None
+    ended_at: float | None
+    restarts: int
+    deleted: bool
+    rerun_of: str | None
+    machine: MachineId
+    supervisor: ProcessId | None
+    replicas: list[ReplicaRecord]
+    failure: dict[str, Any] | None
+    progress: dict[str, Any] | None
+
+
+class ReplicaPlan(TypedDict):
+    """How one replica is started.
+
+    `launcher` is torchrun's part of the command, without what is chosen at each attempt; null
+    when torchrun is off. `program` is what comes behind it, `resumed_program` the same after a
+    pause.
+    """
+
+    name: str
+    restart_policy: str
+    launcher: list[str] | None
+    program: list[str]
+    resumed_program: list[str]
+    env: dict[str, str]
+    processes: int | None
+    devices: int
+
+
+class RunPlan(TypedDict):
+    """Everything that the supervisor must know (`run.json`); never changed after creation."""
+
+    uid: str
+    name: str
+    lock: str
+    cwd: str
+    replicas: list[ReplicaPlan]
+    backoff_limit: int
+    backoff_seconds: float
+    deadline_seconds: float | None
+    grace_seconds: float
+    rendezvous_port: int
+    devices: dict[str, Any] | None
+
+
+def new_record(plan: RunPlan, machine: MachineId, *, paused: bool, rerun_of: str | None) -> Record:
+    """Return the first state of a job."""
+    return Record(
+        version=1,
+        uid=plan["uid"],
+        name=plan["name"],
+        outcome=Outcome(
+            phase="Paused" if paused else "Pending",
+            code="PausedByUser" if paused else "Created",
+            facts={},
+            ended_by=None,
+        ),
+        ending=None,
+        created_at=time.time(),
+        started_at=None,
+        ended_at=None,
+        restarts=0,
+        deleted=False,
+        rerun_of=rerun_of,
+        machine=machine,
+        supervisor=None,
+        replicas=[
+            ReplicaRecord(name=replica["name"], status="Pending", pid=None, devices=[], restarts=0, attempts=[])
+            for replica in plan["replicas"]
+        ],
+        failure=None,
+        progress=None,
+    )
+
+
+def holder_of_rank_0(record: Record) -> ReplicaRecord | None:
+    """Return the replica that has global rank 0, the first that has begun where that isn't known; None before.
+
+    Under torchrun the first of several replicas need not have it.
+    """
+    begun = [replica for replica in record["replicas"] if replica["attempts"]]
+    holders = [replica for replica in begun if replica["attempts"][-1]["first_rank"] == 0]
+    return next(iter(holders or begun), None)
+
+
+class EventRecord(TypedDict):
+    """One line of `events.jsonl`."""
+
+    time: float
+    type: Literal["Normal", "Warning"]
+    reason: str
+    message: str
+    replica: str | None
+
+
+class JobFiles:
+    """The files of one job.
+
+    Parameters
+    ----------
+    path
+        The job's directory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.spec = path / "spec.json"
+        self.run = path / "run.json"
+        self.record = path / "record.json"
+        self.events = path / "events.jsonl"
+        self.desired = path / "desired"
+        self.request_id = path / "request_id"
+        self.heartbeat = path / "heartbeat"
+        self.reserve = path / "reserve"
+        self.words = path / "supervisor.log"
+        self.logs = path / "logs"
+
+    def attempt_logs(self, replica: str, attempt: int) -> Path:
+        """Return the directory with the logs of one attempt of a replica."""
+        return self.logs / f"{replica}.{attempt}"
+
+    def read_record(self) -> Record:
+        """Read the job's state.
+
+        Raises
+        ------
+        OSError
+            If it can't be read.
+        ValueError
+            If it is not a record.
+        """
+        record: Record = json.loads(self.record.read_bytes())
+        if not isinstance(record, dict) or record.get("version") != 1 or "outcome" not in record:
+            raise ValueError("record.json is not a record that this version knows")
+        return record
+
+    def write_record(self, record: Record) -> None:
+        """Write the job's state; on a full disk the reserved space is given up for it."""
+        data = json.dumps(record).encode()
+        try:
+            write_atomically(self.record, data)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not self.reserve.exists():
+                raise
+            self.reserve.unlink()
+            write_atomically(self.record, data)
+
+    def read_plan(self) -> RunPlan:
+        """Read how the job is run."""
+        plan: RunPlan = json.loads(self.run.read_bytes())
+        return plan
+
+    def read_desired(self) -> str:
+        """Return what the user wants of the job; ``run`` if nothing readable is there."""
+        try:
+            text = self.desired.read_text(encoding="ascii", errors="replace").strip()
+        except OSError:
+            return "run"
+        return text if text in DESIRED else "run"
+
+    def write_desired(self, desired: str) -> None:
+        """Say what is wanted of the job; its supervisor, or the next one, brings it about."""
+        write_atomically(self.desired, desired.encode())
+
+    def add_event(self, reason: str, message: str, *, replica: str | None = None, warning: bool = False) -> None:
+        """Append an event, in words."""
+        event = EventRecord(
+            time=time.time(),
+            type="Warning" if warning else "Normal",
+            reason=reason,
+            message=message,
+            replica=replica,
+        )
+        descriptor = os.open(self.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, json.dumps(event).encode() + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def read_events(self) -> list[EventRecord]:
+        """Return all events, oldest first; a line that was cut short is left out."""
+        try:
+            lines = self.events.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        events: list[EventRecord] = []
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                events.append(json.loads(line))
+        return events
+
+    def beat(self) -> None:
+        """Say that the supervisor lives; in place, which readers never see half done and a full disk lets pass."""
+        descriptor = os.open(self.heartbeat, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            os.pwrite(descriptor, f"{time.time():.3f}".encode(), 0)
+        finally:
+            os.close(descriptor)
+
+    def reserve_space(self) -> None:
+        """Keep some disk space for the record of the job's end."""
+        with self.reserve.open("wb") as file:
+            file.write(b"\0" * _RESERVED_BYTES)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace a file's content so that a reader sees the old or the new, also after a crash.
+
+    Raises
+    ------
+    OSError
+        If the disk is full, read-only or gone; the old content is then still there.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{time.time_ns()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        try:
+            _write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Take a lock file without waiting, give whether it could be taken, and remove it again.
+
+    Its holder is alive exactly as long as the lock can't be taken, for the system drops it with
+    the process.
+    """
+    descriptor = try_lock(path)
+    try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+
+
+def try_lock(path: Path, *, wait: bool = False) -> int | None:
+    """Take a lock file and return its descriptor, or None if another process has it."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        if not lock(descriptor, wait=wait):
+            os.close(descriptor)
+            return None
+        # The one who had it may have removed the file meanwhile: then it locks nothing.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                return descriptor
+        os.close(descriptor)
+
+
+def lock(descriptor: int, *, wait: bool = False) -> bool:
+    """Lock an open file for this process and its forks; return whether it was free."""
+    import fcntl  # absent on Windows, where the engine can say so but not run
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(descriptor: int) -> None:
+    """Let an open file's lock go."""
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def lock_path(plan: RunPlan) -> Path:
+    """Return a job's lock, also where a session's end took the directory that it was made in."""
+    path = Path(plan["lock"])
+    return path if path.parent.is_dir() else runtime_directory() / path.name
+
+
+def runtime_directory() -> Path:
+    """Return a short directory of this machine for locks and sockets, only for this user.
+
+    Raises
+    ------
+    PermissionError
+        If another user made a directory of that name first.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    if base and Path(base).is_dir() and os.access(base, os.W_OK):
+        path = Path(base) / "t9kjob"
+    else:
+        path = Path("/tmp") / f"t9kjob-{os.getuid()}"  # noqa: S108 (owner and mode are checked)
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or path.is_symlink():
+        raise PermissionError(f"{path} belongs to somebody else or is open to others")
+    return path

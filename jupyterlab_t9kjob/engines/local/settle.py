@@ -1,0 +1,136 @@
+"""Transitions of a job that has no processes, and the end of every job.
+
+Used by the supervisor when it ends, by its guardian when it died, and by a server for jobs that
+have no supervisor. Whoever calls these holds the job's lock. Standard library only.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from . import process
+from .agents import tail
+from .logfiles import logs_of_attempt
+from .record import ACTIVE, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
+
+_EVENTS = {
+    "Succeeded": "The job succeeded.",
+    "Stopped": "Stopped by you.",
+    "PausedByUser": "Paused by you.",
+    "DeadlineExceeded": "The job ran longer than its deadline allows.",
+    "BackoffLimitExceeded": "The job failed: its restarts are used up.",
+    "ExitCode": "The job failed.",
+    "StartFailed": "The job could not be started.",
+    "SupervisorLost": "The job's supervisor ended before the job did.",
+    "MachineRestarted": "The machine was restarted while the job ran.",
+    "DirectoryRemoved": "The job's directory was removed while it ran.",
+}
+_STOPPED = Outcome(phase="Failed", code="Stopped", facts={}, ended_by="user")
+_PAUSED = Outcome(phase="Paused", code="PausedByUser", facts={}, ended_by="user")
+_TAIL_BYTES = 64 * 1024
+
+
+def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
+    """Write the end, or the pause, of a job that has no processes any more.
+
+    Raises
+    ------
+    OSError
+        If the record can't be written.
+    """
+    now = time.time()
+    for replica in record["replicas"]:
+        _close(replica, now, outcome["code"])
+    record["outcome"] = outcome
+    record["ending"] = record["supervisor"] = None
+    record["ended_at"] = None if outcome["phase"] == "Paused" else now
+    record["deleted"] = record["deleted"] or files.read_desired() == "delete"
+    record["progress"] = _last_progress(files, record)
+    if outcome["code"] not in ("ExitCode", "BackoffLimitExceeded"):
+        record["failure"] = None
+    files.write_record(record)
+    words = outcome["facts"].get("words")
+    message = _EVENTS[outcome["code"]] + (f" {words}" if words else "")
+    good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
+    files.add_event(outcome["code"], message, warning=not good)
+    files.reserve.unlink(missing_ok=True)
+
+
+def try_to_conclude(files: JobFiles, record: Record, outcome: Outcome) -> bool:
+    """Do the same; False if the disk doesn't let it, which is said in the supervisor's words."""
+    try:
+        conclude(files, record, outcome)
+    except OSError as error:
+        if not files.path.exists():
+            return True  # removed while it ran: there is nothing left to write to
+        sys.stderr.write(f"the end could not be recorded: {error.strerror}\n")
+        return False
+    return True
+
+
+def settle(files: JobFiles, record: Record) -> bool:
+    """Bring about what is desired of a job without processes; return whether that changed it.
+
+    A job that is to run again is left alone: that needs a supervisor.
+    """
+    desired = files.read_desired()
+    phase = record["outcome"]["phase"]
+    if desired == "delete" and record["deleted"]:
+        return False
+    if phase not in ACTIVE:
+        if desired != "delete":
+            return False
+        record["deleted"] = True
+        files.write_record(record)
+        files.add_event("Deleted", "Deleted by you. The record and the logs are kept.")
+        return True
+    if desired in ("stop", "delete"):
+        conclude(files, record, _STOPPED)
+        return True
+    if desired == "pause" and phase != "Paused":
+        conclude(files, record, _PAUSED)
+        return True
+    return False
+
+
+def settle_lost(files: JobFiles, record: Record, words: str = "") -> None:
+    """End a job whose supervisor died and whose processes are gone.
+
+    What was decided before counts, then what the user asked for.
+    """
+    restarted = record["machine"]["boot_id"] != process.machine_id()["boot_id"] or (
+        record["machine"]["pid_namespace"] != process.machine_id()["pid_namespace"]
+    )
+    record["supervisor"] = None
+    if record["ending"] is not None:
+        conclude(files, record, record["ending"])
+    elif not settle(files, record):
+        code = "MachineRestarted" if restarted else "SupervisorLost"
+        facts = {"words": words} if words else {}
+        conclude(files, record, Outcome(phase="Failed", code=code, facts=facts, ended_by="platform"))
+
+
+def _close(replica: ReplicaRecord, now: float, cause: str) -> None:
+    replica["pid"] = None
+    if replica["status"] in ("Running", "Restarting", "Pending"):
+        replica["status"] = "Terminated"
+    for attempt in replica["attempts"]:
+        if attempt["ended_at"] is None:
+            attempt["ended_at"] = now
+            attempt["cause"] = cause
+
+
+def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
+    from dataclasses import asdict  # both only at the end: the start of a job waits for every import
+
+    from ...core.progress import ProgressReader
+
+    holder = holder_of_rank_0(record)
+    if holder is None:
+        return None
+    reader = ProgressReader()
+    for log in logs_of_attempt(files, holder["name"], holder["attempts"][-1]["number"]):
+        if log.source != "launcher" and log.local_rank in (0, None):
+            reader.feed(tail(log.path, _TAIL_BYTES), record["started_at"] or 0.0)
+    return asdict(reader.reading) if reader.reading is not None else None

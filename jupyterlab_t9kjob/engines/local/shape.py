@@ -1,0 +1,39 @@
+"""Whether data that was read as JSON has the shape that its type says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+
+@cache
+def check_of(shape: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value is as `shape` says.
+
+    Fields that a TypedDict does not know are let pass, and so is whatever a plain dict holds.
+
+    Parameters
+    ----------
+    shape
+        A TypedDict, list, dict, union or literal of these, or a plain type.
+    """
+    origin, arguments = get_origin(shape), get_args(shape)
+    if shape is Any:
+        return lambda value: True
+    if is_typeddict(shape):
+        fields = [(name, check_of(kind)) for name, kind in get_type_hints(shape).items()]
+        return lambda value: (
+            isinstance(value, dict) and all(name in value and fits(value[name]) for name, fits in fields)
+        )
+    if origin is Literal:
+        return lambda value: value in arguments
+    if origin in (Union, UnionType):
+        checks = [check_of(kind) for kind in arguments]
+        return lambda value: any(fits(value) for fits in checks)
+    if origin is list:
+        item_fits = check_of(arguments[0])
+        return lambda value: isinstance(value, list) and all(map(item_fits, value))
+    kind = (int, float) if shape is float else origin or shape
+    return lambda value: isinstance(value, kind)

@@ -1,0 +1,348 @@
+"""All jobs of a home directory: finding, creating, watching them, and reviving what was cut short.
+
+Everything here blocks and belongs to one thread (the engine's). The truth is on disk; this is a
+cache of it, and several servers may look at the same home.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import Conflict, NotFound
+from . import process
+from .record import (
+    ACTIVE,
+    JobFiles,
+    MachineId,
+    Outcome,
+    Record,
+    RunPlan,
+    held,
+    lock_path,
+    runtime_directory,
+    try_lock,
+)
+from .settle import conclude, settle
+from .storedjob import StoredJob, stamp_of
+
+log = logging.getLogger(__name__)
+
+SUPERVISOR = Path(__file__).with_name("__main__.py")
+ATTEND_SECONDS = 0.5
+PROGRESS_SECONDS = 0.5
+STARTING_SECONDS = 3.0
+"""How long a supervisor may take to show itself before it is started once more."""
+MOST_STARTS = 3
+CLOCK_SECONDS = 2.0
+"""Coarsest step of a file system's clock."""
+SILENT_SECONDS = 60.0
+"""Age of the heartbeat from which a job of another machine counts as not heard of."""
+
+
+class Store:
+    """The jobs below one home directory.
+
+    Parameters
+    ----------
+    home
+        Directory that keeps `jobs/`; made if missing.
+    machine
+        This machine's identity; tests give another one.
+    """
+
+    def __init__(self, home: Path, machine: MachineId | None = None) -> None:
+        self.home = home
+        self.machine = machine or process.machine_id()
+        self.jobs: dict[str, StoredJob] = {}
+        self._directory = home / "jobs"
+        self._draft_prefix = f".new-{self.machine['hostname']}-"
+        self._listed: tuple[int, int, int] | None = None
+        self._changed: set[str] = set()
+        self._children: list[subprocess.Popen[bytes]] = []
+
+    def open(self) -> None:
+        """Make the directories and load every job.
+
+        Raises
+        ------
+        OSError
+            If the home can't be written.
+        """
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with self._creating():
+            # Nobody else on this machine creates now, so what is half made stays half made.
+            for path in (*self._directory.glob(f"{self._draft_prefix}*"), *self._directory.glob(".gone-*")):
+                shutil.rmtree(path, ignore_errors=True)
+        self.scan()
+
+    def scan(self) -> set[str]:
+        """Do what is due; return the uids of jobs that changed or went since the last scan."""
+        self._list()
+        for job in list(self.jobs.values()):
+            if job.active or job.unfinished_wish:
+                self._try_to_look_at(job)
+        self._children = [child for child in self._children if child.poll() is None]
+        changed, self._changed = self._changed, set()
+        return changed
+
+    def get(self, uid: str) -> StoredJob:
+        """Return a job.
+
+        Raises
+        ------
+        NotFound
+            If there is none with this uid.
+        """
+        try:
+            return self.jobs[uid]
+        except KeyError:
+            raise NotFound("This job does not exist, or its record was removed.") from None
+
+    def by_request(self, request_id: str) -> StoredJob | None:
+        """Return the job that was created by this request, also if another server did it."""
+        self._list()
+        return next((job for job in self.jobs.values() if job.request_id == request_id), None)
+
+    def names(self) -> set[str]:
+        """Return the names that are taken."""
+        return {job.name for job in self.jobs.values() if not (job.record is not None and job.record["deleted"])}
+
+    def create(self, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> StoredJob:
+        """Write a new job, whole or not at all, and start it.
+
+        Raises
+        ------
+        Conflict
+            If its name is taken.
+        OSError
+            If the disk is full or read-only; nothing is left behind then.
+        """
+        with self._creating():
+            existing = self.by_request(request_id)
+            if existing is not None:
+                return existing
+            if record["name"] in self.names():
+                raise Conflict(
+                    f"There is a job named “{record['name']}” already.",
+                    reason="NameTaken",
+                    field="/spec/name",
+                    hint="Choose another name, or delete that job.",
+                )
+            self._write(spec, plan, record, request_id)
+        job = StoredJob(self._directory / plan["uid"])
+        self.jobs[job.uid] = job
+        job.refresh()
+        self._changed.add(job.uid)
+        if record["outcome"]["phase"] == "Pending":
+            self._start(job)
+        return job
+
+    def want(self, uid: str, desired: str) -> StoredJob:
+        """Write what is wanted of a job and do at once what can be done at once."""
+        job = self.get(uid)
+        job.files.write_desired(desired)
+        job.starts = 0
+        job.started_at = job.attended_at = 0.0
+        self._look_at(job)
+        return job
+
+    def remove(self, uid: str) -> bool:
+        """Drop a job's directory; False, and nothing done, while its supervisor lives."""
+        job = self.get(uid)
+        with held(self._lock(job)) as free:
+            if not free:
+                return False
+            gone = self._directory / f".gone-{uid}"
+            job.files.path.rename(gone)
+        del self.jobs[uid]
+        self._changed.add(uid)
+        shutil.rmtree(gone, ignore_errors=True)  # what is left is taken at the next start
+        return True
+
+    def is_foreign(self, job: StoredJob) -> bool:
+        """Return whether the job runs on another machine, so that only that one may judge it."""
+        if job.record is None or not job.active:
+            return False
+        return job.record["machine"]["hostname"] != self.machine["hostname"]
+
+    # --- watching ----------------------------------------------------------------------------
+
+    def _list(self) -> None:
+        """Find new and vanished jobs; look again at all of them, if there are any."""
+        stamp = stamp_of(self._directory)
+        if stamp == self._listed:
+            return
+        # A change in the same tick of the file system's clock would not show.
+        settled = stamp is not None and abs(time.time() - stamp[0] / 1e9) > CLOCK_SECONDS
+        self._listed = stamp if settled else None
+        present = {entry.name for entry in os.scandir(self._directory) if entry.name[0] != "."}
+        for uid in set(self.jobs) - present:
+            del self.jobs[uid]
+            self._changed.add(uid)
+        for uid in present - set(self.jobs):
+            self.jobs[uid] = StoredJob(self._directory / uid)
+        self._changed |= {job.uid for job in self.jobs.values() if job.refresh()}
+
+    def _try_to_look_at(self, job: StoredJob) -> None:
+        try:
+            self._look_at(job)
+            job.trouble = None
+        except OSError as error:  # of this job's directory or lock: the others are looked at
+            if str(error) != job.trouble:
+                job.trouble = str(error)
+                log.warning("Job %s can't be looked after: %s", job.uid, error.strerror)
+
+    def _look_at(self, job: StoredJob) -> None:
+        now = time.monotonic()
+        changed = job.refresh()
+        if changed or now - job.attended_at >= ATTEND_SECONDS:
+            job.attended_at = now
+            if job.record is not None and not self.is_foreign(job):
+                self._attend(job, job.record)
+                changed = job.refresh() or changed
+        phase = job.record["outcome"]["phase"] if job.record is not None else None
+        if job.record is not None and self.is_foreign(job):
+            changed = self._listen_for(job, job.record) or changed
+        elif job.record is not None and phase == "Running":
+            changed = job.progress.read(job.record, PROGRESS_SECONDS) or changed
+        if changed:
+            self._changed.add(job.uid)
+
+    def _listen_for(self, job: StoredJob, record: Record) -> bool:
+        """Note whether another machine's job is heard of; return whether that changed."""
+        heard = job.last_heartbeat() or record["created_at"]
+        silent = heard if time.time() - heard > SILENT_SECONDS else None
+        changed = silent != job.silent_since
+        job.silent_since = silent
+        return changed
+
+    def _attend(self, job: StoredJob, record: Record) -> None:
+        """Do for a job what its supervisor does not do, if it has none."""
+        phase = record["outcome"]["phase"]
+        lost = phase in ACTIVE and record["supervisor"] is not None
+        if not lost and not self._differs(job, phase):
+            return
+        if lost and process.alive(record["supervisor"]):
+            return
+        if lost or job.desired == "run":
+            fresh = time.time() - record["created_at"] < STARTING_SECONDS
+            theirs = job.started_at == 0 and fresh and phase == "Pending" and not lost
+            if not theirs and time.monotonic() - job.started_at >= STARTING_SECONDS:
+                self._revive(job)
+            return
+        with held(self._lock(job)) as free:
+            if free and settle(job.files, job.files.read_record()):
+                self._tell_others()
+
+    def _differs(self, job: StoredJob, phase: str) -> bool:
+        if job.unfinished_wish:
+            return True
+        if phase == "Pending":
+            return True
+        return phase == "Paused" and job.desired != "pause"
+
+    def _revive(self, job: StoredJob) -> None:
+        with held(self._lock(job)) as free:
+            if not free:
+                return
+            if job.starts >= MOST_STARTS:
+                words = job.files.words.read_text(errors="replace").strip()[-2000:]
+                facts = {"words": words or "Its supervisor did not start."}
+                failed = Outcome(phase="Failed", code="StartFailed", facts=facts, ended_by="platform")
+                conclude(job.files, job.files.read_record(), failed)
+                return
+        self._start(job)
+
+    def _start(self, job: StoredJob) -> None:
+        """Start a supervisor; should there be one already, the new one ends at once."""
+        job.starts += 1
+        job.started_at = time.monotonic()
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("T9KJOB_")}
+        with job.files.words.open("ab") as words:
+            child = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SUPERVISOR), str(job.files.path)],
+                cwd="/",
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=words,
+                start_new_session=True,
+            )
+        self._children.append(child)
+
+    # --- writing -----------------------------------------------------------------------------
+
+    def _write(self, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> None:
+        draft = self._directory / f"{self._draft_prefix}{uuid.uuid4().hex}"
+        draft.mkdir(mode=0o700)
+        files = JobFiles(draft)
+        try:
+            files.logs.mkdir(mode=0o700)
+            _write(files.spec, json.dumps(spec))
+            _write(files.run, json.dumps(plan))
+            _write(files.request_id, request_id)
+            paused = record["outcome"]["phase"] == "Paused"
+            _write(files.desired, "pause" if paused else "run")
+            _write(files.record, json.dumps(record))
+            files.reserve_space()
+            files.add_event(record["outcome"]["code"], "Created, paused." if paused else "Created.")
+            _sync(draft)
+            draft.rename(self._directory / plan["uid"])
+            _sync(self._directory)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+
+    def _creating(self) -> _Creating:
+        digest = hashlib.sha256(os.fsencode(self.home.resolve())).hexdigest()[:16]
+        return _Creating(runtime_directory() / f"create-{digest}.lock")
+
+    def _lock(self, job: StoredJob) -> Path:
+        if job.plan is not None:
+            return lock_path(job.plan)
+        return runtime_directory() / f"{job.uid}.lock"
+
+    def _tell_others(self) -> None:
+        """Make other servers look at ended jobs, which they do when the directory's time changes."""
+        os.utime(self._directory)
+
+
+class _Creating:
+    """Held while a job is created, so that of two with one name only one comes to be."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        self._descriptor = try_lock(self._path, wait=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def _write(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,334 @@
+"""The process that runs one job: starts its replicas, watches them, ends them, keeps the record.
+
+It is started detached by the server (`launch.py`, `__main__.py`), outlives it, and is the only
+writer of the job's record while it lives. It uses the standard library only, so that it starts in
+tens of milliseconds under any Python.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import process, settle
+from .agents import Agent, Rendezvous
+from .devices import Claim
+from .record import EndedBy, JobFiles, Outcome, Phase, Record, RunPlan
+
+TICK_SECONDS = 0.1
+HEARTBEAT_SECONDS = 5.0
+LATECOMER_SECONDS = 10.0
+"""How long the other replicas may go on when the first one has succeeded."""
+ECHO_SECONDS = 30.0
+"""How long the first replica may go on when another one has failed under torchrun."""
+LONGEST_BACKOFF_SECONDS = 60.0
+RETRYABLE_CODES = frozenset({130, 137, 138, 143})
+"""What T9k's policy `ExitCode` restarts: ended by signal, or 138 as the script's own wish."""
+
+
+class Supervisor:
+    """Runs one job to its end, or to a pause.
+
+    Parameters
+    ----------
+    files
+        The job's directory.
+    plan
+        How the job is run.
+    record
+        Its state so far; from now on this object alone changes it.
+    claim
+        Its accelerators.
+    """
+
+    def __init__(self, files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> None:
+        self._files = files
+        self._plan = plan
+        self._record = record
+        self._agents = [Agent(files, plan, index, replica) for index, replica in enumerate(record["replicas"])]
+        self._first = self._agents[0]
+        self._launched = self._first.plan["launcher"] is not None
+        self._resumed = record["outcome"]["phase"] == "Paused"
+        self._claim = claim
+        self._port = plan["rendezvous_port"]
+        self._rendezvous = Rendezvous(plan["uid"], len(self._agents), self._port)
+        self._ending: process.Ending | None = None
+        self._cleaning: list[process.Ending] = []
+        self._decided: Outcome | None = record["ending"]
+        self._end_at: float | None = None
+        self._deadline: float | None = None
+        self._heartbeat_at = 0.0
+        self._unsaved = False
+        self._done = False
+
+    def run(self) -> None:
+        """Run until the job has ended or is paused."""
+        wake = _wake_on_signals()
+        self._begin()
+        while not self._done:
+            if wake in select.select([wake], [], [], TICK_SECONDS)[0]:
+                numbers = os.read(wake, 4096)
+                if signal.SIGTERM in numbers or signal.SIGINT in numbers:
+                    facts = {"words": "The job's supervisor was asked to end."}
+                    self._decide("Failed", "SupervisorLost", "platform", facts)
+            self._collect()
+            self._tick()
+
+    # --- beginning ---------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        self._record["supervisor"] = process.process_id(os.getpid())
+        self._record["machine"] = process.machine_id()
+        if self._resumed:
+            self._record["progress"] = None
+            self._become("Resuming", "ResumedByUser", event="Resumed by you.")
+        else:
+            self._save()
+        # Whoever finds the record knows from here on that processes may exist.
+        self._start_when_free()
+
+    def _start_when_free(self) -> None:
+        wait = self._claim.obtain()
+        if wait is None:
+            self._start_all()
+        elif wait != self._record["outcome"]["facts"]:
+            phase = self._record["outcome"]["phase"]
+            self._become(phase, "WaitingForDevices", event=f"{wait['words']}.", facts=dict(wait))
+
+    def _start_all(self) -> None:
+        for agent in self._agents:
+            if not self._start(agent):
+                return
+        now = time.time()
+        self._record["started_at"] = self._record["started_at"] or now
+        if self._plan["deadline_seconds"] is not None:
+            self._deadline = time.monotonic() + self._plan["deadline_seconds"]
+        count = len(self._agents)
+        words = "Running on this machine." if count == 1 else f"All {count} replicas are running."
+        self._become("Running", "Started", event=words)
+
+    def _start(self, agent: Agent) -> bool:
+        try:
+            devices = self._claim.devices_of(agent.index)
+            agent.start(self._rendezvous, devices, resumed=self._resumed)
+        except OSError as error:
+            self._decide("Failed", "StartFailed", "itself", {"words": str(error)})
+            return False
+        return True
+
+    # --- what happens ------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        if now >= self._heartbeat_at:
+            self._heartbeat_at = now + HEARTBEAT_SECONDS
+            self._beat()
+        for agent in self._agents:
+            restart = agent.watch()
+            if restart is not None:
+                message = f"torchrun started the ranks of {agent.name} again ({restart})."
+                self._event("WorkerRestart", message, agent, warning=True)
+                self._unsaved = True
+        self._obey()
+        self._cleaning = [ending for ending in self._cleaning if not ending.step()]
+        if self._ending is not None:
+            if self._ending.step():
+                self._all_ended()
+        elif self._deadline is not None and now >= self._deadline:
+            self._decide("Failed", "DeadlineExceeded", "deadline")
+        elif self._end_at is not None and now >= self._end_at:
+            self._end_all()
+        elif self._record["outcome"]["phase"] in ("Pending", "Resuming"):
+            self._start_when_free()
+        else:
+            self._start_due(now)
+        if self._unsaved and not self._done:
+            self._save()
+
+    def _start_due(self, now: float) -> None:
+        due = [agent for agent in self._agents if agent.start_at and now >= agent.start_at]
+        if not due or (self._cleaning and not self._launched):
+            return
+        if self._launched:
+            self._rendezvous = Rendezvous(self._plan["uid"], len(self._agents), self._port)
+        for agent in due:
+            if not self._start(agent):
+                return
+        self._save()
+
+    def _obey(self) -> None:
+        desired = self._files.read_desired()
+        if desired == "pause":
+            self._decide("Paused", "PausedByUser", "user")
+        elif desired in ("stop", "delete"):
+            self._decide("Failed", "Stopped", "user")
+
+    def _collect(self) -> None:
+        for pid, code in process.reap():
+            agent = next((agent for agent in self._agents if agent.pid == pid), None)
+            if agent is None:
+                continue  # an orphan of the job that ended by itself
+            agent.ended(code, self._cause())
+            self._unsaved = True
+            if self._ending is None:
+                self._replica_ended(agent, code)
+
+    def _cause(self) -> str | None:
+        """Why a replica that ends now was ended; None if that was its own doing."""
+        if self._ending is None:
+            return None
+        return "Restarting" if self._decided is None else self._decided["code"]
+
+    def _replica_ended(self, agent: Agent, code: int) -> None:
+        uid, name = self._plan["uid"], agent.name
+        self._cleaning.append(self._end(lambda: process.marked(uid, name), []))
+        succeeded = self._decided is not None and self._decided["phase"] == "Succeeded"
+        if code == 0 and agent is self._first:
+            self._note("Succeeded", "Succeeded", "itself")
+            self._end_at = time.monotonic() + LATECOMER_SECONDS
+        elif code != 0 and agent.port_was_taken():
+            self._event("PortTaken", "The port to meet on was taken; trying another one.", agent)
+            self._port = 0
+            self._restart(agent, delay=0)
+        elif code != 0 and not succeeded:
+            self._replica_failed(agent, code)
+        if self._decided is not None and not any(other.pid for other in self._agents):
+            self._end_all()
+
+    def _replica_failed(self, agent: Agent, code: int) -> None:
+        from . import failure  # not before: the start of a job waits for every import
+
+        found = failure.find(self._files, agent.plan, agent.attempt)
+        if agent.attempt["first_rank"] is None and found["rank"] is not None:
+            agent.attempt["first_rank"] = found["rank"] - found["local_rank"]
+        if self._end_at is None:  # else this is the echo of a failure that is known
+            self._record["failure"] = found
+        words = failure.words(found, alone=len(self._agents) == 1)
+        # What is decided stays so: then this is the echo of a failure for which there was no restart.
+        allowed = self._decided is None and _restarts(agent.plan["restart_policy"], code)
+        if allowed and self._record["restarts"] < self._plan["backoff_limit"]:
+            self._record["restarts"] += 1
+            agent.record["restarts"] += 1
+            count = self._record["restarts"] if self._launched else agent.record["restarts"]
+            delay = self._plan["backoff_seconds"] * 2 ** min(count - 1, 10)
+            delay = min(LONGEST_BACKOFF_SECONDS, delay)
+            limit = self._plan["backoff_limit"]
+            message = f"{words} Restart {self._record['restarts']} of {limit} in {delay:g} s."
+            self._event("Restarting", message, agent, warning=True)
+            self._restart(agent, delay)
+            return
+        self._event("ReplicaFailed", words, agent, warning=True)
+        reason = "BackoffLimitExceeded" if allowed else "ExitCode"
+        if agent is self._first:
+            self._decide("Failed", reason, "itself")
+        elif self._launched and self._end_at is None:
+            self._note("Failed", reason, "itself")
+            self._end_at = time.monotonic() + ECHO_SECONDS
+
+    def _restart(self, failed: Agent, delay: float) -> None:
+        """Begin the next attempt: under torchrun of all replicas together, else of this one."""
+        self._end_at, self._decided, self._record["ending"] = None, None, None
+        if self._launched:
+            self._end_all()
+        for agent in self._agents if self._launched else [failed]:
+            agent.record["status"] = "Restarting"
+            agent.start_at = time.monotonic() + delay
+        self._unsaved = True
+
+    # --- ending ------------------------------------------------------------------------------
+
+    def _note(self, phase: Phase, code: str, by: EndedBy, facts: dict[str, Any] | None = None) -> None:
+        """Write down how the job will end, before its processes do."""
+        self._decided = Outcome(phase=phase, code=code, facts=facts or {}, ended_by=by)
+        self._record["ending"] = self._decided
+        self._save()
+
+    def _decide(self, phase: Phase, code: str, by: EndedBy, facts: dict[str, Any] | None = None) -> None:
+        """End the job now; in this way, unless it is decided already that it ends in another."""
+        decided = self._decided
+        if decided is None or (decided["phase"] == "Paused" and phase != "Paused"):
+            self._note(phase, code, by, facts)
+        self._end_all()
+
+    def _end_all(self) -> None:
+        self._end_at = None
+        if self._ending is None:
+            self._ending = self._end(self._everything, self._agents)
+
+    def _end(self, find: Callable[[], set[int]], leaders: list[Agent]) -> process.Ending:
+        pids = [agent.pid for agent in leaders if agent.pid is not None]
+        return process.Ending(find, pids, self._plan["grace_seconds"])
+
+    def _everything(self) -> set[int]:
+        return process.descendants(os.getpid()) | process.marked(self._plan["uid"])
+
+    def _all_ended(self) -> None:
+        self._collect()
+        self._ending = None
+        self._cleaning = []
+        if self._decided is None:
+            return  # a restart: the next attempt begins when it is due
+        self._claim.release()
+        self._done = settle.try_to_conclude(self._files, self._record, self._decided)
+        if not self._done:
+            self._end_all()  # the disk is full: nothing is left to end, so this tries again
+
+    # --- the record --------------------------------------------------------------------------
+
+    def _become(self, phase: Phase, code: str, *, event: str, facts: dict[str, Any] | None = None) -> None:
+        self._record["outcome"] = Outcome(phase=phase, code=code, facts=facts or {}, ended_by=None)
+        self._event(code, event)
+        self._save()
+
+    def _event(self, code: str, message: str, agent: Agent | None = None, *, warning: bool = False) -> None:
+        replica = agent.name if agent is not None else None
+        try:
+            self._files.add_event(code, message, replica=replica, warning=warning)
+        except OSError as error:
+            _say(f"event {code} could not be written: {error.strerror}")
+
+    def _save(self) -> None:
+        try:
+            self._files.write_record(self._record)
+            self._unsaved = False
+        except OSError as error:  # a full disk: the next tick tries again
+            if not self._unsaved:
+                _say(f"record could not be written: {error.strerror}")
+            self._unsaved = True
+
+    def _beat(self) -> None:
+        try:
+            self._files.beat()
+        except (FileNotFoundError, NotADirectoryError):
+            facts = {"words": "The job's directory was removed."}
+            self._decide("Failed", "DirectoryRemoved", "platform", facts)
+        except OSError as error:
+            _say(f"heartbeat could not be written: {error.strerror}")
+
+
+def _restarts(policy: str, code: int) -> bool:
+    return policy == "OnFailure" or (policy == "ExitCode" and code in RETRYABLE_CODES)
+
+
+def _wake_on_signals() -> int:
+    """Return a descriptor on which the number of each signal can be read."""
+    wake, notify = os.pipe()
+    for descriptor in (wake, notify):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(notify, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    return wake
+
+
+def _say(words: str) -> None:
+    """Write to `supervisor.log`; on a full disk there is nowhere to say it."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}\n")
+        sys.stderr.flush()

@@ -1,0 +1,307 @@
+"""A stored job as the API gives it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...core.engine import LogFile
+from ...core.job import (
+    Action,
+    Attempt,
+    EndedBy,
+    Event,
+    Failure,
+    Frame,
+    Job,
+    JobSummary,
+    LogStream,
+    PendingAction,
+    Phase,
+    Progress,
+    Reason,
+    Replica,
+    job_id,
+)
+from ...core.spec import Device, JobSpec
+from ...logs.index import RECORD
+from .command import command_of, working_directory
+from .logfiles import FoundLog, find_logs
+from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of
+from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
+from .storedjob import StoredJob
+
+_PENDING: dict[tuple[str, str], PendingAction] = {
+    ("Paused", "run"): "resuming",
+    **{(phase, "pause"): "pausing" for phase in ("Pending", "Running", "Resuming")},
+    **{(phase, "stop"): "stopping" for phase in ACTIVE},
+}
+
+
+class Views:
+    """Makes the API's models.
+
+    Parameters
+    ----------
+    root
+        The contents root, to name files as the contents API does.
+    """
+
+    def __init__(self, root: Path | None) -> None:
+        self._roots = [root, Path(os.path.realpath(root))] if root is not None else []
+
+    def id_of(self, job: StoredJob) -> str:
+        """Return the job's id."""
+        return job_id("local", "", job.name, job.uid)
+
+    def contents_path(self, path: str | Path | None) -> str | None:
+        """Return an absolute path as the contents API names it, if it lies below the root."""
+        if path is None or "\0" in str(path):
+            return None
+        absolute = os.path.abspath(path)  # noqa: PTH100 (`Path` raises at loops of links)
+        for candidate in (Path(absolute), Path(os.path.realpath(absolute))):
+            for root in self._roots:
+                if candidate.is_relative_to(root):
+                    relative = candidate.relative_to(root).as_posix()
+                    return "" if relative == "." else relative
+        return None
+
+    def summary(self, job: StoredJob, *, foreign: bool) -> JobSummary:
+        """Return the row of the list."""
+        return JobSummary(**self._fields(job, foreign))
+
+    def job(self, job: StoredJob, *, foreign: bool) -> Job:
+        """Return everything."""
+        spec = JobSpec.model_validate(job.spec or _placeholder(job))
+        cwd = working_directory(spec, next(iter(self._roots), None))
+        plan = job.plan
+        failure = job.record["failure"] if job.record is not None else None
+        return Job(
+            **self._fields(job, foreign),
+            spec=spec,
+            command=command_of(plan["replicas"][0]) if plan is not None else [],
+            working_dir=str(cwd),
+            working_dir_path=self.contents_path(cwd),
+            log_dir_paths=[self.contents_path(path) for path in spec.tensorboard.log_dirs],
+            log_location=str(job.files.logs),
+            failure=self._failure(failure) if failure is not None else None,
+            request_id=job.request_id,
+            rerun_of=job.record["rerun_of"] if job.record is not None else None,
+        )
+
+    def replicas(self, job: StoredJob) -> list[Replica]:
+        """Return the replicas with their attempts."""
+        if job.record is None or job.plan is None:
+            return []
+        plans = {plan["name"]: plan for plan in job.plan["replicas"]}
+        host = job.record["machine"]["hostname"]
+        return [
+            _replica(replica, plans[replica["name"]]["processes"], host,
+                     launched=plans[replica["name"]]["launcher"] is not None)
+            for replica in job.record["replicas"]
+        ]  # fmt: skip
+
+    def log_files(self, job: StoredJob) -> list[LogFile]:
+        """Return the log streams that exist (blocking)."""
+        attempts: dict[tuple[str, int], AttemptRecord] = {}
+        for replica in job.record["replicas"] if job.record is not None else []:
+            for attempt in replica["attempts"]:
+                attempts[replica["name"], attempt["number"]] = attempt
+        found = []
+        for log in find_logs(job.files):
+            stream = _stream(log, attempts.get((log.replica, log.attempt)))
+            if stream is not None:
+                found.append(LogFile(stream, log.path, log.index_path))
+        return found
+
+    def _fields(self, job: StoredJob, foreign: bool) -> dict[str, Any]:
+        spec = job.spec or {}
+        fields: dict[str, Any] = {
+            "id": self.id_of(job),
+            "engine": "local",
+            "namespace": "",
+            "name": job.name,
+            "uid": job.uid,
+            "display_name": spec.get("display_name"),
+            "devices": _devices(spec),
+            "log_dirs": spec.get("tensorboard", {}).get("log_dirs", []),
+        }
+        if spec.get("entrypoint", {}).get("kind") in ("script", "notebook"):
+            fields["entrypoint_path"] = self.contents_path(spec["entrypoint"]["value"])
+        if job.record is None:
+            return fields | _unreadable(job)
+        fields |= _state(job, job.record, foreign)
+        if job.spec is None:
+            fields["actions"].remove("rerun")
+        return fields
+
+    def _failure(self, failure: dict[str, Any]) -> Failure:
+        known = {k: v for k, v in failure.items() if k not in ("stream", "offset", "frames")}
+        frames = [Frame(**frame, path=self.contents_path(frame["file"])) for frame in failure["frames"]]
+        return Failure(**known, frames=frames, link=link_to(failure))
+
+
+def events_of(records: list[EventRecord]) -> list[Event]:
+    """Return events newest first; what is repeated without a break is folded into one."""
+    folded: list[Event] = []
+    for record in reversed(records):
+        event = Event(**record)
+        last = folded[-1] if folded else None
+        if last and (last.reason, last.message, last.replica) == (
+            event.reason, event.message, event.replica
+        ):  # fmt: skip
+            last.count += 1
+        else:
+            folded.append(event)
+    return folded
+
+
+def actions_of(record: Record, *, foreign: bool) -> list[Action]:
+    """Return what can be done to a job in its phase."""
+    if foreign:
+        return ["rerun"]
+    phase = record["outcome"]["phase"]
+    if record["deleted"]:
+        return ["rerun", "remove"]
+    if phase not in ACTIVE:
+        return ["rerun", "delete", "remove"]
+    return ["resume" if phase == "Paused" else "pause", "stop", "rerun", "delete"]
+
+
+def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
+    outcome = record["outcome"]
+    phase: Phase = outcome["phase"]
+    running = sum(replica["status"] == "Running" for replica in record["replicas"])
+    reason: Reason = reason_of(record, running)
+    host = record["machine"]["hostname"]
+    if foreign and phase != "Paused" and job.silent_since is not None:
+        phase, reason = "Unknown", not_heard_of(record, job.silent_since)
+    attempts = [len(replica["attempts"]) for replica in record["replicas"]]
+    processes = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
+    progress = record["progress"]
+    if progress is None and phase == "Running" and job.progress.reading is not None:
+        progress = asdict(job.progress.reading)
+    ended_by: EndedBy | None = outcome["ended_by"]
+    return {
+        "phase": phase,
+        "reason": reason,
+        "pending_action": _pending_action(job, record),
+        "ended_by": ended_by if record["ended_at"] is not None else None,
+        "created_at": record["created_at"],
+        "started_at": record["started_at"],
+        "ended_at": record["ended_at"],
+        "attempt": max(1, *attempts),
+        "restarts": record["restarts"],
+        "replicas": len(record["replicas"]),
+        "replicas_running": running,
+        "processes": None if None in processes else sum(filter(None, processes)),
+        "progress": Progress(**progress) if progress is not None else None,
+        "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
+        "deleted": record["deleted"],
+        "actions": actions_of(record, foreign=foreign),
+    }
+
+
+def _pending_action(job: StoredJob, record: Record) -> PendingAction | None:
+    if job.desired == "delete" and not record["deleted"]:
+        return "deleting"
+    return _PENDING.get((record["outcome"]["phase"], job.desired))
+
+
+def _unreadable(job: StoredJob) -> dict[str, Any]:
+    return {
+        "phase": "Unknown",
+        "reason": bad_record(job.problem),
+        "created_at": job.files.path.stat().st_mtime if job.files.path.exists() else 0.0,
+        "actions": ["remove"],
+    }
+
+
+def _placeholder(job: StoredJob) -> dict[str, Any]:
+    return {"name": job.name, "entrypoint": {"kind": "command", "value": "unknown"}}
+
+
+def _devices(spec: dict[str, Any]) -> Device | None:
+    total, name = 0, "nvidia.com/gpu"
+    for group in spec.get("replica_specs", []):
+        device = (group.get("resources") or {}).get("device")
+        if device:
+            total += device["count"] * group.get("replicas", 1)
+            name = device["name"]
+    return Device(name=name, count=total) if total else None
+
+
+def _replica(record: ReplicaRecord, processes: int | None, host: str, *, launched: bool) -> Replica:
+    attempts = [
+        Attempt(
+            number=attempt["number"],
+            started_at=attempt["started_at"],
+            ended_at=attempt["ended_at"],
+            exit_code=attempt["exit_code"],
+            ended=end_in_words(attempt["exit_code"], attempt["cause"], launched=launched),
+            worker_restarts=attempt["worker_restarts"],
+        )
+        for attempt in record["attempts"]
+    ]
+    last = record["attempts"][-1] if record["attempts"] else None
+    kind, _, index = record["name"].rpartition("-")
+    first = last["first_rank"] if last is not None else None
+    return Replica(
+        name=record["name"],
+        type=kind,
+        index=int(index),
+        status=record["status"],
+        ready=record["status"] == "Running",
+        node=host,
+        pid=record["pid"],
+        ranks=list(range(first, first + processes)) if first is not None and processes else [],
+        processes=processes,
+        devices=record["devices"],
+        restarts=record["restarts"],
+        started_at=last["started_at"] if last is not None else None,
+        ended_at=last["ended_at"] if last is not None else None,
+        exit_code=last["exit_code"] if last is not None else None,
+        attempts=attempts,
+    )
+
+
+def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
+    try:
+        size = log.path.stat().st_size
+    except OSError:
+        return None  # removed since it was listed
+    first, last = _span(log)
+    rank = None
+    if log.local_rank is not None and attempt is not None and attempt["first_rank"] is not None:
+        rank = attempt["first_rank"] + log.local_rank
+    return LogStream(
+        id=log.id,
+        replica=log.replica,
+        attempt=log.attempt,
+        source=log.source,
+        output=log.output,
+        local_rank=log.local_rank,
+        rank=rank,
+        worker_restart=log.worker_restart,
+        size=size,
+        first_time=first,
+        last_time=last,
+        complete=attempt is not None and attempt["ended_at"] is not None,
+    )
+
+
+def _span(log: FoundLog) -> tuple[float | None, float | None]:
+    """Return the first and last time of a log's index, reading no more than these."""
+    try:
+        with log.index_path.open("rb") as file:
+            first = file.read(RECORD.size)
+            records = file.seek(0, 2) // RECORD.size
+            if not records:
+                return None, None
+            file.seek((records - 1) * RECORD.size)
+            last = file.read(RECORD.size)
+    except OSError:
+        return None, None
+    return RECORD.unpack(first)[0], RECORD.unpack(last)[0]

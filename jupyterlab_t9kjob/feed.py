@@ -1,0 +1,262 @@
+"""Feed: what the pages that look are told about jobs, TensorBoards and engines, by revision.
+
+Changes are gathered and published as a new revision at most every `INTERVAL` seconds. A page that is at revision r
+gets one message with all that changed since r, so a slow page skips revisions instead of filling a queue, and pages
+that are at the same revision share one encoded message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .core.engine import EngineInfo
+from .core.errors import NotFound
+from .core.job import JobSummary
+from .handlers.messages import Delta, JobDetail, Snapshot
+from .jobs import JobService, listed
+from .tensorboard.model import TensorBoard
+
+INTERVAL = 0.1
+ENGINES_INTERVAL = 10.0
+KEPT_REMOVALS = 1000
+KEPT_DETAILS = 100
+
+
+@dataclass(frozen=True)
+class View:
+    """The lists that a page asked for."""
+
+    jobs: bool
+    tensorboards: bool
+
+
+class TensorBoards(Protocol):
+    """What is needed of the TensorBoard manager."""
+
+    async def list(self) -> list[TensorBoard]:
+        """Return all that run."""
+
+    def listen(self, listener: Callable[[str, TensorBoard | None], None]) -> Callable[[], None]:
+        """Call `listener` with an id at every change; returns how to stop that."""
+
+
+class _Table:
+    """Things by id, each with the revision of its last change; what is gone is remembered for a while."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[int, Any]] = {}
+        self._gone: dict[str, int] = {}
+        self.complete_since = 0
+
+    def put(self, key: str, item: Any, revision: int) -> None:
+        """Note a change; the item None means that it is gone."""
+        self._rows.pop(key, None)
+        self._gone.pop(key, None)
+        if item is not None:
+            self._rows[key] = (revision, item)
+            return
+        self._gone[key] = revision
+        if len(self._gone) > KEPT_REMOVALS:
+            self.complete_since = self._gone.pop(next(iter(self._gone)))
+
+    def revision(self, key: str) -> int:
+        """Return when the thing changed last; 0 if never while we looked."""
+        return self._rows[key][0] if key in self._rows else self._gone.get(key, 0)
+
+    def present(self) -> list[Any]:
+        """Return all that are there."""
+        return [item for _, item in self._rows.values()]
+
+    def since(self, revision: int) -> tuple[list[Any], list[str]]:
+        """Return what changed after `revision`, and the ids of what went."""
+        changed = [item for changed, item in self._rows.values() if changed > revision]
+        return changed, [key for key, changed in self._gone.items() if changed > revision]
+
+
+class Feed:
+    """Publishes the state of all jobs, TensorBoards and engines.
+
+    Parameters
+    ----------
+    jobs, tensorboards
+        Where the state comes from.
+    """
+
+    def __init__(self, jobs: JobService, tensorboards: TensorBoards) -> None:
+        self.revision = 0
+        self._service = jobs
+        self._manager = tensorboards
+        self._jobs = _Table()
+        self._boards = _Table()
+        self._engines: list[EngineInfo] = []
+        self._engines_revision = 0
+        self._engines_time = 0.0
+        self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
+        self._changed = asyncio.Event()
+        self._watchers: set[asyncio.Event] = set()
+        self._messages: dict[tuple[View, int | None], str | None] = {}
+        self._details: dict[str, tuple[int, asyncio.Task[str]]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ends: list[Callable[[], None]] = []
+
+    async def start(self) -> None:
+        """Take in what is there and listen to changes."""
+        self._ends = [self._service.listen(self._note_job), self._manager.listen(self._note_board)]
+        for job in reversed(await self._service.jobs()):
+            self._note_job(job.id, job)
+        for board in await self._manager.list():
+            self._note_board(board.id, board)
+        self._publish()
+        await self._look_at_engines()
+        self._tasks = [asyncio.create_task(self._publish_changes()), asyncio.create_task(self._refresh_engines())]
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        for end in self._ends:
+            end()
+        tasks = self._tasks + [task for _, task in self._details.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- for the pages ------------------------------------------------------------------------------------------------
+
+    async def attach(self, news: asyncio.Event) -> None:
+        """Set `news` at every new revision, until `detach`."""
+        if time.monotonic() - self._engines_time > ENGINES_INTERVAL:
+            await self._look_at_engines()
+        self._watchers.add(news)
+
+    def detach(self, news: asyncio.Event) -> None:
+        """End what `attach` began."""
+        self._watchers.discard(news)
+
+    def message(self, view: View, since: int | None) -> str | None:
+        """Return the message that brings a page to the present revision, encoded; None if nothing is new to it.
+
+        Parameters
+        ----------
+        view
+            What the page asked for.
+        since
+            The revision that it is at; None for a page that has nothing yet.
+        """
+        if since is not None and since < max(self._jobs.complete_since, self._boards.complete_since):
+            since = None
+        key = (view, since)
+        if key not in self._messages:
+            self._messages[key] = self._snapshot(view) if since is None else self._delta(view, since)
+        return self._messages[key]
+
+    def job_revision(self, ident: str) -> int:
+        """Return when a job changed last."""
+        return self._jobs.revision(ident)
+
+    async def detail(self, ident: str) -> str:
+        """Return a job in full, encoded; pages that ask for the same state share one answer.
+
+        Raises
+        ------
+        JobError
+            If its engine can't tell.
+        """
+        revision = self.job_revision(ident)
+        known = self._details.pop(ident, None)
+        if known is None or known[0] != revision or (known[1].done() and known[1].exception()):
+            known = (revision, asyncio.create_task(self._detail(ident)))
+        self._details[ident] = known
+        if len(self._details) > KEPT_DETAILS:
+            del self._details[next(iter(self._details))]
+        return await asyncio.shield(known[1])
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def _note_job(self, ident: str, job: JobSummary | None) -> None:
+        self._note(self._jobs, ident, job if job is not None and listed(job) else None)
+
+    def _note_board(self, ident: str, board: TensorBoard | None) -> None:
+        self._note(self._boards, ident, board)
+
+    def _note(self, table: _Table, key: str, item: Any) -> None:
+        self._pending[id(table), key] = (table, key, item)
+        self._changed.set()
+
+    def _publish(self) -> None:
+        self.revision += 1
+        for table, key, item in self._pending.values():
+            table.put(key, item, self.revision)
+        self._pending.clear()
+        self._changed.clear()
+        self._messages.clear()
+        for news in self._watchers:
+            news.set()
+
+    async def _publish_changes(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._publish()
+            await asyncio.sleep(INTERVAL)
+
+    async def _refresh_engines(self) -> None:
+        while True:
+            await asyncio.sleep(ENGINES_INTERVAL)
+            if self._watchers:
+                await self._look_at_engines()
+
+    async def _look_at_engines(self) -> None:
+        engines = await self._service.engines()
+        self._engines_time = time.monotonic()
+        changed = [_steady(engine) for engine in engines] != [_steady(engine) for engine in self._engines]
+        self._engines = engines
+        if changed:
+            self._engines_revision = self.revision + 1
+            self._publish()
+
+    # -- messages -----------------------------------------------------------------------------------------------------
+
+    def _snapshot(self, view: View) -> str:
+        jobs = self._jobs.present() if view.jobs else []
+        return Snapshot(
+            revision=self.revision,
+            time=time.time(),
+            engines=self._engines,
+            jobs=sorted(jobs, key=lambda job: job.created_at, reverse=True),
+            tensorboards=self._boards.present() if view.tensorboards else [],
+        ).model_dump_json()
+
+    def _delta(self, view: View, since: int) -> str | None:
+        jobs, removed_jobs = self._jobs.since(since) if view.jobs else ([], [])
+        boards, removed_boards = self._boards.since(since) if view.tensorboards else ([], [])
+        engines = self._engines if since < self._engines_revision else None
+        if not (jobs or removed_jobs or boards or removed_boards or engines is not None):
+            return None
+        return Delta(
+            revision=self.revision,
+            time=time.time(),
+            jobs=jobs,
+            removed_jobs=removed_jobs,
+            tensorboards=boards,
+            removed_tensorboards=removed_boards,
+            engines=engines,
+        ).model_dump_json()
+
+    async def _detail(self, ident: str) -> str:
+        try:
+            job = await self._service.job(ident)
+            replicas, events = await asyncio.gather(self._service.replicas(ident), self._service.events(ident))
+        except NotFound:
+            return JobDetail(revision=self.revision, id=ident, job=None).model_dump_json()
+        return JobDetail(revision=self.revision, id=ident, job=job, replicas=replicas, events=events).model_dump_json()
+
+
+def _steady(engine: EngineInfo) -> Any:
+    """Return what of an engine is worth a message: free memory changes at every look, but counts in steps of 5 %."""
+    seen = engine.model_dump(exclude={"machine": {"memory_available": True, "devices": {"__all__": {"memory_used"}}}})
+    machine = engine.machine
+    if machine is not None and machine.memory_total and machine.memory_available is not None:
+        seen["free_memory"] = round(machine.memory_available / machine.memory_total * 20)
+    return seen

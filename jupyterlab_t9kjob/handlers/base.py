@@ -1,0 +1,271 @@
+"""What all handlers share: who may call them, reading requests, answers and errors in JSON.
+
+The pydantic models are imported where they are used, not here: making them costs a tenth of a second, which the
+server's start must not pay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine
+from http.client import responses
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from jupyter_server.auth.decorator import authorized, ws_authenticated
+from jupyter_server.base.handlers import APIHandler, JupyterHandler
+from jupyter_server.base.websocket import WS_PING_INTERVAL, WebSocketMixin
+from jupyter_server.extension.handler import ExtensionHandlerMixin
+from tornado import web
+from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from ..core.errors import BadRequest, JobError, NotFound, TooLarge
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    from ..app import T9kJobApp
+    from ..core.spec import Model
+
+    SomeModel = TypeVar("SomeModel", bound=BaseModel)
+
+Verb = TypeVar("Verb", bound=Callable[..., Awaitable[None]])
+
+AUTH_RESOURCE = "t9kjob"
+MAX_BODY = 1024 * 1024
+MAX_MESSAGE = 256 * 1024
+
+
+def guarded(method: Verb) -> Verb:
+    """Let in only users who are logged in and whom the server's authorizer lets read (GET) or write.
+
+    Every class decorates its own verbs: `authorized` remembers the resource that it saw first.
+    """
+    return cast("Verb", web.authenticated(authorized(resource=AUTH_RESOURCE)(method)))
+
+
+def guarded_socket(method: Verb) -> Verb:
+    """Do the same for the request that opens a WebSocket; opening one is reading."""
+    return cast("Verb", ws_authenticated(authorized(resource=AUTH_RESOURCE)(method)))
+
+
+if TYPE_CHECKING:
+    _Handler = JupyterHandler
+else:
+    _Handler = object  # the mixin stands before handlers of two kinds
+
+
+class Answers(ExtensionHandlerMixin, _Handler):
+    """Errors as JSON, and the way to the services."""
+
+    @property
+    def app(self) -> T9kJobApp:
+        """The extension, which owns the services."""
+        return cast("T9kJobApp", self.extensionapp)
+
+    def get_login_url(self) -> str:
+        """Answer 403 instead of leading programs to a login page."""
+        raise web.HTTPError(403)
+
+    def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
+        """Log what is our fault; a typed error is an answer."""
+        if not isinstance(value, JobError):
+            super().log_exception(typ, value, tb)
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Answer with the body that the contract calls ApiError."""
+        error = kwargs.get("exc_info", (None, None, None))[1]
+        if isinstance(error, JobError):
+            self.set_status(error.status)
+            body = {name: getattr(error, name) for name in ("message", "reason", "field", "hint", "verbatim")}
+        else:
+            message = getattr(error, "log_message", None) or responses.get(status_code, "Unknown error")
+            if status_code >= 500:
+                message = "The server extension failed at this; its log says how."
+            body = {"message": message, "reason": None, "field": None, "hint": None, "verbatim": None}
+        self.set_header("Content-Type", "application/json")
+        self.finish(json.dumps({**body, "traceback": None}))
+
+
+@web.stream_request_body
+class ApiHandler(Answers, APIHandler):
+    """Base of the REST handlers."""
+
+    _body: bytearray
+    _received = 0
+
+    @property
+    def _track_activity(self) -> bool:  # type: ignore[override]
+        # A page that looks is no activity; a user who submits or stops is.
+        return self.request.method not in ("GET", "HEAD")
+
+    async def prepare(self) -> None:  # type: ignore[override]
+        """Check the user before the body is taken in."""
+        self._body = bytearray()
+        await super().prepare()
+
+    def data_received(self, chunk: bytes) -> None:
+        """Collect the body; of one that is too large nothing is kept, so that it can still be answered."""
+        self._received += len(chunk)
+        if self._received <= MAX_BODY:
+            self._body += chunk
+
+    def read(self, model: type[SomeModel]) -> SomeModel:
+        """Return the request's body as a model.
+
+        Raises
+        ------
+        TooLarge
+            If it has more than `MAX_BODY` bytes.
+        BadRequest
+            If it is not JSON.
+        FieldError
+            If a field is wrong.
+        """
+        from .validation import parse
+
+        if self._received > MAX_BODY:
+            raise TooLarge(
+                f"The request has {self._received} bytes; at most {MAX_BODY} are taken.",
+                hint="Put long texts into a file that the job reads.",
+            )
+        return parse(model, bytes(self._body))
+
+    def query(self, name: str, default: int, *, least: int = 0, most: int = 2**63 - 1) -> int:
+        """Return an integer of the query.
+
+        Raises
+        ------
+        BadRequest
+            If it is not an integer between `least` and `most`.
+        """
+        text = self.get_query_argument(name, None)
+        if text is None:
+            return default
+        # `int` would take "1_000" and "٣" as well
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+            raise BadRequest(f"{name} must be a whole number from {least} to {most}, not {text[:40]!r}.")
+        return int(text)
+
+    def switch(self, name: str, *, default: bool = False) -> bool:
+        """Return a boolean of the query.
+
+        Raises
+        ------
+        BadRequest
+            If it is neither true nor false.
+        """
+        text = self.get_query_argument(name, None)
+        if text is None:
+            return default
+        if text not in ("true", "false"):
+            raise BadRequest(f"{name} must be true or false, not {text[:40]!r}.")
+        return text == "true"
+
+    def reply(self, model: Model, status: int = 200) -> None:
+        """Answer with a model."""
+        self.set_status(status)
+        self.finish(model.model_dump_json())
+
+
+class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
+    """Base of the WebSockets: sends one message at a time and owns tasks that end with the connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sending = asyncio.Lock()
+
+    @property
+    def ping_interval(self) -> float:
+        """Seconds between pings; the mixin's own pings, in milliseconds, are not begun in `open`."""
+        return float(self.settings.get("ws_ping_interval", WS_PING_INTERVAL)) / 1000
+
+    @property
+    def ping_timeout(self) -> float:
+        """Seconds after a ping in which the browser must have answered."""
+        return self.ping_interval
+
+    @property
+    def max_message_size(self) -> int:
+        """Longest message of a client, in bytes; a longer one closes the socket."""
+        return MAX_MESSAGE
+
+    async def connect(self, *args: Any) -> None:
+        """Open the WebSocket, or say that this address is one."""
+        if self.request.headers.get("Upgrade", "").lower() != "websocket":
+            raise BadRequest("This address is a WebSocket.", reason="NotAWebSocket")
+        await WebSocketHandler.get(self, *args)
+
+    def open(self, *args: Any, **kwargs: Any) -> None:
+        """Let the app know; it closes what is open when it stops."""
+        self.app.sockets.add(self)
+
+    def on_close(self) -> None:
+        """End what ran for this connection."""
+        self.app.sockets.discard(self)
+        self.end()
+
+    def end(self) -> list[asyncio.Task[None]]:
+        """Cancel what runs for this connection; returns it."""
+        for task in self._tasks:
+            task.cancel()
+        return list(self._tasks)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run `work` until it is done or the connection ends; its errors go to the client."""
+        task = asyncio.create_task(self._answered(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def _answered(self, work: Awaitable[None]) -> None:
+        try:
+            try:
+                await work
+            except JobError as error:
+                await self.refuse(error)
+        except WebSocketClosedError:
+            return
+        except Exception:
+            self.log.exception("A socket's work failed")
+            self.close(1011, "internal error")
+
+    async def send(self, message: str | bytes) -> None:
+        """Send an encoded message; returns when the network has taken it.
+
+        Raises
+        ------
+        WebSocketClosedError
+            If the connection has ended.
+        """
+        async with self._sending:
+            try:
+                await self.write_message(message)
+            except StreamClosedError as error:
+                raise WebSocketClosedError from error
+
+    async def refuse(self, error: JobError, request: int | None = None) -> None:
+        """Tell the client what was wrong with its message."""
+        from .messages import SocketError
+
+        message = SocketError(message=error.message, reason=error.reason, hint=error.hint, request=request)
+        await self.send(message.model_dump_json())
+
+    async def on_message(self, message: str | bytes) -> None:
+        """Answer one message; the next is taken when this is done, so a client can't pile up work."""
+        await self._answered(self.answer(message))
+
+    async def answer(self, message: str | bytes) -> None:
+        """Answer one message of the client."""
+        raise NotImplementedError
+
+
+class UnknownRoute(ApiHandler):
+    """Everything below our address that is nothing."""
+
+    async def _refuse(self, *_args: str) -> None:
+        raise NotFound("There is no such address.", hint="The API is described in jupyterlab_t9kjob/openapi.")
+
+    get = post = put = patch = delete = head = guarded(_refuse)

@@ -1,0 +1,97 @@
+"""Log files as they are: one of them, or all in a ZIP file; sent in pieces and never held as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from typing import Any
+from urllib.parse import quote
+
+from tornado.iostream import StreamClosedError
+
+from ..core.errors import NotFound
+from .base import ApiHandler, guarded
+
+CHUNK = 256 * 1024
+
+
+class _Download(ApiHandler):
+    def begin(self, content_type: str, filename: str | None) -> None:
+        """Set the headers; with a filename browsers save the answer rather than show it."""
+        self.set_header("Content-Type", content_type)
+        self.set_header("X-Content-Type-Options", "nosniff")
+        self.set_header("Cache-Control", "no-store")
+        if filename is not None:
+            plain = re.sub(r"[^A-Za-z0-9._-]", "_", filename)
+            self.set_header(
+                "Content-Disposition", f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename)}"
+            )
+
+    def finish(self, *args: Any, **kwargs: Any) -> Any:
+        """Keep the content type that `begin` has set."""
+        content_type = str(self._headers.get("Content-Type", "application/json"))
+        return super().finish(*args, set_content_type=content_type, **kwargs)
+
+
+class LogFileHandler(_Download):
+    """``jobs/{id}/logs/{stream}``."""
+
+    @guarded
+    async def get(self, ident: str, stream: str) -> None:
+        """Send the bytes as they were written."""
+        from ..logs.sources import open_log, size_of
+
+        offset = self.query("offset", 0)
+        limit = self.query("limit", 2**63 - 1, least=1)
+        download = self.switch("download")
+        jobs = (await self.app.services()).jobs
+        job = await jobs.job(ident)
+        for file in await jobs.log_files(ident):
+            if file.stream.id == stream:
+                break
+        else:
+            raise NotFound(f"The job has no log stream {stream[:200]!r}.", reason="NoSuchStream")
+        try:
+            descriptor = await asyncio.to_thread(open_log, file.path)
+        except FileNotFoundError:
+            raise NotFound("This log file has been removed.", reason="NoSuchStream") from None
+        try:
+            end = min(offset + limit, size_of(descriptor))
+            self.begin("application/octet-stream", f"{job.name}.{stream}.log" if download else None)
+            self.set_header("Content-Length", max(0, end - offset))
+            while offset < end:
+                data = await asyncio.to_thread(os.pread, descriptor, min(CHUNK, end - offset), offset)
+                if not data:
+                    break  # the file has been cut meanwhile; the length tells the client
+                offset += len(data)
+                self.write(data)
+                await self.flush()
+        except StreamClosedError:
+            return  # the browser has gone
+        finally:
+            os.close(descriptor)
+
+
+class LogArchiveHandler(_Download):
+    """``jobs/{id}/log-archive``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Send all streams in a ZIP file."""
+        from ..logs.archive import zipped
+
+        jobs = (await self.app.services()).jobs
+        job = await jobs.job(ident)
+        members = [(f"{job.name}/{file.stream.id}.log", file.path) for file in await jobs.log_files(ident)]
+        self.begin("application/zip", f"{job.name}-logs.zip")
+        pieces = zipped(members)
+        try:
+            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+                if piece:
+                    self.write(piece)
+                    await self.flush()
+        except StreamClosedError:
+            return
+        finally:
+            pieces.close()

@@ -1,0 +1,142 @@
+"""Engines and jobs: list, create, act, look closer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from ..core.errors import BadRequest
+from .base import ApiHandler, guarded
+
+if TYPE_CHECKING:
+    from ..core.job import Action
+
+PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown")
+PAGE = 200
+LARGEST_PAGE = 1000
+
+
+class EnginesHandler(ApiHandler):
+    """``engines``."""
+
+    @guarded
+    async def get(self) -> None:
+        """List the engines."""
+        from .messages import EngineList
+
+        services = await self.app.services()
+        self.reply(EngineList(engines=await services.jobs.engines()))
+
+
+class JobsHandler(ApiHandler):
+    """``jobs``."""
+
+    @guarded
+    async def get(self) -> None:
+        """List jobs, newest first."""
+        from ..jobs import Query
+        from .messages import JobPage
+
+        phases = frozenset(self.get_query_arguments("phase"))
+        if unknown := phases.difference(PHASES):
+            raise BadRequest(f"There is no phase {min(unknown)[:40]!r}.", hint=f"Phases are: {', '.join(PHASES)}.")
+        query = Query(
+            name=self.get_query_argument("name", None),
+            phases=phases,
+            engine=self.get_query_argument("engine", None),
+            deleted=self.switch("deleted"),
+        )
+        limit = self.query("limit", PAGE, least=1, most=LARGEST_PAGE)
+        offset = self.query("offset", 0)
+        services = await self.app.services()
+        jobs = await services.jobs.jobs(query)
+        self.reply(JobPage(jobs=jobs[offset : offset + limit], total=len(jobs)))
+
+    @guarded
+    async def post(self) -> None:
+        """Create a job, or with `dry_run` only say what it would be."""
+        from ..launch.model import PreviewRequest
+        from .messages import CreateJob
+
+        request = self.read(CreateJob)
+        services = await self.app.services()
+        if request.dry_run:
+            form = PreviewRequest(
+                engine=request.engine, namespace=request.namespace, spec=request.spec, path=request.path
+            )
+            self.reply(await services.launch.preview(form))
+            return
+        job = await services.jobs.create(
+            request.spec,
+            engine=request.engine,
+            namespace=request.namespace,
+            request_id=request.request_id,
+            admit=services.launch.admit,
+        )
+        self.reply(job, 201)
+
+
+class JobHandler(ApiHandler):
+    """``jobs/{id}``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return one job in full."""
+        services = await self.app.services()
+        self.reply(await services.jobs.job(ident))
+
+    @guarded
+    async def delete(self, ident: str) -> None:
+        """End the job and delete it."""
+        remove = self.switch("remove")
+        services = await self.app.services()
+        self.reply(await services.jobs.delete(ident, remove=remove), 202)
+
+
+class ActionHandler(ApiHandler):
+    """``jobs/{id}/{action}``."""
+
+    @guarded
+    async def post(self, ident: str, action: str) -> None:
+        """Stop, pause, resume, rerun or remove the job."""
+        services = await self.app.services()
+        if action == "remove":
+            await services.jobs.remove(ident)
+            self.set_status(204)
+        elif action == "rerun":
+            self.reply(await services.jobs.rerun(ident, admit=services.launch.admit), 201)
+        else:
+            self.reply(await services.jobs.act(ident, cast("Action", action)))
+
+
+class ReplicasHandler(ApiHandler):
+    """``jobs/{id}/replicas``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """List the replicas with their attempts."""
+        from .messages import ReplicaList
+
+        services = await self.app.services()
+        self.reply(ReplicaList(replicas=await services.jobs.replicas(ident)))
+
+
+class EventsHandler(ApiHandler):
+    """``jobs/{id}/events``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """List the events, newest first."""
+        from .messages import EventList
+
+        services = await self.app.services()
+        self.reply(EventList(events=await services.jobs.events(ident)))
+
+
+class ManifestHandler(ApiHandler):
+    """``jobs/{id}/manifest``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return the job as submitted and as it is."""
+        services = await self.app.services()
+        self.reply(await services.jobs.manifest(ident))

@@ -1,0 +1,31 @@
+"""The launch form: filled in, and what it amounts to."""
+
+from __future__ import annotations
+
+from .base import ApiHandler, guarded
+
+
+class PrefillHandler(ApiHandler):
+    """``launch/prefill``."""
+
+    @guarded
+    async def post(self) -> None:
+        """Return a filled form."""
+        from ..launch.model import PrefillRequest
+
+        request = self.read(PrefillRequest)
+        services = await self.app.services()
+        self.reply(await services.launch.prefill(request))
+
+
+class PreviewHandler(ApiHandler):
+    """``launch/preview``."""
+
+    @guarded
+    async def post(self) -> None:
+        """Return what a form amounts to."""
+        from ..launch.model import PreviewRequest
+
+        request = self.read(PreviewRequest)
+        services = await self.app.services()
+        self.reply(await services.launch.preview(request))

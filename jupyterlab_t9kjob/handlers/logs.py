@@ -1,0 +1,168 @@
+"""Logs: the list of streams, and over a WebSocket their lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import JobError
+from .base import Socket, guarded_socket
+
+if TYPE_CHECKING:
+    from ..logs.follow import JobLogs
+    from .messages import FollowLog, LogRequest, ReadLog, SearchLog
+
+
+class LogsHandler(Socket):
+    """``jobs/{id}/logs``.
+
+    Reads are answered one after the other. A follow and a search run beside them; a new one ends the one before.
+    """
+
+    _logs: JobLogs
+    _follow: asyncio.Task[None] | None = None
+    _search: asyncio.Task[None] | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._looking = asyncio.Event()
+        self._searched = 0
+        self._sequence = 0
+        self._unseen: dict[int, int] = {}
+        self._seen = asyncio.Event()
+
+    @guarded_socket
+    async def get(self, ident: str) -> None:
+        """List the streams, or open the WebSocket."""
+        from .messages import LogStreamList
+
+        files = await (await self.app.services()).jobs.log_files(ident)
+        if "Upgrade" in self.request.headers:
+            await self.connect(ident)
+        else:
+            self.set_header("Content-Type", "application/json")
+            self.finish(LogStreamList(streams=[file.stream for file in files]).model_dump_json())
+
+    def open(self, ident: str) -> None:
+        """Begin to look at the job."""
+        super().open()
+        self.spawn(self._look(ident))
+
+    async def _look(self, ident: str) -> None:
+        """Watch the job's logs as long as the connection lasts, and tell which streams there are."""
+        from .messages import LogStreams
+
+        services = await self.app.services()
+        try:
+            async with services.logs.look(ident) as self._logs:
+                while True:
+                    listing = self._logs.listed.count
+                    await self.send(LogStreams(streams=self._logs.streams).model_dump_json())
+                    self._looking.set()
+                    await self._logs.listed.wait(listing)
+        finally:
+            self.close()  # without a look there is nothing to answer from
+
+    async def answer(self, message: str | bytes) -> None:
+        """Answer one message."""
+        from .messages import LOG_REQUEST, AckLog, FollowLog, ReadLog, SearchLog
+        from .validation import parse_message
+
+        request: LogRequest = parse_message(LOG_REQUEST, message)
+        await self._looking.wait()
+        if isinstance(request, ReadLog):
+            await self._read(request)
+        elif isinstance(request, AckLog):
+            self._take_ack(request.sequence)
+        elif isinstance(request, SearchLog):
+            await self._begin_search(request)
+        else:
+            if self._follow is not None:
+                self._follow.cancel()
+            if isinstance(request, FollowLog):
+                self._unseen.clear()
+                self._follow = self.spawn(self._send_growth(request))
+
+    # -- pages --------------------------------------------------------------------------------------------------------
+
+    async def _read(self, request: ReadLog) -> None:
+        from .messages import LogPage
+
+        page = await self._logs.page(request.streams, request.anchor, request.direction, request.lines)
+        answer = LogPage(
+            request=request.request,
+            lines=page.lines,
+            before=page.before,
+            after=page.after,
+            at_start=page.at_start,
+            at_end=page.at_end,
+        )
+        await self.send(answer.model_dump_json())
+
+    # -- following ----------------------------------------------------------------------------------------------------
+
+    async def _send_growth(self, request: FollowLog) -> None:
+        streams = None if request.streams is None else frozenset(request.streams)
+        cursor, first = request.cursor, True
+        while True:
+            await self._wait_for_ack()
+            growth = self._logs.grown.count
+            batch = await self._logs.batch(streams, cursor)
+            if first or not batch.empty:
+                self._sequence += 1
+                message = (
+                    f'{{"type":"append","sequence":{self._sequence},"lines":{batch.lines},'
+                    f'"after":{json.dumps(batch.after)},"caught_up":{json.dumps(batch.caught_up)}}}'
+                )
+                self._unseen[self._sequence] = len(message)
+                cursor, first = batch.after, False
+                await self.send(message)
+            if batch.caught_up:
+                await self._logs.wait_for_growth(growth)
+
+    async def _wait_for_ack(self) -> None:
+        """Wait until the browser has shown enough of what it was sent."""
+        while sum(self._unseen.values()) >= self.app.log_bytes_in_flight:
+            self._seen.clear()
+            await self._seen.wait()
+
+    def _take_ack(self, sequence: int) -> None:
+        for sent in [number for number in self._unseen if number <= sequence]:
+            del self._unseen[sent]
+        self._seen.set()
+
+    # -- searching ----------------------------------------------------------------------------------------------------
+
+    async def _begin_search(self, request: SearchLog) -> None:
+        if self._search is not None and not self._search.done():
+            self._search.cancel()
+            await self.refuse(Superseded("Another search has begun."), self._searched)
+        self._searched = request.request
+        self._search = self.spawn(self._send_hits(request))
+
+    async def _send_hits(self, request: SearchLog) -> None:
+        from ..logs.search import search
+
+        try:
+            found = await search(
+                self._logs.sources(request.streams),
+                request.pattern,
+                regex=request.regex,
+                case_sensitive=request.case_sensitive,
+                limit=request.limit,
+            )
+        except JobError as error:
+            await self.refuse(error, request.request)
+            return
+        await self.send(
+            f'{{"type":"hits","request":{request.request},"hits":[{",".join(found.hits)}],'
+            f'"complete":{json.dumps(found.complete)},"stopped":{json.dumps(found.stopped)}}}'
+        )
+
+
+class Superseded(JobError):
+    """The client asked for something else before this was done."""
+
+    status = 409
+    reason = "Superseded"

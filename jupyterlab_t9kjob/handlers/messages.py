@@ -1,0 +1,246 @@
+"""Requests and socket messages of the API, beside the models of `core`, `launch`, `tensorboard`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, TypeAdapter
+
+from ..core.engine import EngineInfo
+from ..core.job import EngineName, Event, Job, JobSummary, LogStream, Replica, Time
+from ..core.spec import JobSpec, Model
+from ..logs.model import Cursor, LogHit, LogLine
+from ..tensorboard.model import TensorBoard
+
+RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+
+
+class CreateJob(Model):
+    """Create a job from a spec; `dry_run` only validates."""
+
+    engine: EngineName = "local"
+    namespace: str = ""
+    spec: JobSpec
+    request_id: RequestId
+    dry_run: bool = False
+    path: str | None = Field(None, description="The file that was clicked (a notebook's source).")
+
+
+class JobPage(Model):
+    """Part of the list of jobs."""
+
+    jobs: list[JobSummary]
+    total: int
+
+
+class EngineList(Model):
+    """All engines, available or not."""
+
+    engines: list[EngineInfo]
+
+
+class ReplicaList(Model):
+    """Replicas of a job."""
+
+    replicas: list[Replica]
+
+
+class EventList(Model):
+    """Events of a job, newest first."""
+
+    events: list[Event]
+
+
+class LogStreamList(Model):
+    """Log streams of a job."""
+
+    streams: list[LogStream]
+
+
+class TensorBoardList(Model):
+    """TensorBoards that run, and whether one can be started at all."""
+
+    tensorboards: list[TensorBoard]
+    available: bool
+    reason: str | None = None
+    install: str | None = Field(None, description="The command that installs it.")
+
+
+class ApiError(Model):
+    """Body of every error."""
+
+    message: str
+    reason: str | None = None
+    field: str | None = Field(None, description="JSON pointer into the request.")
+    hint: str | None = None
+    verbatim: str | None = None
+    traceback: str | None = Field(None, description="Always empty; Jupyter's own clients read it.")
+
+
+# --- WS stream ---------------------------------------------------------------------------------
+
+
+class Subscribe(Model):
+    """Client → server: what the page looks at; replaces what it said before."""
+
+    type: Literal["subscribe"] = "subscribe"
+    jobs: bool = True
+    tensorboards: bool = True
+    details: list[str] = Field(default_factory=list, max_length=50, description="Ids of jobs.")
+
+
+class Snapshot(Model):
+    """Server → client: everything that was subscribed to, at `revision`."""
+
+    type: Literal["snapshot"] = "snapshot"
+    revision: int
+    time: Time
+    engines: list[EngineInfo]
+    jobs: list[JobSummary]
+    tensorboards: list[TensorBoard]
+
+
+class Delta(Model):
+    """Server → client: what changed since the revision before this one."""
+
+    type: Literal["delta"] = "delta"
+    revision: int
+    time: Time
+    jobs: list[JobSummary] = Field(default_factory=list)
+    removed_jobs: list[str] = Field(default_factory=list)
+    tensorboards: list[TensorBoard] = Field(default_factory=list)
+    removed_tensorboards: list[str] = Field(default_factory=list)
+    engines: list[EngineInfo] | None = None
+
+
+class JobDetail(Model):
+    """Server → client: one job in full, on subscription and at every change of it."""
+
+    type: Literal["job"] = "job"
+    revision: int
+    id: str
+    job: Job | None = Field(description="Null: the job is gone.")
+    replicas: list[Replica] = Field(default_factory=list)
+    events: list[Event] = Field(default_factory=list)
+
+
+class SocketError(Model):
+    """Server → client: a message could not be understood or answered."""
+
+    type: Literal["error"] = "error"
+    message: str
+    reason: str | None = None
+    hint: str | None = None
+    request: int | None = None
+
+
+StreamMessage = Annotated[Snapshot | Delta | JobDetail | SocketError, Field(discriminator="type")]
+
+# --- WS jobs/{id}/logs -------------------------------------------------------------------------
+
+
+class ReadLog(Model):
+    """Client → server: one page of lines of the chosen streams, merged by time.
+
+    `anchor` is where the page begins (forward) or ends (backward); a time stands for the first line that was written
+    then or later. A page has fewer lines than asked for where they are long: `at_start` and `at_end` say whether there
+    are more.
+    """
+
+    type: Literal["read"]
+    request: int
+    streams: list[str] | None = Field(None, description="Null: all that exist.")
+    anchor: Literal["start", "end"] | Cursor | Time
+    direction: Literal["forward", "backward"] = "forward"
+    lines: int = Field(1000, ge=1, le=5000)
+
+
+class FollowLog(Model):
+    """Client → server: send lines from `cursor` on as they are written; replaces another follow."""
+
+    type: Literal["follow"]
+    streams: list[str] | None = None
+    cursor: Cursor
+
+
+class UnfollowLog(Model):
+    """Client → server: stop following."""
+
+    type: Literal["unfollow"]
+
+
+class AckLog(Model):
+    """Client → server: `append` number `sequence` has been shown.
+
+    Counts for those before it as well. The server sends a bounded number of bytes ahead of it.
+    """
+
+    type: Literal["ack"]
+    sequence: int
+
+
+class SearchLog(Model):
+    """Client → server: find lines; ends a search that still runs, which is answered with the error ``Superseded``.
+
+    `pattern` is text, or with `regex` a regular expression of Python's, applied to each line as it is shown.
+    """
+
+    type: Literal["search"]
+    request: int
+    streams: list[str] | None = None
+    pattern: str = Field(min_length=1, max_length=1000)
+    regex: bool = False
+    case_sensitive: bool = False
+    limit: int = Field(1000, ge=1, le=10_000)
+
+
+LogRequest = Annotated[ReadLog | FollowLog | UnfollowLog | AckLog | SearchLog, Field(discriminator="type")]
+
+
+class LogStreams(Model):
+    """Server → client: the streams that exist, at the start and when that changes."""
+
+    type: Literal["streams"] = "streams"
+    streams: list[LogStream]
+
+
+class LogPage(Model):
+    """Server → client: answer to `read`."""
+
+    type: Literal["page"] = "page"
+    request: int
+    lines: list[LogLine]
+    before: Cursor = Field(description="Where an earlier page would end.")
+    after: Cursor = Field(description="Where a later page would begin.")
+    at_start: bool
+    at_end: bool
+
+
+class LogAppend(Model):
+    """Server → client: lines that were written since; `after` is the cursor behind them.
+
+    The first one after `follow` comes at once, if need be without lines.
+    """
+
+    type: Literal["append"] = "append"
+    sequence: int
+    lines: list[LogLine]
+    after: Cursor
+    caught_up: bool = Field(description="Nothing more is there at this moment.")
+
+
+class LogHits(Model):
+    """Server → client: answer to `search`."""
+
+    type: Literal["hits"] = "hits"
+    request: int
+    hits: list[LogHit]
+    complete: bool = Field(description="False: there are more than these.")
+    stopped: str | None = Field(None, description="Why not all was searched, a sentence.")
+
+
+LOG_REQUEST: TypeAdapter[LogRequest] = TypeAdapter(LogRequest)
+
+LogMessage = Annotated[LogStreams | LogPage | LogAppend | LogHits | SocketError, Field(discriminator="type")]
+
+SOCKET_MESSAGES: tuple[Any, ...] = (Subscribe, StreamMessage, LogRequest, LogMessage)

@@ -1,0 +1,61 @@
+"""Which handler answers which route of `openapi/paths.yaml`."""
+
+from __future__ import annotations
+
+import re
+
+from tornado.web import RequestHandler
+
+from .base import UnknownRoute
+from .downloads import LogArchiveHandler, LogFileHandler
+from .jobs import (
+    ActionHandler,
+    EnginesHandler,
+    EventsHandler,
+    JobHandler,
+    JobsHandler,
+    ManifestHandler,
+    ReplicasHandler,
+)
+from .launch import PrefillHandler, PreviewHandler
+from .logs import LogsHandler
+from .stream import StreamHandler
+from .tensorboard import (
+    TensorBoardHandler,
+    TensorBoardPageHandler,
+    TensorBoardRestartHandler,
+    TensorBoardRootHandler,
+    TensorBoardsHandler,
+)
+
+ROUTES: dict[str, type[RequestHandler]] = {
+    "engines": EnginesHandler,
+    "jobs": JobsHandler,
+    "jobs/{id}": JobHandler,
+    "jobs/{id}/{action}": ActionHandler,
+    "jobs/{id}/replicas": ReplicasHandler,
+    "jobs/{id}/events": EventsHandler,
+    "jobs/{id}/manifest": ManifestHandler,
+    "jobs/{id}/logs": LogsHandler,
+    "jobs/{id}/logs/{stream}": LogFileHandler,
+    "jobs/{id}/log-archive": LogArchiveHandler,
+    "stream": StreamHandler,
+    "launch/prefill": PrefillHandler,
+    "launch/preview": PreviewHandler,
+    "tensorboards": TensorBoardsHandler,
+    "tensorboards/{id}": TensorBoardHandler,
+    "tensorboards/{id}/restart": TensorBoardRestartHandler,
+    "tensorboards/{id}/ui": TensorBoardRootHandler,
+    "tensorboards/{id}/ui/{path}": TensorBoardPageHandler,
+}
+PARTS = {"action": "(stop|pause|resume|rerun|remove)", "path": "(.*)"}
+
+
+def pattern(route: str) -> str:
+    """Return the regular expression of a route, below the server's base URL."""
+    return "/t9kjob/" + re.sub(r"{(\w+)}", lambda match: PARTS.get(match[1], "([^/]+)"), route)
+
+
+def handlers() -> list[tuple[str, type[RequestHandler]]]:
+    """Return all patterns with their handlers; the last one answers for everything that is nothing."""
+    return [*((pattern(route), handler) for route, handler in ROUTES.items()), ("/t9kjob(?:/.*)?", UnknownRoute)]

@@ -1,0 +1,81 @@
+"""WS ``stream``: jobs, TensorBoards and engines as they change."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import JobError
+from .base import Socket, guarded_socket
+
+if TYPE_CHECKING:
+    from ..feed import Feed
+    from .messages import Subscribe
+
+
+class StreamHandler(Socket):
+    """Says nothing until the page has said what it looks at; then a snapshot, then deltas.
+
+    A page that changes what it looks at gets a new snapshot only if it asks for other lists; for jobs that it newly
+    wants in full it gets their details.
+    """
+
+    _subscription: Subscribe | None = None
+    _feed: Feed
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._news = asyncio.Event()
+
+    @guarded_socket
+    async def get(self) -> None:
+        """Open the WebSocket."""
+        self._feed = (await self.app.services()).feed
+        await self.connect()
+
+    async def answer(self, message: str | bytes) -> None:
+        """Take in what the page looks at from now on."""
+        from pydantic import TypeAdapter
+
+        from .messages import Subscribe
+        from .validation import parse_message
+
+        first = self._subscription is None
+        self._subscription = parse_message(TypeAdapter(Subscribe), message)
+        self._news.set()
+        if first:
+            self.spawn(self._push())
+
+    async def _push(self) -> None:
+        await self._feed.attach(self._news)
+        try:
+            await self._push_news(self._feed)
+        finally:
+            self._feed.detach(self._news)
+
+    async def _push_news(self, feed: Feed) -> None:
+        from ..feed import View
+
+        shown, revision, details = None, 0, dict[str, int]()
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            wanted = self._subscription
+            assert wanted is not None  # noqa: S101
+            view = View(wanted.jobs, wanted.tensorboards)
+            message = feed.message(view, revision if view == shown else None)
+            shown, revision = view, feed.revision
+            if message is not None:
+                await self.send(message)
+            details = {ident: details[ident] for ident in wanted.details if ident in details}
+            for ident in wanted.details:
+                changed = feed.job_revision(ident)
+                if details.get(ident) != changed:
+                    details[ident] = changed
+                    await self._send_detail(feed, ident)
+
+    async def _send_detail(self, feed: Feed, ident: str) -> None:
+        try:
+            await self.send(await feed.detail(ident))
+        except JobError as error:  # of this job: the page is told, and hears of the others
+            await self.refuse(error)

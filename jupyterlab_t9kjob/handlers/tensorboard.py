@@ -1,0 +1,189 @@
+"""TensorBoards: list, open, stop, restart, and the page itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import cast
+
+from jupyter_server.auth.decorator import authorized
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado import httputil, web
+from tornado.iostream import StreamClosedError
+
+from ..core.errors import FieldError, JobError, TooLarge
+from ..tensorboard.proxy import UnreachableError, below, pass_on
+from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
+
+ANSWER_SECONDS = 120.0
+
+
+def guarded_reading(method: Verb) -> Verb:
+    """Let in whoever may read, though the verb is POST."""
+    return cast("Verb", web.authenticated(authorized(action="read", resource=AUTH_RESOURCE)(method)))
+
+
+class BadGateway(JobError):
+    """The process behind an address does not answer."""
+
+    status = 502
+    reason = "NoAnswer"
+
+
+class TensorBoardsHandler(ApiHandler):
+    """``tensorboards``."""
+
+    @guarded
+    async def get(self) -> None:
+        """List them, and say whether one can be opened at all."""
+        from .messages import TensorBoardList
+
+        manager = (await self.app.services()).tensorboards
+        available = await manager.installed()
+        self.reply(
+            TensorBoardList(
+                tensorboards=await manager.list(),
+                available=available,
+                reason=None if available else "TensorBoard is not installed in the Python that runs this server.",
+                install=manager.install_command(),
+            )
+        )
+
+    @guarded
+    async def post(self) -> None:
+        """Open one on a job's log directories, or on folders."""
+        from pathlib import Path
+
+        from ..tensorboard.model import OpenTensorBoard
+
+        request = self.read(OpenTensorBoard)
+        services = await self.app.services()
+        if request.job_id is not None:
+            job = await services.jobs.job(request.job_id)
+            log_dirs = [Path(path) for path in job.log_dirs]
+            if not log_dirs:
+                raise FieldError(f"{job.name} has no log directory.", reason="NoLogDirectory", field="/job_id")
+        else:
+            own = {path for job in await services.jobs.jobs() for path in job.log_dirs}
+            log_dirs = await services.tensorboards.folders(request.paths, own)
+        board, new = await services.tensorboards.open(log_dirs, request.job_id)
+        self.reply(board, 201 if new else 200)
+
+
+class TensorBoardHandler(ApiHandler):
+    """``tensorboards/{id}``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return one."""
+        self.reply((await self.app.services()).tensorboards.get(ident))
+
+    @guarded
+    async def delete(self, ident: str) -> None:
+        """Stop one."""
+        await (await self.app.services()).tensorboards.remove(ident)
+        self.set_status(204)
+
+
+class TensorBoardRestartHandler(ApiHandler):
+    """``tensorboards/{id}/restart``."""
+
+    @guarded
+    async def post(self, ident: str) -> None:
+        """Start its process anew, in place."""
+        self.reply(await (await self.app.services()).tensorboards.restart(ident))
+
+
+class TensorBoardPageHandler(Answers, JupyterHandler):
+    """``tensorboards/{id}/ui/{path}``: TensorBoard's own page, for whoever may read."""
+
+    _track_activity = False
+    _begun = False
+
+    def check_xsrf_cookie(self) -> None:
+        """Accept requests of TensorBoard's page, which knows no token, and of no other page.
+
+        Raises
+        ------
+        HTTPError
+            403 at a POST that comes from another site, or does not say where from.
+        """
+        if not hasattr(self, "_jupyter_current_user"):
+            return  # tornado asks before anybody is known; `prepare` asks again
+        if self.request.method != "POST" or self.token_authenticated:
+            return
+        site = self.request.headers.get("Sec-Fetch-Site", "same-origin")
+        origin = self.request.headers.get("Origin")
+        if origin is None or not self.check_origin(origin) or site != "same-origin":
+            raise web.HTTPError(403, "A request from another site is not passed on.")
+
+    @guarded
+    async def get(self, ident: str, path: str) -> None:
+        """Pass a request on."""
+        await self._pass_on(ident)
+
+    @guarded_reading
+    async def post(self, ident: str, path: str) -> None:
+        """Pass a request on: TensorBoard asks for long lists of curves this way, and changes nothing."""
+        await self._pass_on(ident)
+
+    async def _pass_on(self, ident: str) -> None:
+        if len(self.request.body) > MAX_BODY:
+            raise TooLarge(f"The request has {len(self.request.body)} bytes; at most {MAX_BODY} are taken.")
+        manager = (await self.app.services()).tensorboards
+        endpoint = await manager.endpoint(ident)
+        base = url_path_join(self.base_url, f"t9kjob/tensorboards/{ident}/ui/")
+        # as it was sent, for decoding it would change it
+        path = self.request.path.partition(f"/{ident}/ui/")[2]
+
+        def begin(code: int, reason: str, headers: httputil.HTTPHeaders) -> None:
+            self._begin(code, reason, headers, endpoint.prefix, base)
+
+        try:
+            await asyncio.wait_for(
+                pass_on(endpoint, self.request, path, self.request.body, begin, self._send), ANSWER_SECONDS
+            )
+        except (UnreachableError, asyncio.TimeoutError) as error:
+            if not self._begun:
+                raise BadGateway(
+                    str(error) or f"TensorBoard did not answer within {ANSWER_SECONDS:g} s.", hint="Restart it."
+                ) from error
+            # too late for another answer: a connection that closes early says so
+            if self.request.connection is not None:
+                self.request.connection.stream.close()  # type: ignore[attr-defined]
+
+    def _begin(self, code: int, reason: str, headers: httputil.HTTPHeaders, prefix: str, base: str) -> None:
+        self._begun = True
+        self.set_status(code, reason)
+        # ours stay as well: what both allow is allowed
+        policies = headers.get_list("Content-Security-Policy")
+        if headers.get("Content-Type", "").startswith("image/"):
+            policies.append("sandbox")  # an SVG that was logged is a picture, not a page of this origin
+        for name, value in headers.items():
+            if name != "Content-Security-Policy":
+                self.set_header(name, below(value, prefix, base) if name == "Location" else value)
+        for policy in policies:
+            self.add_header("Content-Security-Policy", policy)
+
+    async def _send(self, chunk: bytes) -> None:
+        self.write(chunk)
+        try:
+            await self.flush()
+        except StreamClosedError:  # the browser went away: nothing more is needed
+            raise UnreachableError("The browser has gone.") from None
+
+    def compute_etag(self) -> str | None:
+        """Compute none: answers pass through."""
+        return None
+
+
+class TensorBoardRootHandler(Answers, JupyterHandler):
+    """``tensorboards/{id}/ui``: the page's addresses are relative to the slash at its end."""
+
+    _track_activity = False
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Lead to the page."""
+        query = f"?{self.request.query}" if self.request.query else ""
+        self.redirect(f"{self.request.path}/{query}")  # as it was sent: decoded, it might not be fit for a header

@@ -1,0 +1,277 @@
+"""JobService: the one door to the engines, for the handlers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from uuid import uuid4
+
+from .core.engine import Engine, EngineInfo, Listener, LogFile, Preview
+from .core.errors import Conflict, FieldError, JobError, NotFound
+from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
+from .core.spec import JobSpec, numbered
+
+Admit = Callable[[JobSpec], Awaitable[None]]
+
+RERUN_TRIES = 20
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which jobs a list has.
+
+    Attributes
+    ----------
+    name, engine
+        Exact; None for any.
+    phases
+        Any of these; empty for all.
+    deleted
+        Whether records of deleted jobs are in the list as well.
+    """
+
+    name: str | None = None
+    phases: frozenset[str] = frozenset()
+    engine: str | None = None
+    deleted: bool = False
+
+    def takes(self, job: JobSummary) -> bool:
+        """Whether the job belongs into the list."""
+        return (
+            (self.deleted or listed(job))
+            and self.name in (None, job.name)
+            and self.engine in (None, job.engine)
+            and (not self.phases or job.phase in self.phases)
+        )
+
+
+def listed(job: JobSummary) -> bool:
+    """Whether the job is in the list that people see: a deleted one is as long as it still ends."""
+    return not job.deleted or job.pending_action is not None
+
+
+class JobService:
+    """All jobs of all engines. Methods that take a job's id raise `NotFound` if there is no such job.
+
+    Parameters
+    ----------
+    engines
+        By name. They are started and stopped here.
+    """
+
+    def __init__(self, engines: Mapping[str, Engine]) -> None:
+        self._engines = dict(engines)
+        self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
+        self._removing: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Let every engine load what exists."""
+        await asyncio.gather(*(engine.start() for engine in self._engines.values()))
+
+    async def stop(self) -> None:
+        """Let every engine stop watching; jobs go on."""
+        tasks = [*self._creating.values(), *self._removing.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(engine.stop() for engine in self._engines.values()))
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with a job's id at every change of it; returns how to stop that."""
+        ends = [engine.listen(listener) for engine in self._engines.values()]
+
+        def end() -> None:
+            for stop in ends:
+                stop()
+
+        return end
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    async def engines(self) -> list[EngineInfo]:
+        """Return what every engine is and can do, now."""
+        return list(await asyncio.gather(*(engine.info() for engine in self._engines.values())))
+
+    async def jobs(self, query: Query | None = None) -> list[JobSummary]:
+        """Return the jobs that `query` takes, newest first."""
+        query = query or Query()
+        lists = await asyncio.gather(*(engine.jobs() for engine in self._engines.values()))
+        found = [job for jobs in lists for job in jobs if query.takes(job)]
+        return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+    async def job(self, ident: str) -> Job:
+        """Return one job in full."""
+        engine, uid = self._find(ident)
+        job = await engine.job(uid)
+        if job.id != ident:
+            raise _no_job(ident)
+        return job
+
+    async def replicas(self, ident: str) -> list[Replica]:
+        """Return a job's replicas with their attempts."""
+        engine, uid = self._find(ident)
+        return await engine.replicas(uid)
+
+    async def events(self, ident: str) -> list[Event]:
+        """Return a job's events, newest first."""
+        engine, uid = self._find(ident)
+        return await engine.events(uid)
+
+    async def manifest(self, ident: str) -> ManifestView:
+        """Return a job as submitted and as it is."""
+        engine, uid = self._find(ident)
+        return await engine.manifest(uid)
+
+    async def log_files(self, ident: str) -> list[LogFile]:
+        """Return a job's log streams on disk, in a stable order."""
+        engine, uid = self._find(ident)
+        return await engine.log_files(uid)
+
+    async def preview(self, spec: JobSpec, engine: str, namespace: str) -> Preview:
+        """Render and check a spec without creating anything."""
+        return await self._engine(engine).preview(spec, namespace)
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+
+    async def create(self, spec: JobSpec, *, engine: str, namespace: str, request_id: str, admit: Admit) -> Job:
+        """Create a job; the same `request_id` again, even at the same moment, returns the first one.
+
+        Parameters
+        ----------
+        admit
+            Refuses what certainly can't run, and prepares what can.
+        """
+        chosen = self._engine(engine)
+
+        async def create() -> Job:
+            known = await chosen.created_by(request_id)
+            if known is not None:
+                return known
+            await admit(spec)
+            return await chosen.create(spec, namespace=namespace, request_id=request_id)
+
+        key = (engine, request_id)
+        task = self._creating.get(key)
+        if task is None:
+            task = self._creating[key] = asyncio.create_task(create())
+            task.add_done_callback(lambda _done: self._creating.pop(key))
+        # a browser that goes away must not cut a creation short
+        return await asyncio.shield(task)
+
+    async def act(self, ident: str, action: Action) -> Job:
+        """Stop, pause, resume or delete a job."""
+        engine, uid = await self._own(ident)
+        return await engine.act(uid, action)
+
+    async def remove(self, ident: str) -> None:
+        """Drop the record and logs of a finished or deleted job."""
+        engine, uid = await self._own(ident)
+        await engine.remove(uid)
+
+    async def delete(self, ident: str, *, remove: bool) -> Job:
+        """End a job and delete it; with `remove` its record goes as soon as it has ended."""
+        engine, uid = await self._own(ident)
+        job = await engine.act(uid, "delete")
+        if remove and ident not in self._removing:
+            task = self._removing[ident] = asyncio.create_task(self._remove_when_deleted(engine, ident, uid))
+            task.add_done_callback(lambda _done: self._removing.pop(ident))
+        return job
+
+    async def rerun(self, ident: str, *, admit: Admit) -> Job:
+        """Create a new job from the same spec, with the next number behind its name."""
+        old = await self.job(ident)
+        if "rerun" not in old.actions:
+            raise Conflict("This job's record can't be read, so it can't be run again.", hint="Submit it anew.")
+        await admit(old.spec)
+        engine = self._engine(old.engine)
+        taken = {job.name for job in await engine.jobs()} | {old.name}
+        for _ in range(RERUN_TRIES):
+            name = numbered(old.name, taken)
+            try:
+                return await engine.create(
+                    renamed(old.spec, name), namespace=old.namespace, request_id=uuid4().hex, rerun_of=ident
+                )
+            except Conflict:
+                taken.add(name)
+        raise Conflict(f"No free name was found for a rerun of {old.name}.", hint="Clone it and choose a name.")
+
+    async def _remove_when_deleted(self, engine: Engine, ident: str, uid: str) -> None:
+        ended = asyncio.Event()
+
+        def watch(changed: str, job: JobSummary | None) -> None:
+            if changed == ident and (job is None or not listed(job)):
+                ended.set()
+
+        stop = engine.listen(watch)
+        try:
+            job = await engine.job(uid)
+            watch(ident, job)
+            await ended.wait()
+            await engine.remove(uid)
+        except JobError as error:
+            # somebody else was faster, or it can't go: the record stays in the list, marked deleted
+            log.info("The record of %s was not removed: %s", ident, error.message)
+        finally:
+            stop()
+
+    # -- looking up ---------------------------------------------------------------------------------------------------
+
+    def _engine(self, name: str) -> Engine:
+        if name not in self._engines:
+            raise FieldError(
+                f"There is no engine {name} here.",
+                field="/engine",
+                reason="NoSuchEngine",
+                hint=f"There is: {', '.join(self._engines)}.",
+            )
+        return self._engines[name]
+
+    def _find(self, ident: str) -> tuple[Engine, str]:
+        try:
+            name, _namespace, _name, uid = parse_job_id(ident)
+        except ValueError:
+            raise _no_job(ident) from None
+        if name not in self._engines:
+            raise _no_job(ident)
+        return self._engines[name], uid
+
+    async def _own(self, ident: str) -> tuple[Engine, str]:
+        """Find a job that is to be changed: its id must be right in every part."""
+        await self.job(ident)
+        return self._find(ident)
+
+
+def _no_job(ident: str) -> NotFound:
+    return NotFound(f"There is no job {ident[:200]!r}.", reason="NoSuchJob", hint="It may have been removed.")
+
+
+def renamed(spec: JobSpec, name: str) -> JobSpec:
+    """Return the spec under another name.
+
+    What lies in a directory of the job's own follows it: where a log directory is ``…/runs/train-1`` of the job
+    ``train-1``, then that path, and the same path as seen from the working directory, becomes ``…/runs/train-2``
+    there and wherever an argument is or begins with it.
+    """
+    log_dirs = [path.rstrip("/") for path in spec.tensorboard.log_dirs]
+    own = {path for path in log_dirs if path.endswith(f"/{spec.name}")}
+    if spec.working_dir:
+        own |= {path.removeprefix(spec.working_dir.rstrip("/") + "/") for path in own}
+    # a whole text, or what follows an option's "=", up to the end or the next folder
+    pattern = re.compile(rf"(-[^=]*=)?({'|'.join(map(re.escape, own)) or '(?!)'})(?=/|$)", re.DOTALL)
+
+    def move(text: str) -> str:
+        match = pattern.match(text)
+        return text if match is None else f"{text[: match.end() - len(spec.name)]}{name}{text[match.end() :]}"
+
+    return spec.model_copy(
+        update={
+            "name": name,
+            "args": [move(argument) for argument in spec.args],
+            "tensorboard": spec.tensorboard.model_copy(update={"log_dirs": list(map(move, spec.tensorboard.log_dirs))}),
+        }
+    )

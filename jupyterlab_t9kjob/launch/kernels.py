@@ -1,0 +1,232 @@
+"""Kernels as places where a job can run, and what is installed in them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import FieldError
+from .interpreters import Resolved, resolve
+from .model import Kernel, TorchInfo
+
+FIELD = "/spec/runtime/kernel"
+PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
+PROBE_SECONDS = 20.0
+PROBES_AT_ONCE = 2
+MAX_FOLDERS = 200
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Findings:
+    """What a kernel's Python answered; `stamp` tells whether it may have changed since."""
+
+    python: str
+    torch: TorchInfo
+    found: dict[str, bool]
+    folders: list[str]
+    stamp: tuple[int, ...] = field(default=())
+
+
+class Kernels:
+    """The server's kernelspecs.
+
+    Parameters
+    ----------
+    manager
+        The server's kernel spec manager, sync or async.
+    default
+        Name of the default kernel.
+    """
+
+    def __init__(self, manager: Any, default: str) -> None:
+        self._manager = manager
+        self.default = default
+        self._findings: dict[tuple[str, str], _Findings] = {}
+        self._probing: dict[tuple[str, str], asyncio.Lock] = {}
+        self._slots = asyncio.Semaphore(PROBES_AT_ONCE)
+
+    async def all(self, *, probed: bool = True) -> list[Kernel]:
+        """Return all kernels, the default one first, then by name for people.
+
+        Parameters
+        ----------
+        probed
+            Say which have torch; without it, only what is known already.
+        """
+        specs = await self._specs()
+        kernels = await asyncio.gather(*(self._kernel(name, specs[name], probed=probed) for name in specs))
+        return sorted(kernels, key=lambda k: (k.name != self.default, not k.enabled, k.display_name.lower(), k.name))
+
+    async def get(self, name: str | None, *, probed: bool = True) -> Kernel:
+        """Return one kernel; None stands for the default one.
+
+        Raises
+        ------
+        FieldError
+            If there is no such kernel.
+        """
+        name = name or self.default
+        return await self._kernel(name, await self._spec(name), probed=probed)
+
+    async def usable(self, name: str | None) -> tuple[Kernel, dict[str, str]]:
+        """Return a kernel that a job can run in, and what it adds to the environment.
+
+        Raises
+        ------
+        FieldError
+            If it is gone, is not a Python of this machine, or lacks torch.
+        """
+        name = name or self.default
+        spec = await self._spec(name)
+        kernel = await self._kernel(name, spec)
+        refusal = refused(kernel)
+        if refusal is not None:
+            raise refusal
+        return kernel, (await asyncio.to_thread(_resolve, spec)).env
+
+    async def missing(self, name: str | None, modules: Iterable[str]) -> list[str]:
+        """Return which of the top-level modules a kernel lacks; nothing is imported.
+
+        A kernel that does not answer lacks nothing that we know of.
+        """
+        resolved = await asyncio.to_thread(_resolve, await self._spec(name or self.default))
+        asked = [module for module in dict.fromkeys(modules) if module.isidentifier()]
+        findings = await self._probe(resolved, asked)
+        return [module for module in asked if findings is not None and findings.found.get(module) is False]
+
+    async def _specs(self) -> dict[str, dict[str, Any]]:
+        answer = await asyncio.to_thread(self._manager.get_all_specs)
+        specs: dict[str, dict[str, Any]] = await answer if isawaitable(answer) else answer
+        return specs
+
+    async def _spec(self, name: str) -> dict[str, Any]:
+        specs = await self._specs()
+        if name not in specs:
+            raise FieldError(
+                f"There is no kernel “{name}”.",
+                reason="KernelGone",
+                field=FIELD,
+                hint="Choose another kernel, or install it again.",
+            )
+        return specs[name]
+
+    async def _kernel(self, name: str, entry: dict[str, Any], *, probed: bool = True) -> Kernel:
+        resolved = await asyncio.to_thread(_resolve, entry)
+        findings = (
+            await self._probe(resolved) if probed else self._findings.get((resolved.python or "", str(resolved.env)))
+        )
+        spec = entry.get("spec") or {}
+        return Kernel(
+            name=name,
+            display_name=str(spec.get("display_name") or name),
+            python=resolved.python,
+            python_version=findings.python if findings else None,
+            enabled=resolved.reason is None,
+            reason=resolved.reason,
+            torch=findings.torch if findings else None,
+        )
+
+    async def _probe(self, resolved: Resolved, modules: Iterable[str] = ()) -> _Findings | None:
+        if resolved.python is None:
+            return None
+        key = (resolved.python, str(resolved.env))
+        async with self._probing.setdefault(key, asyncio.Lock()):
+            known = self._findings.get(key)
+            if known and await asyncio.to_thread(_stamp, resolved.python, known.folders) != known.stamp:
+                known = None
+            wanted = [module for module in modules if known is None or module not in known.found]
+            if known and not wanted:
+                return known
+            async with self._slots:
+                answer = await _ask(resolved, wanted)
+            if answer is None:
+                return known
+            found = {**(known.found if known else {}), **answer.found}
+            stamp = await asyncio.to_thread(_stamp, resolved.python, answer.folders)
+            self._findings[key] = _Findings(answer.python, answer.torch, found, answer.folders, stamp)
+            return self._findings[key]
+
+
+def refused(kernel: Kernel) -> FieldError | None:
+    """Return why a job can't run in a kernel, or None."""
+    if not kernel.enabled:
+        return FieldError(
+            f"“{kernel.display_name}” can't run a job on this machine. {kernel.reason}",
+            reason="KernelNotLocal",
+            field=FIELD,
+            hint="Choose another kernel.",
+        )
+    if kernel.torch is not None and kernel.torch.version is None:
+        return FieldError(
+            f"PyTorch is not installed in “{kernel.display_name}”.",
+            reason="TorchMissing",
+            field=FIELD,
+            hint=f"Install it with: {install_command(kernel, 'torch')}",
+        )
+    return None
+
+
+def install_command(kernel: Kernel, *packages: str) -> str:
+    """Return the command that installs packages in a kernel, as one types it."""
+    return shlex.join([kernel.python or "python", "-m", "pip", "install", *packages])
+
+
+def _resolve(entry: dict[str, Any]) -> Resolved:
+    if "resource_dir" not in entry:
+        return Resolved(reason="It runs on a gateway, not on this machine.")
+    return resolve(entry.get("spec") or {}, str(entry["resource_dir"]))
+
+
+def _stamp(python: str, folders: list[str]) -> tuple[int, ...]:
+    """Return what changes when a package is installed or the interpreter replaced."""
+
+    def changed(path: str) -> int:
+        try:
+            return os.stat(path).st_mtime_ns  # noqa: PTH116
+        except OSError:
+            return 0
+
+    return tuple(changed(path) for path in (python, *folders))
+
+
+async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
+    """Run the probe; None if it fails or takes too long, which is logged."""
+    assert resolved.python is not None  # noqa: S101
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(resolved.python, "-c", PROBE),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env={**os.environ, **resolved.env},
+            cwd=Path(resolved.python).parent,
+        )
+    except OSError as error:
+        log.warning("The Python %s can't be started: %s", resolved.python, error.strerror)
+        return None
+    try:
+        request = json.dumps({"modules": modules}).encode()
+        output, _ = await asyncio.wait_for(process.communicate(request), PROBE_SECONDS)
+        answer = json.loads(output.rstrip().rpartition(b"\n")[2])
+        found = {module: module in answer["found"] for module in modules}
+        torch = TorchInfo(version=answer["torch"], devices=answer["devices"])
+        return _Findings(answer["python"], torch, found, answer["folders"][:MAX_FOLDERS])
+    except asyncio.TimeoutError:
+        log.warning("The Python %s did not say within %g s what is installed.", resolved.python, PROBE_SECONDS)
+    except (ValueError, KeyError, TypeError):
+        log.warning("The Python %s did not say what is installed.", resolved.python)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return None

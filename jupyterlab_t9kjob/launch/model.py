@@ -1,0 +1,151 @@
+"""What the launch form gets from the server."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ..core.engine import Check, EngineInfo, Preview
+from ..core.job import EngineName
+from ..core.spec import JobSpec, Model
+
+
+class ScriptOption(Model):
+    """One ``add_argument`` of a script's argparse parser, read without running the script."""
+
+    flags: list[str] = Field(description="All spellings, the longest first; empty if positional.")
+    dest: str
+    kind: Literal["text", "int", "float", "flag", "choice", "list", "positional"]
+    default: str | None = Field(
+        None,
+        description="As text, a list as a shell would take it, a flag's as True or False; "
+        "null if none or not a literal.",
+    )
+    choices: list[str] = Field(default_factory=list)
+    help: str | None = None
+    required: bool = False
+    flag_value: bool = Field(True, description="What a `flag` sets when given (store_true).")
+    off_flag: str | None = Field(
+        None, description="The spelling that unsets a `flag` (BooleanOptionalAction), not in `flags`."
+    )
+    line: int
+
+
+class ImportedModule(Model):
+    """A top-level module that a script imports and that is not part of it."""
+
+    name: str
+    line: int
+
+
+class EnvRead(Model):
+    """An environment variable that the script reads."""
+
+    name: str
+    line: int
+    default: str | None = None
+
+
+class ScriptInfo(Model):
+    """What a script's text tells about it."""
+
+    description: str | None = None
+    options: list[ScriptOption] = Field(default_factory=list)
+    imports: list[ImportedModule] = Field(default_factory=list)
+    env_reads: list[EnvRead] = Field(default_factory=list)
+    distributed: bool = Field(False, description="It initialises a process group or uses DDP.")
+    writes_events: bool = Field(False, description="It makes a SummaryWriter.")
+
+
+class SkippedLine(Model):
+    """A line of a notebook that a job can't run."""
+
+    cell: int = Field(description="From 1, all cells of the notebook counted.")
+    line: int = Field(description="From 1, within the cell.")
+    text: str
+
+
+class NotebookInfo(Model):
+    """How a notebook becomes a script."""
+
+    script_path: str = Field(description="Contents API path of the script that is written.")
+    cells: int = Field(description="Code cells that run.")
+    skipped: list[SkippedLine] = Field(default_factory=list)
+    kernel: str | None = None
+
+
+class TorchInfo(Model):
+    """torch as found in a kernel's Python, without importing it in the server."""
+
+    version: str | None = None
+    devices: int = Field(0, description="GPUs that it sees.")
+
+
+class Kernel(Model):
+    """A kernelspec as the form offers it."""
+
+    name: str
+    display_name: str
+    python: str | None = None
+    python_version: str | None = None
+    enabled: bool
+    reason: str | None = Field(None, description="Why it can't run a job here, a sentence.")
+    torch: TorchInfo | None = Field(None, description="Null: not looked at yet.")
+
+
+class PrefillRequest(Model):
+    """Ask for a filled form.
+
+    `path` is what the user clicked, as the contents API names it, without a drive. It may be left
+    out where `spec` runs no file (a module, a command).
+    """
+
+    path: str | None = None
+    engine: EngineName = "local"
+    namespace: str = ""
+    spec: JobSpec | None = Field(None, description="A spec to start from (clone, as last time).")
+
+
+class Prefill(Model):
+    """A filled form; without a file there are no options to offer."""
+
+    path: str | None
+    engine: EngineName
+    namespace: str
+    spec: JobSpec
+    script: ScriptInfo
+    notebook: NotebookInfo | None = None
+    kernels: list[Kernel]
+    engines: list[EngineInfo]
+    root: str | None = Field(None, description="Absolute path of the contents root, if local.")
+    empty: list[str] = Field(
+        default_factory=list,
+        description="What only the user knows: JSON pointers into the spec, or the first spelling "
+        "(a positional's dest) of a script's required option.",
+    )
+    runs_dir: str | None = Field(
+        None,
+        description="Absolute path below which each job's log directory has the job's name: "
+        "when the name changes, so does this part of the log directories and of the options "
+        "that `follow_name` lists (there it is `runs/<name>`).",
+    )
+    follow_name: list[str] = Field(
+        default_factory=list, description="Flags in `spec.args` whose value holds the job's name."
+    )
+    checks: list[Check] = Field(default_factory=list)
+
+
+class PreviewRequest(Model):
+    """Ask what a form amounts to."""
+
+    engine: EngineName = "local"
+    namespace: str = ""
+    spec: JobSpec
+    path: str | None = Field(None, description="The file the form was opened for.")
+
+
+class LaunchPreview(Preview):
+    """What a form amounts to, with the kernel that it would use."""
+
+    kernel: Kernel | None = None

@@ -1,0 +1,152 @@
+"""The one door to launching, for the handlers: fill a form, preview it, let a job in."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ..core.engine import Check
+from ..core.errors import FieldError, JobError, NotFound
+from ..core.spec import JobSpec
+from ..jobs import JobService, Query
+from ..paths import ContentsRoot
+from . import prefill
+from .checks import check, error, unfilled
+from .kernels import Kernels
+from .model import Kernel, LaunchPreview, Prefill, PrefillRequest, PreviewRequest, ScriptInfo
+from .notebook import write_script
+from .script import FIELD
+from .source import Source, read_source
+
+
+class Launch:
+    """From a file to a job.
+
+    Parameters
+    ----------
+    root
+        Where files lie.
+    kernels
+        Where jobs can run.
+    jobs
+        The engines.
+    """
+
+    def __init__(self, root: ContentsRoot, kernels: Kernels, jobs: JobService) -> None:
+        self._root = root
+        self._kernels = kernels
+        self._jobs = jobs
+
+    async def prefill(self, request: PrefillRequest) -> Prefill:
+        """Return a filled form for a file, or for a spec that runs none.
+
+        Raises
+        ------
+        NotFound
+            If there is no such file.
+        FieldError
+            If it can't be a job: outside the root, a folder, neither script nor notebook,
+            unreadable; or if there is neither a file nor a spec. A syntax error is a check, so
+            that the form opens and shows it.
+        Unavailable
+            If files are not on this machine.
+        """
+        source = await self._clicked(request.path)
+        kernels, engines, jobs = await asyncio.gather(
+            self._kernels.all(),
+            self._jobs.engines(),
+            self._jobs.jobs(Query(engine=request.engine)),
+        )
+        runs = prefill.runs_folder(source, request.spec, self._root.folder)
+        taken = await asyncio.to_thread(prefill.taken_names, {job.name for job in jobs}, runs)
+        if request.spec is not None:
+            spec = prefill.adapted_spec(request.spec, source, kernels, taken)
+        elif source is not None:
+            kernel = prefill.choose_kernel(kernels, source.kernel)
+            engine = next((info for info in engines if info.name == request.engine), None)
+            spec = prefill.fresh_spec(source, kernel, engine, taken)
+        else:
+            raise FieldError(
+                "A form needs something to start from.", field="/path", hint="Name a file, or the spec of a job."
+            )
+        chosen = next((kernel for kernel in kernels if kernel.name == spec.runtime.kernel), None)
+        script = source.script.info if source else ScriptInfo()
+        return Prefill(
+            path=source.api if source else None,
+            engine=request.engine,
+            namespace=request.namespace,
+            spec=spec,
+            script=script,
+            notebook=source.notebook_info(self._root) if source else None,
+            kernels=kernels,
+            engines=engines,
+            root=str(self._root.folder),
+            empty=[(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)],
+            runs_dir=str(runs),
+            follow_name=prefill.follows_name(spec, script.options),
+            checks=await check(spec, source, chosen, self._kernels),
+        )
+
+    async def preview(self, request: PreviewRequest) -> LaunchPreview:
+        """Return what a form amounts to, with everything that can be said about it."""
+        engine = await self._jobs.preview(request.spec, request.engine, request.namespace)
+        found: list[Check] = []
+        kernel: Kernel | None = None
+        source: Source | None = None
+        try:
+            kernel = await self._kernels.get(request.spec.runtime.kernel)
+        except FieldError as problem:
+            found.append(error(problem))
+        try:
+            source = await self._source(request.spec)
+        except JobError as problem:
+            found.append(error(problem))
+        found += await check(request.spec, source, kernel, self._kernels)
+        said = {(line.code, line.field) for line in found}
+        found += [line for line in engine.checks if (line.code, line.field) not in said]
+        order = ("error", "warning", "hint", "passed")
+        found.sort(key=lambda line: order.index(line.level))
+        return LaunchPreview(**{**dict(engine), "checks": found, "kernel": kernel})
+
+    async def admit(self, spec: JobSpec) -> None:
+        """Refuse a job that certainly can't run, and write a notebook's script.
+
+        Raises
+        ------
+        FieldError
+            If the script is not there, outside the root, a folder, unreadable, or not Python; if
+            the kernel is gone, not local, or lacks torch.
+        Conflict
+            If a notebook's script would overwrite a file that was not made here.
+        """
+        await self._kernels.usable(spec.runtime.kernel)
+        source = await self._source(spec)
+        if source is None:
+            return
+        if source.error is not None:
+            raise source.error
+        if source.converted is not None:
+            await asyncio.to_thread(write_script, source.path, source.converted)
+
+    async def _clicked(self, path: str | None) -> Source | None:
+        """Read the file that a form is for, if it is for one."""
+        if path is None:
+            return None
+        return await asyncio.to_thread(read_source, self._root, self._root.disk(path), "/path")
+
+    async def _source(self, spec: JobSpec) -> Source | None:
+        """Read the file that a spec runs; None for a module or a command."""
+        if spec.entrypoint.kind not in ("script", "notebook"):
+            return None
+        path = Path(spec.entrypoint.value)
+        if not path.is_absolute():
+            raise FieldError("The entrypoint must be an absolute path.", field=FIELD)
+        try:
+            source = await asyncio.to_thread(read_source, self._root, path, FIELD)
+        except NotFound as problem:  # the address exists; a field of the request is wrong
+            raise FieldError(problem.message, field=FIELD, hint=problem.hint, reason="ScriptGone") from problem
+        if source.kind != spec.entrypoint.kind:
+            raise FieldError(
+                f"{path.name} is a {source.kind}, not a {spec.entrypoint.kind}.", field="/spec/entrypoint/kind"
+            )
+        return source

@@ -1,0 +1,1 @@
+"""Reading and following log streams."""

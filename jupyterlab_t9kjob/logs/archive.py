@@ -1,0 +1,69 @@
+"""All log files of a job as one ZIP file, made piece by piece."""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+import zipfile
+from collections.abc import Generator
+from pathlib import Path
+
+from .sources import open_log, size_of
+
+CHUNK = 256 * 1024
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""A ZIP file knows no time before."""
+
+
+class _Sink(io.RawIOBase):
+    """Takes in what the ZIP writer writes, until it is fetched."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        piece = bytes(data)  # type: ignore[call-overload]
+        self._pieces.append(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)
+
+
+def zipped(files: list[tuple[str, Path]]) -> Generator[bytes, None, None]:
+    """Return the pieces of a ZIP file (blocking).
+
+    Parameters
+    ----------
+    files
+        Name in the archive and path; each is taken as long as it is when its turn comes, and left out if it can't
+        be read then.
+    """
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, path in files:
+            try:
+                descriptor = open_log(path)
+            except OSError:
+                continue
+            try:
+                size = size_of(descriptor)
+                changed = time.localtime(os.fstat(descriptor).st_mtime)[:6]
+                info = zipfile.ZipInfo(name, max(changed, EARLIEST))
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o600 << 16
+                with archive.open(info, "w", force_zip64=True) as member:
+                    place = 0
+                    while place < size and (data := os.pread(descriptor, min(CHUNK, size - place), place)):
+                        place += len(data)
+                        member.write(data)
+                        yield sink.take()
+            finally:
+                os.close(descriptor)
+            yield sink.take()
+    yield sink.take()

@@ -1,0 +1,273 @@
+"""The logs of the jobs that somebody looks at: shared reading, and waiting for more.
+
+All who look at a job share one `JobLogs`: one look at its files' sizes in `INTERVAL` seconds, and one reading and one
+encoding of lines that several want from the same place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import AsyncIterator, Collection, Mapping
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from ..core.engine import LogFile
+from ..core.errors import JobError, NotFound
+from ..core.job import LogStream
+from ..jobs import JobService
+from .index import TimeIndex
+from .model import LogLine
+from .pages import Direction, Page, read_page
+from .sources import Anchor, Source
+
+INTERVAL = 0.1
+"""Seconds between two looks at files that somebody follows."""
+STREAMS_INTERVAL = 1.0
+"""Seconds between two looks for new streams."""
+BATCH_LINES = 2000
+KEPT_BATCHES = 8
+
+LINES: TypeAdapter[list[LogLine]] = TypeAdapter(list[LogLine])
+
+log = logging.getLogger(__name__)
+
+
+class Pulse:
+    """A count that can be waited for."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._event = asyncio.Event()
+
+    def beat(self) -> None:
+        """Count one and wake who waits."""
+        self.count += 1
+        self._event.set()
+        self._event = asyncio.Event()
+
+    async def wait(self, count: int) -> None:
+        """Return when the count is another than `count`."""
+        while self.count == count:
+            await self._event.wait()
+
+
+class Batch:
+    """Lines that follow a position, encoded once for all who send them.
+
+    Attributes
+    ----------
+    lines
+        JSON list of `LogLine`.
+    after
+        The position behind them.
+    caught_up
+        Nothing was behind them when they were read.
+    """
+
+    def __init__(self, page: Page, cursor: Mapping[str, int]) -> None:
+        self.lines = LINES.dump_json(page.lines).decode()
+        self.empty = not page.lines
+        self.after = {**cursor, **page.after}
+        self.caught_up = page.at_end
+
+
+class JobLogs:
+    """The log streams of one job, while somebody looks.
+
+    Parameters
+    ----------
+    service
+        Knows the files.
+    ident
+        The job's id.
+
+    Attributes
+    ----------
+    listed
+        Beats when there are other streams than before, or something but their size has changed.
+    grown
+        Beats when there may be more to read; only while somebody waits for it.
+    """
+
+    def __init__(self, service: JobService, ident: str) -> None:
+        self.listed = Pulse()
+        self.grown = Pulse()
+        self._service = service
+        self._ident = ident
+        self._files: list[LogFile] = []
+        self._sources: dict[str, Source] = {}
+        self._reading = threading.Lock()
+        self._followers = 0
+        self._followed = asyncio.Event()
+        self._batches: dict[object, asyncio.Task[Batch]] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Find the streams and begin to watch them.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+        await self._list()
+        self._watch = asyncio.create_task(self._watch_files())
+
+    async def stop(self) -> None:
+        """Stop watching."""
+        tasks = [*self._batches.values(), *([self._watch] if self._watch else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    @property
+    def streams(self) -> list[LogStream]:
+        """The streams as last seen."""
+        return [file.stream for file in self._files]
+
+    def sources(self, streams: Collection[str] | None) -> list[Source]:
+        """Return the files of the chosen streams, in order; of all for None."""
+        wanted = [file.stream.id for file in self._files if streams is None or file.stream.id in streams]
+        return [self._sources[stream] for stream in wanted]
+
+    async def page(self, streams: Collection[str] | None, anchor: Anchor, direction: Direction, limit: int) -> Page:
+        """Read one page of merged lines."""
+        return await asyncio.to_thread(self._read, self.sources(streams), anchor, direction, limit)
+
+    async def batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
+        """Return the lines behind `cursor`; all who ask for the same get the same."""
+        key = (streams, frozenset(cursor.items()))
+        task = self._batches.get(key)
+        if task is None:
+            task = self._batches[key] = asyncio.create_task(self._read_batch(streams, cursor))
+            if len(self._batches) > KEPT_BATCHES:
+                del self._batches[next(iter(self._batches))]
+        return await asyncio.shield(task)
+
+    async def _read_batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
+        sources = self.sources(streams)
+
+        def read() -> Batch:
+            return Batch(self._read(sources, cursor, "forward", BATCH_LINES), cursor)
+
+        return await asyncio.to_thread(read)
+
+    def _read(self, sources: list[Source], anchor: Anchor, direction: Direction, limit: int) -> Page:
+        with self._reading:  # the indexes and tails are shared
+            return read_page(sources, anchor, direction, limit)
+
+    # -- waiting ------------------------------------------------------------------------------------------------------
+
+    async def wait_for_growth(self, count: int) -> None:
+        """Return when `self.grown` has another count than `count`; the files are watched meanwhile."""
+        self._followers += 1
+        self._followed.set()
+        try:
+            await self.grown.wait(count)
+        finally:
+            self._followers -= 1
+
+    async def _watch_files(self) -> None:
+        loop = asyncio.get_running_loop()
+        sizes: list[int] = []
+        listed = loop.time()
+        while True:
+            if self._followers:
+                await asyncio.sleep(INTERVAL)
+                now = await asyncio.to_thread(_sizes, [file.path for file in self._files])
+                if now != sizes:
+                    sizes = now
+                    self._grow()
+            else:
+                self._followed.clear()
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._followed.wait(), STREAMS_INTERVAL)
+            if loop.time() - listed >= STREAMS_INTERVAL:
+                listed = loop.time()
+                try:
+                    await self._list()
+                except JobError as error:
+                    log.warning("The log streams of %s can't be listed: %s", self._ident, error.message)
+
+    def _grow(self) -> None:
+        self._batches.clear()
+        self.grown.beat()
+
+    async def _list(self) -> None:
+        before = [_steady(file) for file in self._files]
+        try:
+            self._files = await self._service.log_files(self._ident)
+        except NotFound:
+            if self._watch is None:
+                raise
+            self._files = []  # the job has been removed while somebody looked
+        for file in self._files:
+            known = self._sources.get(file.stream.id)
+            if known is None or (known.path, known.index.path) != (file.path, file.index):
+                self._sources[file.stream.id] = Source(file.stream.id, file.path, TimeIndex(file.index))
+        if [_steady(file) for file in self._files] != before:
+            self.listed.beat()
+            self._grow()
+
+
+def _steady(file: LogFile) -> LogStream:
+    """Return what of a stream is worth a message; lines tell that it grows."""
+    return file.stream.model_copy(update={"size": 0, "first_time": None, "last_time": None})
+
+
+def _sizes(paths: list[Path]) -> list[int]:
+    """Return the files' sizes (blocking)."""
+    sizes = []
+    for path in paths:
+        try:
+            sizes.append(path.stat().st_size)
+        except OSError:
+            sizes.append(0)
+    return sizes
+
+
+class LogService:
+    """The logs of all jobs that somebody looks at.
+
+    Parameters
+    ----------
+    service
+        Knows the jobs.
+    """
+
+    def __init__(self, service: JobService) -> None:
+        self._service = service
+        self._looks: dict[str, list[JobLogs]] = {}
+        self._opening = asyncio.Lock()
+
+    @contextlib.asynccontextmanager
+    async def look(self, ident: str) -> AsyncIterator[JobLogs]:
+        """Give a job's logs to one who looks; they are watched as long as anybody does.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+        async with self._opening:
+            looks = self._looks.get(ident)
+            if looks is None:
+                logs = JobLogs(self._service, ident)
+                await logs.start()
+                looks = self._looks[ident] = []
+            else:
+                logs = looks[0]
+            looks.append(logs)
+        try:
+            yield logs
+        finally:
+            looks.pop()
+            if not looks:
+                del self._looks[ident]
+                await logs.stop()

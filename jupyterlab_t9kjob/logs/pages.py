@@ -1,0 +1,110 @@
+"""Pages of lines of several streams, merged by time."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .model import LogLine
+from .sources import Anchor, OpenSource, Source, opened
+
+MAX_PAGE_TEXT = 512 * 1024
+"""Characters in a page; its last line may exceed them."""
+MAX_PAGE_READ = 64 * 1024 * 1024
+"""Bytes that are read for a page, unless its first line alone is longer."""
+
+Direction = Literal["forward", "backward"]
+Ordered = tuple[tuple[float, int, int], LogLine]
+
+
+@dataclass
+class Page:
+    """Lines in order, and the positions on both sides of them in every stream."""
+
+    lines: list[LogLine]
+    before: dict[str, int]
+    after: dict[str, int]
+    sizes: dict[str, int] = field(repr=False)
+
+    @property
+    def at_start(self) -> bool:
+        """Nothing is before these lines."""
+        return not any(self.before.values())
+
+    @property
+    def at_end(self) -> bool:
+        """Nothing was behind these lines when they were read."""
+        return all(offset >= self.sizes[stream] for stream, offset in self.after.items())
+
+
+def read_page(sources: Sequence[Source], anchor: Anchor, direction: Direction, limit: int) -> Page:
+    """Read one page (blocking).
+
+    Parameters
+    ----------
+    sources
+        In the order in which lines of the same time come.
+    anchor
+        Where the page begins (forward) or ends (backward).
+    direction
+        On which side of `anchor` it lies.
+    limit
+        Lines at most; `MAX_PAGE_TEXT` and `MAX_PAGE_READ` bound it as well.
+
+    Returns
+    -------
+    Page
+        With at least one line, unless there is none.
+    """
+    with opened(sources) as files:
+        start = {file.stream: file.position(anchor) for file in files}
+        lines = _take(files, start, direction, limit)
+        near, far = dict(start), dict(start)
+        for line in reversed(lines):
+            near[line.stream] = line.offset if direction == "forward" else line.offset + line.size
+        for line in lines:
+            far[line.stream] = line.offset + line.size if direction == "forward" else line.offset
+        for file in files:
+            file.source.tail = file.reader.tail
+        sizes = {file.stream: file.size for file in files}
+    if direction == "forward":
+        return Page(lines, before=near, after=far, sizes=sizes)
+    return Page(lines[::-1], before=far, after=near, sizes=sizes)
+
+
+def _take(files: list[OpenSource], start: dict[str, int], direction: Direction, limit: int) -> list[LogLine]:
+    """Return the lines next to `start`, the nearest first."""
+    merged = heapq.merge(
+        *(_ordered(file, start[file.stream], direction) for file in files),
+        key=lambda item: item[0],
+        reverse=direction == "backward",
+    )
+    taken: list[LogLine] = []
+    text = 0
+    for _, line in merged:
+        taken.append(line)
+        text += len(line.text)
+        if len(taken) >= limit or text > MAX_PAGE_TEXT:
+            break
+        if line.size > MAX_PAGE_TEXT and sum(file.reader.bytes_read for file in files) > MAX_PAGE_READ:
+            break
+    return taken
+
+
+def _ordered(file: OpenSource, position: int, direction: Direction) -> Iterator[Ordered]:
+    """Return a file's lines with what they are ordered by: time, then stream, then place."""
+    for line in file.reader.forward(position) if direction == "forward" else file.reader.backward(position):
+        time = file.time(line.offset)
+        public = LogLine(
+            stream=file.stream,
+            offset=line.offset,
+            size=line.size,
+            time=time,
+            text=line.text,
+            updates=line.updates,
+            partial=line.partial,
+            cut=line.cut,
+        )
+        yield (time or 0.0, file.order, line.offset), public

@@ -1,0 +1,1 @@
+"""The API's contract: `openapi.json`, made from `paths.yaml` and the pydantic models."""

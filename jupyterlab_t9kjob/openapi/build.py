@@ -1,0 +1,146 @@
+"""Join `paths.yaml` with the schemas of the pydantic models into one OpenAPI 3.1 document."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
+
+from ..core import job
+from ..handlers import messages
+from ..launch import model as launch
+from ..tensorboard import model as tensorboard
+
+HERE = Path(__file__).parent
+DOCUMENT = HERE / "openapi.json"
+REF = "#/components/schemas/{model}"
+
+REQUESTS: dict[str, Any] = {
+    "CreateJob": messages.CreateJob,
+    "PrefillRequest": launch.PrefillRequest,
+    "PreviewRequest": launch.PreviewRequest,
+    "OpenTensorBoard": tensorboard.OpenTensorBoard,
+    "Subscribe": messages.Subscribe,
+    "LogRequest": messages.LogRequest,
+}
+ANSWERS: dict[str, Any] = {
+    "EngineList": messages.EngineList,
+    "JobPage": messages.JobPage,
+    "Job": job.Job,
+    "LaunchPreview": launch.LaunchPreview,
+    "ReplicaList": messages.ReplicaList,
+    "EventList": messages.EventList,
+    "ManifestView": job.ManifestView,
+    "LogStreamList": messages.LogStreamList,
+    "Prefill": launch.Prefill,
+    "TensorBoardList": messages.TensorBoardList,
+    "TensorBoard": tensorboard.TensorBoard,
+    "ApiError": messages.ApiError,
+    "StreamMessage": messages.StreamMessage,
+    "LogMessage": messages.LogMessage,
+}
+ERRORS = {
+    400: "Malformed",
+    403: "Not allowed",
+    404: "Not found",
+    409: "Exists, or not possible in this phase",
+    413: "Too large",
+    422: "A field is wrong",
+    502: "The process behind it does not answer",
+    503: "Unavailable",
+}
+
+
+def schemas() -> dict[str, Any]:
+    """Return the components: every model that crosses the API, as JSON schema 2020-12.
+
+    A model that reads differently as a request (fields with a default may be left out) gets a
+    second schema with `Input` at the end of its name.
+    """
+    inputs: list[tuple[str, JsonSchemaMode, Any]] = [
+        (name, "validation", TypeAdapter(model)) for name, model in REQUESTS.items()
+    ]
+    outputs: list[tuple[str, JsonSchemaMode, Any]] = [
+        (name, "serialization", TypeAdapter(model)) for name, model in ANSWERS.items()
+    ]
+    tops, definitions = TypeAdapter.json_schemas(
+        inputs + outputs, ref_template=REF, schema_generator=GenerateJsonSchema
+    )
+    found: dict[str, Any] = dict(definitions.get("$defs", {}))
+    for (name, _mode), schema in tops.items():
+        if schema != {"$ref": REF.format(model=name)} and name not in found:
+            found[str(name)] = schema
+    text = json.dumps(found)
+    text = re.sub(r"(\w+)-Input\b", r"\1Input", text)
+    text = re.sub(r"(\w+)-Output\b", r"\1", text)
+    result: dict[str, Any] = json.loads(text)
+    return dict(sorted(result.items()))
+
+
+def _answer(what: str | None) -> dict[str, Any]:
+    if what is None:
+        return {"description": "Done"}
+    if what == "any":
+        return {"description": "OK", "content": {"*/*": {}}}
+    if "/" in what:
+        return {"description": "OK", "content": {what: {}}}
+    schema = {"$ref": REF.format(model=what)}
+    return {"description": "OK", "content": {"application/json": {"schema": schema}}}
+
+
+def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = {"operationId": spec["operationId"], "summary": spec["summary"]}
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"{(\w+)}", path)
+    ]
+    for name, schema in spec.get("query", {}).items():
+        parameters.append({"name": name, "in": "query", "schema": schema})
+    if parameters:
+        result["parameters"] = parameters
+    if "body" in spec:
+        name = spec["body"]
+        name = name + "Input" if name + "Input" in components else name
+        schema = {"$ref": REF.format(model=name)}
+        result["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": schema}},
+        }
+    answers = {str(code): _answer(what) for code, what in spec.items() if isinstance(code, int)}
+    if "x-socket" in spec:
+        result["x-socket"] = spec["x-socket"]
+        answers["101"] = {"description": "The socket is open"}
+    for code in [403, *spec.get("errors", [])]:
+        answers[str(code)] = {**_answer("ApiError"), "description": ERRORS[code]}
+    result["responses"] = dict(sorted(answers.items()))
+    return result
+
+
+def document() -> dict[str, Any]:
+    """Return the whole OpenAPI document."""
+    components = schemas()
+    routes: dict[str, Any] = yaml.safe_load((HERE / "paths.yaml").read_text("utf-8"))
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "jupyterlab_t9kjob",
+            "version": version("jupyterlab_t9kjob"),
+            "description": "Below `t9kjob/` of the Jupyter server's base URL.",
+        },
+        "paths": {
+            f"/t9kjob/{path}": {verb: _operation(path, spec, components) for verb, spec in verbs.items()}
+            for path, verbs in routes.items()
+        },
+        "components": {"schemas": components},
+    }
+
+
+def main() -> None:
+    """Write `openapi.json`."""
+    DOCUMENT.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,0 +1,94 @@
+"""What the handlers work with, put together. Imported when it is first needed, not at the server's start."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .core.errors import Unavailable
+from .engines.local.command import Interpreter
+from .engines.local.engine import LocalEngine, Settings
+from .feed import Feed
+from .jobs import JobService
+from .launch.kernels import Kernels
+from .launch.service import Launch
+from .logs.follow import LogService
+from .paths import ContentsRoot
+from .tensorboard.manager import TensorBoardManager
+
+
+@dataclass
+class Services:
+    """The parts of a running extension.
+
+    Attributes
+    ----------
+    jobs
+        The engines.
+    launch
+        From a file to a job.
+    logs
+        Log lines.
+    tensorboards
+        TensorBoard processes.
+    feed
+        What pages are told.
+    """
+
+    jobs: JobService
+    launch: Launch
+    logs: LogService
+    tensorboards: TensorBoardManager
+    feed: Feed
+
+    async def start(self) -> None:
+        """Start what runs by itself."""
+        await self.jobs.start()
+        await self.tensorboards.start()
+        await self.feed.start()
+
+    async def stop(self) -> None:
+        """Stop it. Jobs go on; TensorBoards end."""
+        await self.feed.stop()
+        await asyncio.gather(self.tensorboards.stop(), self.jobs.stop())
+
+
+def make_services(
+    *,
+    home: Path,
+    contents_manager: Any,
+    kernel_spec_manager: Any,
+    default_kernel: str,
+    local: Settings,
+    tensorboard: dict[str, Any],
+) -> Services:
+    """Put the parts together.
+
+    Parameters
+    ----------
+    home
+        Directory that keeps the jobs.
+    contents_manager, kernel_spec_manager, default_kernel
+        The Jupyter server's.
+    local
+        Settings of the local engine.
+    tensorboard
+        Settings of the TensorBoard manager, by keyword.
+    """
+    root = ContentsRoot(contents_manager)
+    kernels = Kernels(kernel_spec_manager, default_kernel)
+
+    async def resolve(name: str | None) -> Interpreter:
+        kernel, env = await kernels.usable(name)
+        assert kernel.python is not None  # noqa: S101
+        return Interpreter(python=kernel.python, env=env, kernel=kernel.name)
+
+    try:
+        folder = root.folder
+    except Unavailable:
+        folder = None
+    jobs = JobService({"local": LocalEngine(home, folder, resolve, local)})
+    tensorboards = TensorBoardManager(root, **tensorboard)
+    return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, Feed(jobs, tensorboards))

@@ -1,0 +1,67 @@
+"""Which folders TensorBoard may be opened on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..core.errors import FieldError
+from ..paths import ContentsRoot, outside
+
+MAX_FOLDERS = 50
+
+
+def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -> list[Path]:
+    """Return log directories as absolute paths. Blocks: call it in a thread.
+
+    Parameters
+    ----------
+    root
+        The contents root, in which they must lie, links followed.
+    paths
+        As the contents API names them, or absolute. They need not exist yet.
+    own
+        Log directories of jobs, which may lie anywhere.
+
+    Raises
+    ------
+    FieldError
+        If one is outside the root, a file, or can't be a path; if there are none, or too many.
+    Unavailable
+        If files are not on this machine's disk.
+    """
+    field = "/paths"
+    if not 0 < len(paths) <= MAX_FOLDERS:
+        raise FieldError(f"Give 1 to {MAX_FOLDERS} log directories.", field=field)
+    allowed = {os.path.normpath(path) for path in own}
+    found: list[Path] = []
+    for index, text in enumerate(paths):
+        field = f"/paths/{index}"
+        text = text.strip()
+        if "\0" in text:
+            raise FieldError("The path has a NUL byte in it.", field=field)
+        path = Path(os.path.normpath(text)) if text.startswith("/") else root.disk(text, field)
+        if str(path) not in allowed:
+            _inside(root, path, field)
+        if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 (Path raises at long names)
+            raise FieldError(
+                f"{path} is a file.",
+                reason="NotAFolder",
+                field=field,
+                hint="Choose the folder that the event files are in.",
+            )
+        found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def canonical(paths: Iterable[Path]) -> frozenset[str]:
+    """Return what makes two sets of log directories the same. Blocks: call it in a thread."""
+    return frozenset(os.path.realpath(path) for path in paths)
+
+
+def _inside(root: ContentsRoot, path: Path, field: str) -> None:
+    folder = root.folder
+    real = Path(os.path.realpath(path))
+    if not root.contains(path) or not real.is_relative_to(os.path.realpath(folder)):
+        raise outside(path if real == path else f"{path} (a link to {real})", folder, field)

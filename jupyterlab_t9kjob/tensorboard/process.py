@@ -1,0 +1,175 @@
+"""A TensorBoard child process, seen from the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..engines.local.record import runtime_directory
+
+CHILD = Path(__file__).with_name("child.py")
+KEPT_LINES = 40
+LINE_BYTES = 4096
+STOP_SECONDS = 3.0
+# The server's own keys; TensorBoard has no use for them.
+WITHHELD = frozenset({"JUPYTER_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN"})
+
+
+class StartError(Exception):
+    """The process ended, or said nothing, before it served; the message is for people."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a TensorBoard listens.
+
+    Attributes
+    ----------
+    address
+        Path of a Unix socket, or host and port.
+    prefix
+        What comes before every path; secret where it is not empty.
+    """
+
+    address: str | tuple[str, int]
+    prefix: str = ""
+
+
+class Process:
+    """A running TensorBoard.
+
+    Parameters
+    ----------
+    log_dirs
+        Absolute paths. Several are shown side by side, each under its own name.
+    load_fast
+        TensorBoard's option. Its fast loader listens on a port that every user of the machine can
+        read from, so it is for machines with one user.
+    reload_interval
+        Seconds between looks for new data.
+    """
+
+    def __init__(self, log_dirs: Sequence[Path], *, load_fast: bool, reload_interval: float) -> None:
+        self._log_dirs = log_dirs
+        self._load_fast = load_fast
+        self._reload_interval = reload_interval
+        self._words: deque[str] = deque(maxlen=KEPT_LINES)
+        self._process: asyncio.subprocess.Process | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._directory: Path | None = None
+        self.endpoint: Endpoint | None = None
+
+    @property
+    def words(self) -> str:
+        """What it said last on its standard error."""
+        return "\n".join(self._words).strip()
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id; None before it was started."""
+        return self._process.pid if self._process else None
+
+    async def start(self) -> None:
+        """Start it; returns as soon as it serves.
+
+        Raises
+        ------
+        StartError
+            If it ends first.
+        OSError
+            If it can't be started at all.
+        """
+        # At once, not in a thread: a start that is called off must know what it has made.
+        self._directory = _private_directory()
+        log_dir = _one_directory(self._log_dirs, self._directory)
+        prefix = f"/{secrets.token_urlsafe(24)}"
+        config = {
+            "log_dir": str(log_dir),
+            "directory": str(self._directory),
+            "prefix": prefix,
+            "load_fast": "auto" if self._load_fast else "false",
+            "reload_interval": self._reload_interval,
+        }
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(CHILD)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LINE_BYTES,
+            cwd=self._directory,
+            env={name: value for name, value in os.environ.items() if name not in WITHHELD},
+            start_new_session=True,  # Ctrl-C in the server's terminal is for the server
+        )
+        self._listening = asyncio.create_task(self._listen())
+        assert self._process.stdin and self._process.stdout  # noqa: S101 (pipes, as asked for)
+        with contextlib.suppress(ConnectionError):  # it has ended: that is said below
+            self._process.stdin.write(json.dumps(config).encode() + b"\n")
+            await self._process.stdin.drain()
+        answer = await self._process.stdout.readline()
+        if not answer:
+            raise StartError(f"TensorBoard ended before it could be reached: {await self.ended()}.")
+        where = json.loads(answer)
+        if "socket" in where:
+            self.endpoint = Endpoint(where["socket"])
+        else:
+            self.endpoint = Endpoint(("127.0.0.1", where["port"]), prefix)
+
+    async def ended(self) -> str:
+        """Wait for its end and return how that was, in words."""
+        assert self._process is not None  # noqa: S101
+        code = await self._process.wait()
+        if self._listening is not None:
+            await self._listening
+        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+
+    async def stop(self) -> None:
+        """End it and remove what was made for it."""
+        if self._process is not None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            try:
+                await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
+            except asyncio.TimeoutError:
+                self._process.kill()
+                await self._process.wait()
+        if self._listening is not None:
+            self._listening.cancel()
+        if self._directory is not None:
+            await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+
+    async def _listen(self) -> None:
+        """Keep the last lines of its standard error, and the pipe empty."""
+        assert self._process is not None and self._process.stderr is not None  # noqa: S101
+        while data := await self._process.stderr.read(LINE_BYTES):
+            self._words.extend(data.decode(errors="replace").splitlines())
+
+
+def _private_directory() -> Path:
+    """Make a directory that only this user can enter, with a path short enough for a socket."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="tb-", dir=runtime_directory()))
+    except (OSError, AttributeError):  # no home for it here: the system's own place will do
+        return Path(tempfile.mkdtemp(prefix="t9kjob-tb-"))
+
+
+def _one_directory(log_dirs: Sequence[Path], directory: Path) -> Path:
+    """Return the one log directory, or one with links to several."""
+    if len(log_dirs) == 1:
+        return log_dirs[0]
+    tree = directory / "logs"
+    tree.mkdir()
+    for number, log_dir in enumerate(log_dirs, 1):
+        name = log_dir.name or "root"
+        link = tree / name
+        (tree / f"{name}-{number}" if link.is_symlink() else link).symlink_to(log_dir)
+    return tree

@@ -1,0 +1,140 @@
+"""One HTTP request passed on to a TensorBoard, its answer passed back as it comes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus, urlsplit
+
+from tornado import httputil
+from tornado.http1connection import HTTP1Connection, HTTP1ConnectionParameters
+from tornado.iostream import IOStream, StreamClosedError
+
+if TYPE_CHECKING:
+    from .process import Endpoint
+
+MAX_ANSWER = 1024**3
+# Of a request: nothing that tells who the user is. Of an answer: nothing about the connection.
+REQUEST_HEADERS = ("Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Range", "User-Agent")
+ANSWER_HEADERS = (
+    *("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Length", "Content-Range"),
+    *("Content-Security-Policy", "Content-Type", "Expires", "Location", "X-Content-Type-Options"),
+)
+OWN_ARGUMENTS = frozenset({"token", "_xsrf", "no_track_activity"})
+
+Begin = Callable[[int, str, httputil.HTTPHeaders], None]
+Pass = Callable[[bytes], Awaitable[None]]
+
+
+class UnreachableError(Exception):
+    """The process does not answer, or not as HTTP."""
+
+
+class _Receiver(httputil.HTTPMessageDelegate):
+    """Takes in an answer; the next part is read when the one before has been passed on."""
+
+    def __init__(self, begin: Begin, send: Pass) -> None:
+        self._begin = begin
+        self._send = send
+        self.complete = False
+
+    def headers_received(self, start_line: Any, headers: httputil.HTTPHeaders) -> None:
+        kept = httputil.HTTPHeaders()
+        for name in ANSWER_HEADERS:
+            for value in headers.get_list(name):
+                kept.add(name, value)
+        self._begin(start_line.code, start_line.reason, kept)
+
+    def data_received(self, chunk: bytes) -> Awaitable[None]:
+        return self._send(chunk)
+
+    def finish(self) -> None:
+        self.complete = True
+
+
+async def pass_on(
+    endpoint: Endpoint, request: httputil.HTTPServerRequest, path: str, body: bytes, begin: Begin, send: Pass
+) -> None:
+    """Send a request to a TensorBoard and pass its answer back.
+
+    Parameters
+    ----------
+    endpoint
+        Where it listens; nothing else can be reached.
+    request
+        The browser's request.
+    path
+        What is asked for below TensorBoard's root, still encoded.
+    body
+        The request's body.
+    begin
+        Called with the answer's status, reason and headers.
+    send
+        Called with each part of its body; awaited before the next is read.
+
+    Raises
+    ------
+    UnreachableError
+        If the process does not answer, or breaks off.
+    """
+    stream = await _connect(endpoint)
+    try:
+        connection = HTTP1Connection(
+            stream, True, HTTP1ConnectionParameters(no_keep_alive=True, max_body_size=MAX_ANSWER)
+        )
+        headers = httputil.HTTPHeaders({"Host": "localhost", "Connection": "close"})
+        for name in REQUEST_HEADERS:
+            if name in request.headers:
+                headers[name] = request.headers[name]
+        if request.method == "POST":
+            headers["Content-Length"] = str(len(body))
+        query = _query(request.query)
+        target = f"{endpoint.prefix}/{path}{'?' if query else ''}{query}"
+        start = httputil.RequestStartLine(request.method or "GET", target, "HTTP/1.1")
+        receiver = _Receiver(begin, send)
+        await connection.write_headers(start, headers, body or None)
+        connection.finish()
+        await connection.read_response(receiver)
+        if not receiver.complete:
+            raise UnreachableError("TensorBoard broke off its answer.")
+    except (StreamClosedError, httputil.HTTPInputError) as error:
+        raise UnreachableError("TensorBoard broke off its answer.") from error
+    finally:
+        stream.close()
+
+
+def below(location: str, prefix: str, base: str) -> str:
+    """Return where a redirect leads as the browser sees it: always below `base`.
+
+    Parameters
+    ----------
+    location
+        As TensorBoard gave it: relative, or from its own root.
+    prefix
+        Of its endpoint.
+    base
+        Path of its root as the browser sees it, with a slash at the end.
+    """
+    parts = urlsplit(location)
+    path = parts.path
+    if path.startswith("/"):
+        path = base + path.removeprefix(prefix).lstrip("/")
+    return parts._replace(scheme="", netloc="", path=path).geturl()
+
+
+async def _connect(endpoint: Endpoint) -> IOStream:
+    if isinstance(endpoint.address, str):
+        stream = IOStream(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+    else:
+        stream = IOStream(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+    try:
+        await stream.connect(endpoint.address)
+    except (OSError, StreamClosedError) as error:
+        stream.close()
+        raise UnreachableError("TensorBoard can't be reached.") from error
+    return stream
+
+
+def _query(query: str) -> str:
+    return "&".join(part for part in query.split("&") if unquote_plus(part.partition("=")[0]) not in OWN_ARGUMENTS)

@@ -1,0 +1,13 @@
+/** Names for parts of the generated types. */
+import type { JobSummary, LogStream } from './types';
+
+/** T9k's seven phases, the same for all engines. */
+export type Phase = JobSummary['phase'];
+/** What can be asked of a job. */
+export type Action = JobSummary['actions'][number];
+/** What was asked of a job and is not reached yet. */
+export type PendingAction = NonNullable<JobSummary['pending_action']>;
+/** Where jobs run. */
+export type EngineName = JobSummary['engine'];
+/** Where a log stream comes from. */
+export type LogSource = LogStream['source'];

@@ -1,0 +1,297 @@
+import { URLExt } from '@jupyterlab/coreutils';
+import { ServerConnection } from '@jupyterlab/services';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { loadTranslation } from '../translation';
+import { Action } from './aliases';
+import {
+  ApiError as ApiErrorBody,
+  CreateJob,
+  EngineInfo,
+  Event,
+  Job,
+  JobPage,
+  LaunchPreview,
+  LogStream,
+  ManifestView,
+  OpenTensorBoard,
+  Prefill,
+  PrefillRequest,
+  PreviewRequest,
+  Replica,
+  TensorBoard,
+  TensorBoardList
+} from './types';
+
+/** Path of our routes below the server's base URL. */
+export const NAMESPACE = 't9kjob';
+
+/** What the server answered instead of what was asked for. */
+export class ApiError extends Error {
+  constructor(
+    /** HTTP status; 0 when there was no answer at all. */
+    readonly status: number,
+    body: Partial<ApiErrorBody> & { message: string }
+  ) {
+    super(body.message);
+    this.name = 'ApiError';
+    this.reason = body.reason ?? null;
+    this.field = body.field ?? null;
+    this.hint = body.hint ?? null;
+    this.verbatim = body.verbatim ?? null;
+  }
+
+  /** A code for programs. */
+  readonly reason: string | null;
+  /** JSON pointer into the request, if one field is wrong. */
+  readonly field: string | null;
+  /** What to do about it, a sentence. */
+  readonly hint: string | null;
+  /** The system's own words. */
+  readonly verbatim: string | null;
+
+  /** The route does not exist: the server part is not installed or not enabled. */
+  get serverPartMissing(): boolean {
+    return this.reason === 'ServerPartMissing';
+  }
+}
+
+/** The server's refusal; anything else that was thrown is a bug and is thrown on. */
+export function expectApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) {
+    return error;
+  }
+  throw error;
+}
+
+/** Which jobs to list. */
+export interface IJobQuery {
+  name?: string;
+  phase?: string[];
+  engine?: string;
+  deleted?: boolean;
+  limit?: number;
+  offset?: number;
+}
+
+type Query = Record<string, string | number | boolean | string[] | undefined>;
+
+interface IRequest {
+  query?: Query;
+  body?: object;
+  signal?: AbortSignal;
+}
+
+/** Typed calls to every route of the API. All reject with `ApiError`. */
+export class ApiClient {
+  constructor(
+    readonly serverSettings: ServerConnection.ISettings,
+    private readonly _trans: TranslationBundle = loadTranslation(null)
+  ) {}
+
+  /** Engines found, available or not. */
+  async engines(): Promise<EngineInfo[]> {
+    return (await this._get<{ engines: EngineInfo[] }>(['engines'])).engines;
+  }
+
+  /** Jobs, newest first. */
+  jobs(query: IJobQuery = {}): Promise<JobPage> {
+    return this._get(['jobs'], { ...query });
+  }
+
+  /** One job in full. */
+  job(id: string): Promise<Job> {
+    return this._get(['jobs', id]);
+  }
+
+  /** Create a job; the same `request_id` again gives the first one. */
+  createJob(request: CreateJob & { dry_run?: false }): Promise<Job> {
+    return this._send('POST', ['jobs'], { body: request });
+  }
+
+  /** Validate what `createJob` would create. */
+  dryRun(request: CreateJob): Promise<LaunchPreview> {
+    return this._send('POST', ['jobs'], {
+      body: { ...request, dry_run: true }
+    });
+  }
+
+  /** End a job and delete it; with `remove` its record and logs as well. */
+  deleteJob(id: string, remove = false): Promise<Job> {
+    return this._send('DELETE', ['jobs', id], { query: { remove } });
+  }
+
+  /** Stop, pause, resume or rerun (answers the new job); `remove` answers null. */
+  act(id: string, action: Exclude<Action, 'delete'>): Promise<Job | null> {
+    return this._send('POST', ['jobs', id, action]);
+  }
+
+  /** Replicas with their attempts. */
+  async replicas(id: string): Promise<Replica[]> {
+    return (await this._get<{ replicas: Replica[] }>(['jobs', id, 'replicas']))
+      .replicas;
+  }
+
+  /** Events, newest first. */
+  async events(id: string): Promise<Event[]> {
+    return (await this._get<{ events: Event[] }>(['jobs', id, 'events']))
+      .events;
+  }
+
+  /** A job as submitted and as it is. */
+  manifest(id: string): Promise<ManifestView> {
+    return this._get(['jobs', id, 'manifest']);
+  }
+
+  /** Log streams with sizes and spans. */
+  async logStreams(id: string): Promise<LogStream[]> {
+    return (await this._get<{ streams: LogStream[] }>(['jobs', id, 'logs']))
+      .streams;
+  }
+
+  /** Bytes of one stream as they were written. */
+  async logBytes(
+    id: string,
+    stream: string,
+    range: { offset?: number; limit?: number } = {}
+  ): Promise<ArrayBuffer> {
+    const response = await this._request('GET', ['jobs', id, 'logs', stream], {
+      query: { ...range }
+    });
+    return response.arrayBuffer();
+  }
+
+  /** Address from which the browser downloads one stream, or all of them as a ZIP file. */
+  logDownloadUrl(id: string, stream?: string): string {
+    return stream === undefined
+      ? this._url(['jobs', id, 'log-archive'])
+      : this._url(['jobs', id, 'logs', stream], { download: true });
+  }
+
+  /** From a path to a filled form. */
+  prefill(request: PrefillRequest): Promise<Prefill> {
+    return this._send('POST', ['launch', 'prefill'], { body: request });
+  }
+
+  /** From a form to the command or manifest, with checks. */
+  preview(
+    request: PreviewRequest,
+    signal?: AbortSignal
+  ): Promise<LaunchPreview> {
+    return this._send('POST', ['launch', 'preview'], { body: request, signal });
+  }
+
+  /** TensorBoards that run, and whether one can be started at all. */
+  tensorBoards(): Promise<TensorBoardList> {
+    return this._get(['tensorboards']);
+  }
+
+  /** One TensorBoard. */
+  tensorBoard(id: string): Promise<TensorBoard> {
+    return this._get(['tensorboards', id]);
+  }
+
+  /** Open a TensorBoard; a running one on the same directories is used again. */
+  openTensorBoard(request: OpenTensorBoard): Promise<TensorBoard> {
+    return this._send('POST', ['tensorboards'], { body: request });
+  }
+
+  /** Start a TensorBoard's process anew, in place. */
+  restartTensorBoard(id: string): Promise<TensorBoard> {
+    return this._send('POST', ['tensorboards', id, 'restart']);
+  }
+
+  /** Names of the runs that a TensorBoard has read so far. */
+  tensorBoardRuns(id: string): Promise<string[]> {
+    return this._get(['tensorboards', id, 'ui', 'data', 'runs']);
+  }
+
+  /** Stop a TensorBoard. */
+  async stopTensorBoard(id: string): Promise<void> {
+    await this._send('DELETE', ['tensorboards', id]);
+  }
+
+  private _url(path: string[], query: Query = {}): string {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      for (const item of Array.isArray(value) ? value : [value]) {
+        if (item !== undefined) {
+          search.append(name, String(item));
+        }
+      }
+    }
+    const url = URLExt.join(
+      this.serverSettings.baseUrl,
+      NAMESPACE,
+      ...path.map(encodeURIComponent)
+    );
+    const text = search.toString();
+    return text ? `${url}?${text}` : url;
+  }
+
+  private _get<T>(path: string[], query: Query = {}): Promise<T> {
+    return this._send('GET', path, { query });
+  }
+
+  private async _send<T>(
+    method: string,
+    path: string[],
+    request: IRequest = {}
+  ): Promise<T> {
+    const response = await this._request(method, path, request);
+    return response.status === 204 ? null : await response.json();
+  }
+
+  private async _request(
+    method: string,
+    path: string[],
+    { query, body, signal }: IRequest
+  ): Promise<Response> {
+    let response: Response;
+    try {
+      response = await ServerConnection.makeRequest(
+        this._url(path, query),
+        { method, signal, ...(body && { body: JSON.stringify(body) }) },
+        this.serverSettings
+      );
+    } catch (error) {
+      throw new ApiError(0, {
+        message: this._trans.__('The Jupyter server does not answer.'),
+        reason: 'NoAnswer',
+        verbatim: String(error)
+      });
+    }
+    if (!response.ok) {
+      throw await this._error(response);
+    }
+    return response;
+  }
+
+  /** Our routes answer errors in JSON; a 404 that is not is Jupyter's own page. */
+  private async _error(response: Response): Promise<ApiError> {
+    const text = await response.text();
+    let body: Partial<ApiErrorBody> = {};
+    try {
+      body = JSON.parse(text);
+    } catch {
+      if (response.status === 404) {
+        return new ApiError(404, {
+          message: this._trans.__(
+            'The server part of Distributed Jobs is not running.'
+          ),
+          reason: 'ServerPartMissing'
+        });
+      }
+      // A proxy or a hub in between answered; its page is of no use to a person.
+    }
+    return new ApiError(response.status, {
+      ...body,
+      message:
+        body.message ||
+        this._trans.__(
+          'The Jupyter server answered %1 %2.',
+          response.status,
+          response.statusText
+        )
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { LabIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+
+type ButtonProps = Omit<
+  React.ButtonHTMLAttributes<HTMLButtonElement>,
+  'className' | 'type'
+>;
+
+interface IButtonProps extends ButtonProps {
+  /** `primary` at most once in a view. */
+  kind?: 'plain' | 'primary' | 'destructive';
+  icon?: LabIcon;
+}
+
+/** A button with a verb. */
+export function Button({
+  kind = 'plain',
+  icon,
+  children,
+  ...props
+}: IButtonProps): React.JSX.Element {
+  return (
+    <button type="button" className="jp-t9k-Button" data-kind={kind} {...props}>
+      {icon && <icon.react tag="span" width="16px" height="16px" />}
+      {children}
+    </button>
+  );
+}
+
+interface IIconButtonProps extends ButtonProps {
+  icon: LabIcon;
+  /** Name for screen readers, and the title. */
+  label: string;
+}
+
+/** A 24 × 24 button with a 16 px icon. */
+export function IconButton({
+  icon,
+  label,
+  ...props
+}: IIconButtonProps): React.JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-t9k-IconButton"
+      aria-label={label}
+      title={label}
+      {...props}
+    >
+      <icon.react tag="span" width="16px" height="16px" />
+    </button>
+  );
+}
+
+/** A button that looks like a link: for banners, empty states, and inside of sentences. */
+export function LinkButton(props: ButtonProps): React.JSX.Element {
+  return <button type="button" className="jp-t9k-LinkButton" {...props} />;
+}

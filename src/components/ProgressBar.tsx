@@ -1,0 +1,36 @@
+import * as React from 'react';
+
+interface IProgressBarProps {
+  /** 0 to 1. */
+  fraction: number;
+  /** Whose progress it is, for screen readers. */
+  label: string;
+  /** What a screen reader says: “epoch 4 of 10”. */
+  text: string;
+  /** 3 in the sidebar, 4 in a job's header. */
+  height?: 3 | 4;
+}
+
+/** How far a job is. */
+export function ProgressBar({
+  fraction,
+  label,
+  text,
+  height = 3
+}: IProgressBarProps): React.JSX.Element {
+  const percent = Math.round(Math.min(1, Math.max(0, fraction)) * 1000) / 10;
+  return (
+    <div
+      className="jp-t9k-ProgressBar"
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(percent)}
+      aria-valuetext={text}
+      style={{ height }}
+    >
+      <div style={{ width: `${percent}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../api/types';
+import { jobIcon } from '../icons';
+import { isActive, JobState, stateOf, stateWord } from '../model/phase';
+import { jobSentence } from '../model/sentence';
+import { CommandIDs, IJobs } from '../tokens';
+import { LinkButton } from './Buttons';
+import { useSignal } from './hooks';
+import { PhaseIcon } from './PhaseIcon';
+import { RunCommand } from './commands';
+
+const ORDER: JobState[] = [
+  'running',
+  'resuming',
+  'submitting',
+  'pending',
+  'paused'
+];
+const SHOWN = 8;
+
+/** Counts of active jobs by state: “2 running, 1 pending”. */
+export function countsText(
+  jobs: readonly JobSummary[],
+  trans: TranslationBundle
+): string {
+  const states = jobs.filter(isActive).map(stateOf);
+  return ORDER.map(state => ({
+    state,
+    count: states.filter(other => other === state).length
+  }))
+    .filter(({ count }) => count > 0)
+    .map(({ state, count }) => `${count} ${stateWord(state, trans)}`)
+    .join(', ');
+}
+
+/** The status bar's item. */
+export function StatusText({
+  jobs,
+  onClick,
+  trans
+}: {
+  jobs: readonly JobSummary[];
+  onClick: () => void;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const text = countsText(jobs, trans);
+  return (
+    <button
+      type="button"
+      className="jp-t9k-StatusText"
+      aria-haspopup="dialog"
+      title={trans.__('Distributed jobs: %1', text)}
+      onClick={onClick}
+    >
+      <jobIcon.react tag="span" width="14px" height="14px" />
+      <span>{text}</span>
+    </button>
+  );
+}
+
+/** The active jobs, and a way to all of them. */
+export function StatusPopup({
+  jobs,
+  run,
+  trans
+}: {
+  jobs: IJobs;
+  run: RunCommand;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  useSignal(jobs.changed, 250);
+  const active = jobs.jobs.filter(isActive);
+  const list = React.useRef<HTMLUListElement>(null);
+  // The lab's popup closes by Escape only while the focus is in it.
+  React.useEffect(() => list.current?.querySelector('button')?.focus(), []);
+  return (
+    <>
+      <ul ref={list}>
+        {active.slice(0, SHOWN).map(job => (
+          <li key={job.id}>
+            <button
+              type="button"
+              title={jobSentence(job, trans)}
+              onClick={() => run(CommandIDs.openJob, { id: job.id })}
+            >
+              <PhaseIcon
+                state={stateOf(job)}
+                label={stateWord(stateOf(job), trans)}
+              />
+              <span>{job.display_name ?? job.name}</span>
+              <span className="jp-t9k-secondary">
+                {jobSentence(job, trans)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <footer>
+        {active.length > SHOWN && (
+          <span className="jp-t9k-secondary">
+            {trans.__('and %1 more', active.length - SHOWN)}
+          </span>
+        )}
+        <LinkButton onClick={() => run(CommandIDs.showJobs)}>
+          {trans.__('Show all jobs')}
+        </LinkButton>
+      </footer>
+    </>
+  );
+}

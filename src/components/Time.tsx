@@ -1,0 +1,75 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { serverNow } from '../model/clock';
+import {
+  formatAge,
+  formatAgo,
+  formatDuration,
+  formatExact,
+  formatTime
+} from '../model/format';
+import { useTicking } from './hooks';
+
+interface ITimeProps {
+  /** Seconds since the epoch, by the server's clock. */
+  time: number;
+  trans: TranslationBundle;
+  className?: string;
+}
+
+/** When something was: “09:58”, “yesterday”; the exact time in the title. */
+export function Time({
+  time,
+  trans,
+  className
+}: ITimeProps): React.JSX.Element {
+  const text = useTicking(() => formatTime(time, trans));
+  return <TimeText time={time} text={text} className={className} />;
+}
+
+/** How old something is, ticking: “6 min”. */
+export function Age({ time, trans, className }: ITimeProps): React.JSX.Element {
+  const text = useTicking(() => formatAge(serverNow() - time, trans));
+  return <TimeText time={time} text={text} className={className} />;
+}
+
+/** How long ago something was, ticking: “20 s ago”. */
+export function Ago({ time, trans, className }: ITimeProps): React.JSX.Element {
+  const text = useTicking(() => formatAgo(serverNow() - time, trans));
+  return <TimeText time={time} text={text} className={className} />;
+}
+
+interface IDurationProps {
+  start: number;
+  /** Null while it goes on. */
+  end: number | null;
+  trans: TranslationBundle;
+}
+
+/** How long something took, or has taken so far, ticking: “4 min 12 s”. */
+export function Duration({
+  start,
+  end,
+  trans
+}: IDurationProps): React.JSX.Element {
+  const text = useTicking(() =>
+    formatDuration((end ?? serverNow()) - start, trans)
+  );
+  return <TimeText time={start} text={text} />;
+}
+
+function TimeText(props: {
+  time: number;
+  text: string;
+  className?: string;
+}): React.JSX.Element {
+  return (
+    <time
+      className={props.className}
+      dateTime={new Date(props.time * 1000).toISOString()}
+      title={formatExact(props.time)}
+    >
+      {props.text}
+    </time>
+  );
+}

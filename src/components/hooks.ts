@@ -1,0 +1,90 @@
+import { ISignal } from '@lumino/signaling';
+import * as React from 'react';
+
+const tickers = new Set<() => void>();
+let timer = 0;
+
+/** One timer serves all ages of the page, and only while there are any. */
+function onTick(listener: () => void): () => void {
+  tickers.add(listener);
+  if (tickers.size === 1) {
+    timer = window.setInterval(() => tickers.forEach(tick => tick()), 1000);
+  }
+  return () => {
+    tickers.delete(listener);
+    if (tickers.size === 0) {
+      window.clearInterval(timer);
+    }
+  };
+}
+
+/** A text that depends on the time; the component renders again only when the text changes. */
+export function useTicking(text: () => string): string {
+  return React.useSyncExternalStore(onTick, text);
+}
+
+/**
+ * Render again whenever a signal is emitted.
+ *
+ * @param interval - The least time between two renderings in ms; the last change always shows.
+ */
+export function useSignal<Sender>(
+  signal: ISignal<Sender, unknown>,
+  interval = 0
+): void {
+  const [, render] = React.useReducer((count: number) => count + 1, 0);
+  // Before the browser paints: what is emitted after that is not missed.
+  React.useLayoutEffect(() => {
+    let timer = 0;
+    let last = -Infinity;
+    const now = (): void => {
+      timer = 0;
+      last = performance.now();
+      render();
+    };
+    const onChange = (): void => {
+      const wait = last + interval - performance.now();
+      if (wait <= 0) {
+        now();
+      } else if (!timer) {
+        timer = window.setTimeout(now, wait);
+      }
+    };
+    signal.connect(onChange);
+    return () => {
+      signal.disconnect(onChange);
+      window.clearTimeout(timer);
+    };
+  }, [signal, interval]);
+}
+
+/** True once `condition` has held for `delay` ms without a break. */
+export function useAfter(condition: boolean, delay: number): boolean {
+  const [is, set] = React.useState(false);
+  React.useEffect(() => {
+    if (!condition) {
+      set(false);
+      return;
+    }
+    const timer = window.setTimeout(() => set(true), delay);
+    return () => window.clearTimeout(timer);
+  }, [condition, delay]);
+  return condition && is;
+}
+
+/** The width of an element in px, by ResizeObserver; 0 before the first measure. */
+export function useWidth(ref: React.RefObject<HTMLElement>): number {
+  const [width, setWidth] = React.useState(0);
+  React.useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) {
+      return;
+    }
+    const observer = new ResizeObserver(([entry]) =>
+      setWidth(entry.contentRect.width)
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
+}

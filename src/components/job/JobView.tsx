@@ -1,0 +1,314 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job, JobDetail, LogLine, Replica } from '../../api/types';
+import { jobIcon } from '../../icons';
+import { JobTabModel } from '../../model/jobTab';
+import { SHOW_ALL, sourceKey } from '../../model/logStreams';
+import { CommandIDs } from '../../tokens';
+import { Banner } from '../Banner';
+import { Button, LinkButton } from '../Buttons';
+import { ConnectionBanner } from '../ConnectionBanner';
+import { EmptyState } from '../EmptyState';
+import { useAfter, useSignal } from '../hooks';
+import { LogView } from '../logs/LogView';
+import { IMenuItem } from '../menu';
+import { InnerTabs, tabId } from './InnerTabs';
+import { JobActions } from './JobActions';
+import { JobHeader } from './JobHeader';
+import { Overview } from './Overview';
+import { PhaseNews } from './PhaseNews';
+import { Replicas } from './Replicas';
+import { OpenFile } from './Traceback';
+import { useStreams } from './useStreams';
+
+/** What a job's tab needs of the lab around it. */
+export interface IJobViewLab {
+  run(command: string): void;
+  has(command: string): boolean;
+  openFile: OpenFile;
+  openFolder(path: string): void;
+  openJob(id: string): void;
+  openMenu(anchor: HTMLElement, job: Job): void;
+  download(url: string): void;
+  askTime(near: number | null): Promise<number | null>;
+  close(): void;
+}
+
+interface IJobViewProps {
+  model: JobTabModel;
+  lab: IJobViewLab;
+  trans: TranslationBundle;
+}
+
+/** A job's tab. */
+export function JobView(props: IJobViewProps): React.JSX.Element {
+  const { model, lab, trans } = props;
+  const { jobs, watch } = model;
+  useSignal(jobs.changed, 250);
+  useSignal(watch.changed, 250);
+  useSignal(model.changed);
+  const slow = useAfter(watch.detail === undefined, 300);
+  const detail = withPending(model);
+  return (
+    <div className="jp-t9k-JobView">
+      <ConnectionBanner
+        connection={jobs.connection}
+        reconnect={() => jobs.reconnect()}
+        trans={trans}
+      />
+      {detail?.job && <JobPage {...props} detail={detail} job={detail.job} />}
+      {detail === null && <Gone close={lab.close} trans={trans} />}
+      {detail === undefined && slow && jobs.connection.state !== 'missing' && (
+        <p className="jp-t9k-LogEmpty" role="status">
+          {trans.__('Reading the job…')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The job in full; what was asked of it shows before the server's push says so. */
+function withPending(model: JobTabModel): JobDetail | null | undefined {
+  const { detail } = model.watch;
+  const summary = model.jobs.get(model.id);
+  return detail?.job && summary
+    ? {
+        ...detail,
+        job: {
+          ...detail.job,
+          pending_action: detail.job.pending_action ?? summary.pending_action
+        }
+      }
+    : detail;
+}
+
+function Gone(props: {
+  close(): void;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { trans } = props;
+  return (
+    <EmptyState
+      icon={jobIcon}
+      title={trans.__('This job is gone')}
+      actions={
+        <Button onClick={props.close}>{trans.__('Close this tab')}</Button>
+      }
+    >
+      <p>
+        {trans.__(
+          'Its record and its logs were removed. The files that it wrote itself are where they were.'
+        )}
+      </p>
+    </EmptyState>
+  );
+}
+
+interface IJobPageProps extends IJobViewProps {
+  detail: JobDetail;
+  job: Job;
+}
+
+function JobPage(props: IJobPageProps): React.JSX.Element {
+  const { model, lab, detail, job, trans } = props;
+  const { pane } = model.state;
+  const panel = `jp-t9k-job-${job.uid}`;
+  const showFailure = (): void => {
+    const link = job.failure?.link;
+    if (link?.stream != null) {
+      const { stream, offset } = link;
+      void model.show('logs', { stream, offset: offset ?? 0 });
+    }
+  };
+  return (
+    <>
+      <PhaseNews job={job} trans={trans} />
+      <JobHeader
+        job={job}
+        engines={model.jobs.engines}
+        asOf={model.jobs.connection.state === 'lost' ? model.jobs.asOf : null}
+        failureBelow={pane === 'overview'}
+        showFailure={showFailure}
+        trans={trans}
+      >
+        <JobActions
+          job={job}
+          trans={trans}
+          run={lab.run}
+          has={lab.has}
+          openMenu={anchor => lab.openMenu(anchor, job)}
+        />
+      </JobHeader>
+      <InnerTabs
+        label={trans.__('Parts of the job')}
+        panel={panel}
+        current={pane}
+        select={key => model.set({ pane: key })}
+        tabs={[
+          { key: 'overview', label: trans.__('Overview') },
+          {
+            key: 'replicas',
+            label: trans.__('Replicas'),
+            count: job.replicas
+          },
+          { key: 'logs', label: trans.__('Logs') }
+        ]}
+      />
+      <Notices {...props} />
+      <div
+        id={panel}
+        className="jp-t9k-JobView-panel"
+        data-pane={pane}
+        role="tabpanel"
+        aria-labelledby={tabId(panel, pane)}
+      >
+        {pane === 'overview' && (
+          <OverviewPane {...props} showFailure={showFailure} />
+        )}
+        {pane === 'replicas' && (
+          <Replicas
+            replicas={detail.replicas}
+            trans={trans}
+            showLog={replica => void showReplica(model, replica)}
+          />
+        )}
+        {model.log && (
+          <div className="jp-t9k-JobView-logs" hidden={pane !== 'logs'}>
+            <LogsPane {...props} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** What one should know before doing anything: the job is deleted, or another machine's. */
+function Notices({ job, lab, trans }: IJobPageProps): React.JSX.Element {
+  return (
+    <>
+      {job.deleted && (
+        <Banner
+          level="info"
+          title={trans.__('This job was deleted.')}
+          actions={
+            job.actions.includes('remove') && (
+              <LinkButton onClick={() => lab.run(CommandIDs.remove)}>
+                {trans.__('Remove record and logs…')}
+              </LinkButton>
+            )
+          }
+        >
+          {trans.__('Its record and its logs are kept.')}
+        </Banner>
+      )}
+      {job.read_only && <Banner level="info" title={job.read_only} />}
+    </>
+  );
+}
+
+function OverviewPane(
+  props: IJobPageProps & { showFailure(): void }
+): React.JSX.Element {
+  const { model, lab, detail, job, trans } = props;
+  const streams = useStreams(model, job);
+  return (
+    <Overview
+      job={job}
+      replicas={detail.replicas}
+      events={detail.events}
+      streams={streams}
+      rawEvents={model.state.rawEvents}
+      setRawEvents={rawEvents => model.set({ rawEvents })}
+      trans={trans}
+      run={lab.run}
+      openFile={lab.openFile}
+      openFolder={lab.openFolder}
+      openJob={lab.openJob}
+      showInLog={props.showFailure}
+      showAttempt={attempt => {
+        void model.show('logs').then(() => {
+          model.log?.log.setFilter({ ...SHOW_ALL, attempt });
+        });
+      }}
+      downloadLogs={() => lab.download(model.jobs.api.logDownloadUrl(job.id))}
+    />
+  );
+}
+
+/** Show the log of one replica alone. */
+async function showReplica(
+  model: JobTabModel,
+  replica: Replica
+): Promise<void> {
+  await model.show('logs');
+  const log = model.log?.log;
+  await log?.ready;
+  const others = (log?.streams ?? []).filter(
+    stream => stream.replica !== replica.name && stream.source !== 'launcher'
+  );
+  log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
+}
+
+/** How many bytes of a progress bar are read, and how many of its updates are shown. */
+const MOST_BYTES = 128 * 1024;
+const MOST_UPDATES = 300;
+
+function LogsPane(props: IJobPageProps): React.JSX.Element | null {
+  const { model, lab, detail, job, trans } = props;
+  const { api } = model.jobs;
+  const { id } = model;
+  const { times, wrap } = model.state;
+  const loadUpdates = React.useCallback(
+    async ({ stream, offset, size }: LogLine) => {
+      const limit = Math.min(size, MOST_BYTES);
+      const bytes = await api.logBytes(id, stream, {
+        offset: offset + size - limit,
+        limit
+      });
+      const updates = new TextDecoder()
+        .decode(bytes)
+        .replace(/\r?\n$/, '')
+        .split('\r')
+        .filter(update => update.trim() !== '');
+      return updates.slice(-MOST_UPDATES);
+    },
+    [api, id]
+  );
+  if (!model.log) {
+    return null;
+  }
+  const { log, search, errors } = model.log;
+  const downloads = (): (IMenuItem | null)[] => [
+    {
+      label: trans.__('All Streams (ZIP)'),
+      execute: () => lab.download(api.logDownloadUrl(id))
+    },
+    null,
+    ...(log.streams ?? []).map(stream => ({
+      label: stream.id,
+      execute: () => lab.download(api.logDownloadUrl(id, stream.id))
+    }))
+  ];
+  return (
+    <LogView
+      log={log}
+      search={search}
+      errors={errors}
+      job={job}
+      replicas={detail.replicas}
+      look={{ times, wrap }}
+      setLook={look => model.set(look)}
+      trans={trans}
+      openFile={lab.openFile}
+      loadUpdates={loadUpdates}
+      downloads={downloads}
+      goToTime={() => {
+        void lab.askTime(log.topTime()).then(time => {
+          if (time !== null) {
+            log.go({ at: 'time', time });
+          }
+        });
+      }}
+    />
+  );
+}

@@ -1,0 +1,124 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { EnvVar } from '../../api/types';
+import { IconButton, LinkButton } from '../Buttons';
+import { useLaunch } from './context';
+import { FieldErrors, TextField, useFieldId } from './fields';
+
+/** Names that the script reads and that are offered at once. */
+const OFFERED = 4;
+
+/** The environment variables that the job gets on top of the kernel's. */
+export function EnvironmentField(): React.JSX.Element {
+  const { model, trans, prefix, reveal } = useLaunch();
+  const { env } = model.form;
+  const label = `${prefix}environment`;
+  const add = (name: string) => {
+    model.setEnv([...env, { name, value: '', secret: null }]);
+    reveal(`/env/${env.length}/${name ? 'value' : 'name'}`);
+  };
+  const reads = (model.state.prefill?.script.env_reads ?? []).filter(
+    read => !env.some(row => row.name === read.name)
+  );
+  return (
+    <div className="jp-t9k-Launch-row" role="group" aria-labelledby={label}>
+      <span id={label} className="jp-t9k-Launch-label">
+        {trans.__('Environment')}
+      </span>
+      <div className="jp-t9k-Launch-control">
+        {env.map((row, index) => (
+          <VariableRow key={index} row={row} index={index} />
+        ))}
+        <div className="jp-t9k-Launch-line jp-t9k-Launch-wrap">
+          <LinkButton onClick={() => add('')}>
+            {trans.__('Add variable')}
+          </LinkButton>
+          {reads.length > 0 && (
+            <span className="jp-t9k-caption">
+              {trans.__('the script reads')}{' '}
+              {reads.slice(0, OFFERED).map((read, index) => (
+                <React.Fragment key={read.name}>
+                  {index > 0 && ', '}
+                  <LinkButton
+                    title={trans.__('Add %1', read.name)}
+                    onClick={() => add(read.name)}
+                  >
+                    {read.name}
+                  </LinkButton>{' '}
+                  {read.default === null
+                    ? trans.__('(no default)')
+                    : trans.__('(default %1)', read.default)}
+                </React.Fragment>
+              ))}
+              {reads.length > OFFERED &&
+                ` ${trans.__('and %1 more', reads.length - OFFERED)}`}
+            </span>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function VariableRow({
+  row,
+  index
+}: {
+  row: EnvVar;
+  index: number;
+}): React.JSX.Element {
+  const { model, trans, reveal } = useLaunch();
+  const { env } = model.form;
+  const [name, value] = [`/env/${index}/name`, `/env/${index}/value`];
+  const add = `${useFieldId('')}environment`;
+  const change = (changes: Partial<EnvVar>) =>
+    model.setEnv(
+      env.map((other, i) => (i === index ? { ...other, ...changes } : other))
+    );
+  const remove = () => {
+    model.setEnv(env.filter((_, i) => i !== index));
+    if (env.length > 1) {
+      reveal(`/env/${Math.max(0, index - 1)}/name`);
+    } else {
+      document
+        .getElementById(add)
+        ?.parentElement?.querySelector('button')
+        ?.focus();
+    }
+  };
+  return (
+    <>
+      <div className="jp-t9k-Launch-line">
+        <TextField
+          code
+          field={name}
+          value={row.name}
+          aria-label={trans.__('Name of variable %1', index + 1)}
+          placeholder={trans.__('NAME')}
+          onChange={text => change({ name: text })}
+        />
+        {row.secret ? (
+          <span className="jp-t9k-Launch-secret jp-t9k-secondary">
+            {trans.__('Secret %1, key %2', row.secret.name, row.secret.key)}
+          </span>
+        ) : (
+          <TextField
+            code
+            field={value}
+            value={row.value ?? ''}
+            aria-label={trans.__('Value of %1', row.name || index + 1)}
+            placeholder={trans.__('value')}
+            onChange={text => change({ value: text })}
+          />
+        )}
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Remove %1', row.name || trans.__('variable'))}
+          onClick={remove}
+        />
+      </div>
+      <FieldErrors field={name} />
+      <FieldErrors field={value} />
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import { LabIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Check, JobSpec } from '../../api/types';
+import { errorIcon, stateIcons, warningIcon } from '../../icons';
+import { MISSING } from '../../model/launchProblems';
+import { Button, LinkButton } from '../Buttons';
+import { useLaunch } from './context';
+import { placeOf } from './fieldNames';
+
+/** Fields that are named beside each other. */
+const NAMED = 3;
+
+/** What will happen, or what is to be fixed, in one sentence; beside it the way to do it. */
+export function Footer(): React.JSX.Element {
+  const { model, trans, actions, checks, prefix } = useLaunch();
+  const { busy } = model.state;
+  const wrong = checks.some(check => check.level === 'error');
+  const sentence = `${prefix}sentence`;
+  return (
+    <div className="jp-t9k-Launch-footer">
+      <div id={sentence} className="jp-t9k-Launch-sentence" role="status">
+        <Sentence />
+      </div>
+      <Button
+        aria-disabled={busy !== null || undefined}
+        onClick={() => busy || actions.dryRun()}
+      >
+        {busy === 'checking' ? trans.__('Checking…') : trans.__('Dry run')}
+      </Button>
+      {/* It stays focusable, and leads to what is wrong. */}
+      <Button
+        kind="primary"
+        aria-disabled={wrong || busy !== null || undefined}
+        aria-describedby={sentence}
+        title={trans.__('Submit (Ctrl+Enter)')}
+        onClick={() => busy || actions.submit()}
+      >
+        {busy === 'submitting' ? trans.__('Submitting…') : trans.__('Submit')}
+      </Button>
+    </div>
+  );
+}
+
+function Sentence(): React.JSX.Element {
+  const { model, trans, checks } = useLaunch();
+  const { refusal, dryRunPassed } = model.state;
+  const errors = checks.filter(check => check.level === 'error');
+  if (refusal && !errors.length) {
+    return (
+      <>
+        <Level level="error" icon={errorIcon} />
+        <span role="alert">
+          <strong>{refusal.message}</strong> {refusal.hint}
+          {refusal.verbatim && <code>{refusal.verbatim}</code>}
+        </span>
+      </>
+    );
+  }
+  if (errors.length) {
+    return (
+      <>
+        <Level level="error" icon={errorIcon} />
+        <span>
+          <strong>
+            {trans._n('%1 error to fix:', '%1 errors to fix:', errors.length)}
+          </strong>{' '}
+          <Places checks={errors} />
+        </span>
+      </>
+    );
+  }
+  const missing = checks.filter(check => check.code === MISSING);
+  if (missing.length) {
+    return (
+      <>
+        <Level level="warning" icon={warningIcon} />
+        <span>
+          <strong>{trans.__('Still empty:')}</strong>{' '}
+          <Places checks={missing} />
+        </span>
+      </>
+    );
+  }
+  if (dryRunPassed) {
+    return (
+      <>
+        <Level level="passed" icon={stateIcons.succeeded} />
+        <span>
+          <strong>{trans.__('This job can be submitted.')}</strong>{' '}
+          {trans.__('The server has checked all of it and created nothing.')}
+        </span>
+      </>
+    );
+  }
+  const { shown } = model.preview;
+  const warned = checks.some(check => check.level === 'warning');
+  return (
+    <>
+      {warned && <Level level="warning" icon={warningIcon} />}
+      <span>
+        {shown && <strong>{shown.summary}</strong>}
+        {shown && ['', ...howItRuns(model.spec)].join(' · ')}
+      </span>
+    </>
+  );
+
+  function howItRuns(spec: JobSpec): string[] {
+    const [{ resources }] = spec.replica_specs;
+    const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
+    return [
+      ...(gpu ? [] : [trans.__('CPU')]),
+      spec.paused
+        ? trans.__('starts when it is resumed')
+        : trans.__('keeps running when the lab is closed')
+    ];
+  }
+}
+
+function Level({
+  level,
+  icon: Icon
+}: {
+  level: string;
+  icon: LabIcon;
+}): React.JSX.Element {
+  return (
+    <span data-level={level}>
+      <Icon.react tag="span" />
+    </span>
+  );
+}
+
+/** The fields that checks are about, by their names; what is nowhere in the form by its words. */
+function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
+  const { trans, reveal } = useLaunch();
+  const fields = [...new Map(checks.map(check => [check.field, check]))];
+  return (
+    <>
+      {fields.slice(0, NAMED).map(([field, { message }], index) => {
+        const place = field ? placeOf(field, trans) : null;
+        return (
+          <React.Fragment key={field}>
+            {index > 0 && ', '}
+            {field && place ? (
+              <LinkButton onClick={() => reveal(field)}>
+                {place.name}
+              </LinkButton>
+            ) : (
+              <span>{message}</span>
+            )}
+          </React.Fragment>
+        );
+      })}
+      {fields.length > NAMED && '…'}
+    </>
+  );
+}

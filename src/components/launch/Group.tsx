@@ -1,0 +1,78 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { errorIcon, warningIcon } from '../../icons';
+import { useLaunch } from './context';
+import { GroupName, placeOf } from './fieldNames';
+
+/** Which groups are open, and how to fold one. */
+export interface IFolding {
+  isOpen(group: GroupName): boolean;
+  toggle(group: GroupName): void;
+}
+
+interface IGroupProps {
+  name: GroupName;
+  title: string;
+  /** What is inside, on one line, for when it is folded. */
+  summary: React.ReactNode;
+  folding: IFolding;
+  children: React.ReactNode;
+}
+
+/** A part of the form that folds to one line. */
+export function Group({
+  name,
+  title,
+  summary,
+  folding,
+  children
+}: IGroupProps): React.JSX.Element {
+  const { checks, trans, prefix } = useLaunch();
+  const open = folding.isOpen(name);
+  const count = (level: string) =>
+    checks.filter(
+      check =>
+        check.level === level &&
+        check.field &&
+        placeOf(check.field, trans)?.group === name
+    ).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  const Caret = open ? caretDownIcon : caretRightIcon;
+  const id = `${prefix}group-${name}`;
+  return (
+    <section className="jp-t9k-Launch-group" aria-labelledby={id}>
+      <h3>
+        <button
+          type="button"
+          id={id}
+          aria-expanded={open}
+          aria-controls={`${id}-body`}
+          onClick={() => folding.toggle(name)}
+        >
+          <Caret.react tag="span" />
+          <span>{title}</span>
+          {!open && (
+            <span className="jp-t9k-Launch-summary jp-t9k-secondary">
+              {summary}
+            </span>
+          )}
+          {errors > 0 && (
+            <span className="jp-t9k-Launch-count" data-level="error">
+              <errorIcon.react tag="span" />
+              {trans._n('%1 error', '%1 errors', errors)}
+            </span>
+          )}
+          {errors === 0 && warnings > 0 && (
+            <span className="jp-t9k-Launch-count" data-level="warning">
+              <warningIcon.react tag="span" />
+              {trans._n('%1 warning', '%1 warnings', warnings)}
+            </span>
+          )}
+        </button>
+      </h3>
+      <div id={`${id}-body`} className="jp-t9k-Launch-body" hidden={!open}>
+        {open && children}
+      </div>
+    </section>
+  );
+}

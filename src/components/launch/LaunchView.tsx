@@ -1,0 +1,105 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { ApiError } from '../../api/client';
+import { errorIcon } from '../../icons';
+import { LaunchModel } from '../../model/launch';
+import { LaunchStore } from '../../model/launchStore';
+import { Button } from '../Buttons';
+import { EmptyState } from '../EmptyState';
+import { useAfter, useSignal } from '../hooks';
+import { ENABLE_COMMAND } from '../ConnectionBanner';
+import { ILaunchActions } from './context';
+import { LaunchForm } from './LaunchForm';
+
+interface ILaunchViewProps {
+  model: LaunchModel;
+  store: LaunchStore;
+  actions: ILaunchActions;
+  trans: TranslationBundle;
+  prefix: string;
+}
+
+/** A launch tab: the form, or why there is none. */
+export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
+  const { model, trans, actions } = props;
+  useSignal(model.changed);
+  const { form, failure, path } = model.state;
+  const { name } = model;
+  const choose = async () => {
+    const chosen = await actions.chooseFile();
+    if (chosen !== null) {
+      await model.openFor({ path: chosen });
+    }
+  };
+  if (form) {
+    return <LaunchForm {...props} />;
+  }
+  return failure ? (
+    <Failure
+      failure={failure}
+      name={name}
+      trans={trans}
+      onRetry={() => void model.open()}
+      onOpen={path === null ? null : () => actions.openFile(path)}
+      onChoose={() => void choose()}
+    />
+  ) : (
+    <Loading text={trans.__('Reading %1…', name)} />
+  );
+}
+
+/** Said only where reading takes so long that one would wonder. */
+function Loading({ text }: { text: string }): React.JSX.Element {
+  const late = useAfter(true, 400);
+  return (
+    <div className="jp-t9k-Launch-loading jp-t9k-secondary" role="status">
+      {late && text}
+    </div>
+  );
+}
+
+function Failure({
+  failure,
+  name,
+  trans,
+  onRetry,
+  onOpen,
+  onChoose
+}: {
+  failure: ApiError;
+  name: string;
+  trans: TranslationBundle;
+  onRetry: () => void;
+  onOpen: (() => void) | null;
+  onChoose: () => void;
+}): React.JSX.Element {
+  return (
+    <EmptyState
+      icon={errorIcon}
+      title={failure.message}
+      actions={
+        <>
+          <Button kind="primary" onClick={onRetry}>
+            {trans.__('Try again')}
+          </Button>
+          {!failure.serverPartMissing && (
+            <Button onClick={onChoose}>{trans.__('Choose a file…')}</Button>
+          )}
+          {failure.status === 422 && onOpen && (
+            <Button onClick={onOpen}>{trans.__('Open %1', name)}</Button>
+          )}
+        </>
+      }
+    >
+      {failure.serverPartMissing ? (
+        <p>
+          {trans.__('Run this command in a terminal and restart Jupyter:')}{' '}
+          <code>{ENABLE_COMMAND}</code>
+        </p>
+      ) : (
+        failure.hint && <p>{failure.hint}</p>
+      )}
+      {failure.verbatim && <code>{failure.verbatim}</code>}
+    </EmptyState>
+  );
+}

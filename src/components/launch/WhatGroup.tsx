@@ -1,0 +1,166 @@
+import { folderIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { EntrypointKind, fileKind, MORE } from '../../model/launchForm';
+import { splitWords } from '../../model/shellWords';
+import { IconButton } from '../Buttons';
+import { useLaunch } from './context';
+import { EnvironmentField } from './EnvironmentField';
+import { PathField, Row, Select, TextField, useField } from './fields';
+import { Group, IFolding } from './Group';
+import { KernelField } from './KernelField';
+import { OptionFields } from './OptionFields';
+
+/** What runs: name, script, directory, kernel, arguments, variables. */
+export function WhatGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const { spec, drafts } = model.form;
+  return (
+    <Group
+      name="what"
+      title={trans.__('What')}
+      summary={[spec.name, ...model.spec.args].join(' ')}
+      folding={folding}
+    >
+      <Row field="/name">
+        <TextField
+          field="/name"
+          value={drafts['/name']?.text ?? spec.name}
+          onChange={text => model.setName(text)}
+        />
+      </Row>
+      <EntrypointField />
+      <WorkingDirectoryField />
+      <KernelField />
+      <OptionFields />
+      <MoreField />
+      <EnvironmentField />
+    </Group>
+  );
+}
+
+function EntrypointField(): React.JSX.Element {
+  const { model, trans, actions } = useLaunch();
+  const { kind, value } = model.form.spec.entrypoint;
+  const { path } = model.state;
+  const ofFile =
+    path !== null
+      ? fileKind(path)
+      : kind === 'notebook'
+        ? 'notebook'
+        : 'script';
+  const kinds: [EntrypointKind, string][] = [
+    ofFile === 'script'
+      ? ['script', trans.__('Script')]
+      : ['notebook', trans.__('Notebook')],
+    ['module', trans.__('Module')],
+    ['command', trans.__('Command')]
+  ];
+  const choose = async () => {
+    const chosen = await actions.chooseFile();
+    if (chosen !== null) {
+      await model.openFor({ path: chosen });
+    }
+  };
+  return (
+    <Row field="/entrypoint/value" others={['/entrypoint/kind']}>
+      <Select
+        {...useField('/entrypoint/kind')}
+        aria-label={trans.__('What kind of thing is run')}
+        value={kind}
+        onChange={event =>
+          void model.setKind(event.target.value as EntrypointKind)
+        }
+      >
+        {kinds.map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </Select>
+      {kind === ofFile ? (
+        <>
+          <PathField
+            field="/entrypoint/value"
+            path={value}
+            onChange={file => void model.setEntrypoint(fileKind(file), file)}
+          />
+          <IconButton
+            icon={folderIcon}
+            label={trans.__('Choose a file…')}
+            onClick={() => void choose()}
+          />
+        </>
+      ) : (
+        <TextField
+          code
+          field="/entrypoint/value"
+          value={model.form.drafts['/entrypoint/value']?.text ?? value}
+          onChange={text => void model.setEntrypoint(kind, text)}
+        />
+      )}
+    </Row>
+  );
+}
+
+function WorkingDirectoryField(): React.JSX.Element {
+  const { model, trans, actions } = useLaunch();
+  const root = model.state.prefill?.root ?? null;
+  const choose = async () => {
+    const path = await actions.chooseFolder();
+    if (path !== null && root !== null) {
+      model.setWorkingDir(`${root.replace(/\/$/, '')}/${path}`);
+    }
+  };
+  return (
+    <Row field="/working_dir">
+      <PathField
+        field="/working_dir"
+        path={model.form.spec.working_dir ?? ''}
+        placeholder={trans.__('the folder of the script')}
+        onChange={path => model.setWorkingDir(path || null)}
+      />
+      {root !== null && (
+        <IconButton
+          icon={folderIcon}
+          label={trans.__('Choose a folder…')}
+          onClick={() => void choose()}
+        />
+      )}
+    </Row>
+  );
+}
+
+function MoreField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const { more } = model.form;
+  const words = splitWords(more).words ?? [];
+  // Where quotes or backslashes mean something, say how the text is taken.
+  const quoted = words.length > 0 && /['"\\]/.test(more);
+  return (
+    <Row
+      field={MORE}
+      caption={
+        quoted && (
+          <span className="jp-t9k-Launch-words">
+            {trans._n('%1 argument:', '%1 arguments:', words.length)}
+            {words.map((word, index) => (
+              <code key={index}>{word}</code>
+            ))}
+          </span>
+        )
+      }
+    >
+      <TextField
+        code
+        field={MORE}
+        value={more}
+        placeholder={trans.__('added to the end as typed')}
+        onChange={text => model.setMore(text)}
+      />
+    </Row>
+  );
+}

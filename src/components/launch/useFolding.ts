@@ -1,0 +1,34 @@
+import * as React from 'react';
+import { LaunchStore } from '../../model/launchStore';
+import { GroupName } from './fieldNames';
+import { IFolding } from './Group';
+
+/** Groups that are folded until somebody opens them: their defaults are right for most. */
+const FOLDED: readonly GroupName[] = ['lifecycle', 'tensorboard'];
+
+/** Which groups are open, remembered over tabs and reloads. */
+export function useFolding(store: LaunchStore): IFolding {
+  const [open, setOpen] = React.useState<Record<string, boolean>>({});
+  React.useEffect(() => {
+    let current = true;
+    void store.openGroups().then(saved => {
+      if (current) {
+        setOpen(now => ({ ...saved, ...now }));
+      }
+    });
+    return () => {
+      current = false;
+    };
+  }, [store]);
+  return React.useMemo(() => {
+    const isOpen = (group: GroupName) => open[group] ?? !FOLDED.includes(group);
+    return {
+      isOpen,
+      toggle: group => {
+        const next = { ...open, [group]: !isOpen(group) };
+        setOpen(next);
+        void store.saveOpenGroups(next);
+      }
+    };
+  }, [open, store]);
+}

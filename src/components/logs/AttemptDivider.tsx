@@ -1,0 +1,77 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job, LogStream, Replica } from '../../api/types';
+import { stateIcons } from '../../icons';
+import {
+  formatClock,
+  formatDuration,
+  formatExitCode
+} from '../../model/format';
+import { LinkButton } from '../Buttons';
+
+interface IAttemptDividerProps {
+  /** The first stream of the attempt that begins. */
+  stream: LogStream;
+  time: number | null;
+  job: Job;
+  replicas: readonly Replica[];
+  trans: TranslationBundle;
+  /** Shows only this attempt; null where that is so already. */
+  only: ((attempt: number) => void) | null;
+}
+
+/** Between two attempts: that one ended, why, and that the next began. */
+export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
+  const { stream, time, job, replicas, trans, only } = props;
+  const Icon = stateIcons.resuming.react;
+  return (
+    <div className="jp-t9k-AttemptDivider" role="separator">
+      <Icon tag="span" width="14px" height="14px" />
+      <strong>
+        {job.spec.torchrun === null && job.replicas > 1
+          ? trans.__('%1, attempt %2', stream.replica, stream.attempt)
+          : trans.__('Attempt %1', stream.attempt)}
+      </strong>
+      <span>{explain(stream, time, replicas, trans)}</span>
+      {only && (
+        <LinkButton onClick={() => only(stream.attempt)}>
+          {trans.__('Only attempt %1', stream.attempt)}
+        </LinkButton>
+      )}
+    </div>
+  );
+}
+
+function explain(
+  stream: LogStream,
+  time: number | null,
+  replicas: readonly Replica[],
+  trans: TranslationBundle
+): string {
+  const replica = replicas.find(item => item.name === stream.replica);
+  const attempts = replica?.attempts ?? [];
+  const now = attempts.find(item => item.number === stream.attempt);
+  const before = attempts.find(item => item.number === stream.attempt - 1);
+  const started = now?.started_at ?? time;
+  const sentences: string[] = [];
+  if (started !== null) {
+    sentences.push(trans.__('started at %1.', formatClock(started, true)));
+  }
+  const ended =
+    before?.ended ??
+    (before?.exit_code == null
+      ? null
+      : formatExitCode(before.exit_code, trans));
+  if (before && ended !== null) {
+    const ran =
+      before.started_at !== null && before.ended_at !== null
+        ? formatDuration(before.ended_at - before.started_at, trans)
+        : null;
+    sentences.push(
+      ran === null
+        ? trans.__('Attempt %1 ended: %2.', before.number, ended)
+        : trans.__('Attempt %1 ended after %2: %3.', before.number, ran, ended)
+    );
+  }
+  return sentences.join(' ');
+}

@@ -1,0 +1,76 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job } from '../../api/types';
+import { LogModel } from '../../model/logs';
+import { LinkButton } from '../Buttons';
+
+interface ILogEmptyProps {
+  log: LogModel;
+  job: Job;
+  trans: TranslationBundle;
+  showAll(): void;
+}
+
+/** Why there are no lines. */
+export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
+  const { log, job, trans } = props;
+  const streams = log.streams ?? [];
+  const launcher = streams.some(
+    stream => stream.source === 'launcher' && stream.size > 0
+  );
+  const hidden = streams.some(
+    stream =>
+      stream.source !== 'launcher' &&
+      stream.size > 0 &&
+      !log.chosen.some(chosen => chosen.id === stream.id)
+  );
+  if (log.loading && log.chosen.length > 0) {
+    return <p className="jp-t9k-LogEmpty">{trans.__('Loading the log…')}</p>;
+  }
+  return (
+    <div className="jp-t9k-LogEmpty">
+      <p>
+        {hidden
+          ? trans.__('What the filter lets through has written nothing.')
+          : explain(job, trans)}
+      </p>
+      {hidden && (
+        <LinkButton onClick={props.showAll}>
+          {trans.__('Show all ranks and attempts')}
+        </LinkButton>
+      )}
+      {!hidden && launcher && !log.filter.launcher && (
+        <LinkButton
+          onClick={() => log.setFilter({ ...log.filter, launcher: true })}
+        >
+          {trans.__('Show what the launcher said')}
+        </LinkButton>
+      )}
+    </div>
+  );
+}
+
+function explain(job: Job, trans: TranslationBundle): string {
+  switch (job.phase) {
+    case 'Pending':
+    case 'Resuming':
+      return job.reason
+        ? trans.__(
+            'No log yet: %1 Lines appear here as they are written.',
+            job.reason.sentence
+          )
+        : trans.__(
+            'No log yet: it has not started. Lines appear here as they are written.'
+          );
+    case 'Running':
+      return trans.__(
+        'No log yet: its processes run and have written nothing so far. Lines appear here as they are written.'
+      );
+    case 'Paused':
+      return trans.__(
+        'No log yet: it is paused and has written nothing so far.'
+      );
+    default:
+      return trans.__('No log: it ended without writing anything.');
+  }
+}

@@ -1,0 +1,63 @@
+import * as React from 'react';
+import { LogHit } from '../../api/types';
+import { LogModel } from '../../model/logs';
+import { LogSearch } from '../../model/logSearch';
+import { useSignal } from '../hooks';
+
+/** Marks nearer to each other than this part of the height are one. */
+const GRAIN = 160;
+
+interface ILogMarksProps {
+  log: LogModel;
+  search: LogSearch;
+  errors: LogSearch;
+}
+
+/** The map beside the scroll bar: where the errors and the hits are. */
+export function LogMarks({
+  log,
+  search,
+  errors
+}: ILogMarksProps): React.JSX.Element | null {
+  useSignal(search.changed);
+  useSignal(errors.changed);
+  const { window, view } = log;
+  const whole = window.atStart && window.atEnd;
+  if (
+    whole &&
+    (!view || (view.first === window.first && view.last === window.end - 1))
+  ) {
+    return null; // all of it is in view: there is no scroll bar to stand beside
+  }
+  const sizes = new Map(log.chosen.map(stream => [stream.id, stream.size]));
+  const places = (hits: readonly LogHit[]): number[] => [
+    ...new Set(
+      hits
+        .filter(hit => sizes.has(hit.stream))
+        .map(hit => {
+          const end = log.window.after[hit.stream] ?? 0;
+          const size = Math.max(sizes.get(hit.stream) ?? 0, end, 1);
+          return Math.round((hit.offset / size) * GRAIN);
+        })
+    )
+  ];
+  const current =
+    search.current === null ? [] : places([search.hits[search.current]]);
+  const mark = (kind: string) =>
+    function Mark(place: number): React.JSX.Element {
+      return (
+        <span
+          key={`${kind}${place}`}
+          data-kind={kind}
+          style={{ top: `${(place / GRAIN) * 100}%` }}
+        />
+      );
+    };
+  return (
+    <div className="jp-t9k-LogMarks" aria-hidden>
+      {places(errors.hits).map(mark('error'))}
+      {places(search.hits).map(mark('hit'))}
+      {current.map(mark('current'))}
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+import { LogLine } from '../../api/types';
+import { ILogReveal, LogModel } from '../../model/logs';
+import { IRowRange, LogScroll } from '../../model/logScroll';
+import { selectedRows } from './selection';
+
+/** Rows that exist beyond those in view, on either side. */
+const OVERSCAN = 20;
+/** Rows from the window's edge at which more are loaded. */
+const NEAR_EDGE = 600;
+/** A longer selection than this is not kept in the document. */
+const LONGEST_SELECTION = 3000;
+/** Milliseconds without scrolling after which the scroll bar is put where it belongs. */
+const SETTLED = 150;
+
+/** Between the browser's scroll bar and the place in the log. */
+export class LogScroller {
+  constructor(private readonly _log: LogModel) {
+    this.scroll = new LogScroll(_log.window);
+  }
+
+  readonly scroll: LogScroll;
+  /** The element that scrolls, and the one with the rows in it. */
+  box: HTMLElement | null = null;
+  block: HTMLElement | null = null;
+
+  /**
+   * For `useSyncExternalStore`: so the rows are drawn in the same frame in which the browser has
+   * scrolled or lines have come, and no empty place is ever seen.
+   */
+  readonly subscribe = (draw: () => void): (() => void) => {
+    const { _log: log } = this;
+    this._draw = draw;
+    log.changed.connect(this.update);
+    log.revealed.connect(this._onRevealed, this);
+    return () => {
+      window.clearTimeout(this._timer);
+      log.changed.disconnect(this.update);
+      log.revealed.disconnect(this._onRevealed, this);
+    };
+  };
+
+  readonly version = (): number => this._version;
+
+  /** Draw the rows again. */
+  readonly update = (): void => {
+    this._version += 1;
+    this._draw();
+  };
+
+  /** Before the rows are drawn: find out which. */
+  layout(heightOf: (line: LogLine, index: number) => number): IRowRange {
+    const { scroll, _log: log } = this;
+    scroll.layout(heightOf, extentOf(log));
+    if (this._reveal && log.window.line(this._reveal.ordinal)) {
+      scroll.reveal(this._reveal.ordinal, this._reveal.align);
+      this._reveal = null;
+    } else if (log.following) {
+      scroll.toEnd();
+    }
+    log.view = log.window.lines.length ? scroll.visible() : null;
+    this._range = scroll.range(
+      OVERSCAN,
+      this.block && selectedRows(this.block),
+      LONGEST_SELECTION
+    );
+    return this._range;
+  }
+
+  /** After the rows were drawn: put them in their place, and have more loaded in time. */
+  place(): void {
+    const { scroll, box, block, _log: log } = this;
+    if (!box || !block || !this._range) {
+      return;
+    }
+    if (log.following || this._barMayMove()) {
+      const wanted = scroll.scrollTop;
+      if (Math.abs(wanted - this._last) > 0.5 || wanted < 1) {
+        box.scrollTop = wanted;
+        this._last = box.scrollTop; // as the browser rounds it; reading it costs a layout
+      }
+    }
+    block.style.transform = `translateY(${this._last + this._range.y}px)`;
+    const needs = scroll.needs(NEAR_EDGE);
+    if (needs.before) {
+      void log.loadBefore();
+    }
+    if (needs.after) {
+      void log.loadAfter();
+    }
+  }
+
+  /** The browser has scrolled. */
+  readonly onScroll = (): void => {
+    const { scroll, _log: log } = this;
+    if (!this.box?.clientHeight) {
+      return; // hidden, as while the theme changes: it says 0 and keeps its place
+    }
+    const from = this._last;
+    const to = (this._last = this.box.scrollTop);
+    if (to === from) {
+      return; // sideways, or by `place`
+    }
+    this._scrolledAt = performance.now();
+    window.clearTimeout(this._timer);
+    this._timer = window.setTimeout(this.update, SETTLED + 10);
+    if (log.following && (to > from || this._barAtEnd())) {
+      // Nobody's doing: so does the browser when the view grows, or comes back from being hidden.
+      this.update();
+      return;
+    }
+    const elsewhere = scroll.scrolled(from, to);
+    if (elsewhere === 1) {
+      log.go({ at: 'end' });
+    } else if (elsewhere === 0) {
+      log.go({ at: 'start' });
+    } else if (elsewhere !== null) {
+      log.go({ at: 'fraction', fraction: elsewhere });
+    } else if (to < from && log.following) {
+      log.setFollowing(false);
+    } else if (to > from && log.window.atEnd && scroll.atBottom) {
+      log.setFollowing(true);
+    }
+    this.update();
+  };
+
+  private _barAtEnd(): boolean {
+    const { box } = this;
+    return !box || box.scrollTop >= box.scrollHeight - box.clientHeight - 1;
+  }
+
+  /** Whether the scroll bar may be moved: nobody moves it now, or it cannot go on as it stands. */
+  private _barMayMove(): boolean {
+    const { scroll } = this;
+    const stuck =
+      this._last < 1 || this._last > scroll.height - scroll.viewHeight - 1;
+    return (
+      performance.now() - this._scrolledAt > SETTLED ||
+      (stuck && Math.abs(scroll.scrollTop - this._last) > scroll.viewHeight)
+    );
+  }
+
+  private _onRevealed(_: unknown, reveal: ILogReveal): void {
+    this._reveal = reveal;
+    if (reveal.align === 'center') {
+      this._scrolledAt = -Infinity;
+    }
+    this.update();
+  }
+
+  private _draw = (): void => undefined;
+  private _version = 0;
+  private _range: IRowRange | null = null;
+  private _reveal: ILogReveal | null = null;
+  private _last = 0;
+  private _scrolledAt = -Infinity;
+  private _timer = 0;
+}
+
+function extentOf(log: LogModel): {
+  before: number;
+  within: number;
+  after: number;
+} {
+  const { window } = log;
+  let before = 0;
+  let end = 0;
+  for (const { id } of log.chosen) {
+    before += window.before[id] ?? 0;
+    end += window.after[id] ?? 0;
+  }
+  return { before, within: end - before, after: Math.max(0, log.size - end) };
+}

@@ -1,0 +1,324 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../../api/types';
+import { jobLabel, jobSentence } from '../../model/sentence';
+import {
+  heightOf,
+  Item,
+  itemsOf,
+  keepPlaces,
+  keyOf,
+  mayWrap,
+  SectionId,
+  Sections
+} from '../../model/sidebar';
+import { CommandIDs } from '../../tokens';
+import { useWidth } from '../hooks';
+import { RunCommand } from '../commands';
+import { JobRow } from './JobRow';
+import { wraps } from './text';
+import { useWindow } from './useWindow';
+
+/** What is beside the sentence: paddings, icon, and devices where there are any. */
+const BESIDE = 40;
+const DEVICES = 52;
+
+interface IJobListProps {
+  sections: Sections;
+  folded: ReadonlySet<string>;
+  onFold: (section: SectionId) => void;
+  /** Id of the job whose tab is in front. */
+  current: string | null;
+  /** Stands behind a section's title: “as of 10:42”. */
+  note: string | null;
+  run: RunCommand;
+  openMenu: (id: string, x: number, y: number) => void;
+  trans: TranslationBundle;
+}
+
+/** Active and finished jobs as a tree: one tab stop, windowed, still under the pointer. */
+export function JobList(props: IJobListProps): React.JSX.Element {
+  const { folded, onFold, current, note, run, openMenu, trans } = props;
+  const [held, setHeld] = React.useState({ pointer: false, focus: false });
+  const hold = (change: Partial<typeof held>): void =>
+    setHeld(before => ({ ...before, ...change }));
+  const shown = React.useRef(props.sections);
+  shown.current =
+    held.pointer || held.focus
+      ? keepPlaces(shown.current, props.sections)
+      : props.sections;
+  const items = itemsOf(shown.current, folded);
+  const keys = items.map(keyOf);
+
+  const content = React.useRef<HTMLDivElement>(null);
+  const width = useWidth(content);
+  const em = React.useRef<HTMLSpanElement>(null);
+  // How much larger than 13 px the user has set the lab's text.
+  const scale = Math.max(1, useWidth(em) / 13);
+  const wrapped = (job: JobSummary): boolean =>
+    mayWrap(job) &&
+    wraps(
+      jobSentence(job, trans),
+      (width - BESIDE) / scale - (job.devices ? DEVICES : 0)
+    );
+  const heights = items.map(item =>
+    Math.round(scale * heightOf(item, wrapped))
+  );
+  const list = useWindow(items, heights);
+  const focus = useFocus(keys, list.ref, list.reveal, held.focus);
+
+  // Some browsers send a contextmenu event after the menu key, others do not.
+  const byKey = React.useRef(false);
+  const onKeyDown = (event: React.KeyboardEvent): void => {
+    byKey.current = false;
+    const index = keys.indexOf(focus.key);
+    const item = items[index];
+    const row = (event.target as HTMLElement).closest('[role="treeitem"]');
+    if (!item || !row) {
+      return;
+    }
+    if (event.target !== row && moveInRow(event, row as HTMLElement)) {
+      event.preventDefault();
+      return;
+    }
+    const move = target(event.key, index, items);
+    if (move !== null) {
+      focus.move(keys[move]);
+    } else if (event.key === 'Enter' && event.target === row) {
+      if (item.kind === 'section') {
+        onFold(item.section);
+      } else {
+        run(CommandIDs.openJob, { id: item.job.id });
+      }
+    } else if (event.key === 'ArrowRight' && item.kind === 'job') {
+      row.querySelector('button')?.focus();
+    } else if (
+      item.kind === 'section' &&
+      event.key === (item.folded ? 'ArrowRight' : 'ArrowLeft')
+    ) {
+      onFold(item.section);
+    } else if (event.key === 'Delete' && item.kind === 'job') {
+      run(CommandIDs.deleteJob, { id: item.job.id });
+    } else if (isMenuKey(event) && item.kind === 'job') {
+      const { left, bottom } = row.getBoundingClientRect();
+      byKey.current = true;
+      openMenu(item.job.id, left + 32, bottom);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const [first, last] = list.range;
+  const focused = keys.indexOf(focus.key);
+  const rendered = items
+    .map((item, index) => ({ item, index }))
+    .filter(
+      ({ index }) => (index >= first && index < last) || index === focused
+    );
+
+  return (
+    <div className="jp-t9k-JobList">
+      <span ref={em} className="jp-t9k-JobList-em" aria-hidden />
+      <div
+        className="jp-t9k-JobList-scroll"
+        role="tree"
+        aria-label={trans.__('Jobs')}
+        ref={list.ref}
+        onScroll={list.onScroll}
+        onKeyDown={onKeyDown}
+        onPointerDown={() => {
+          byKey.current = false;
+        }}
+        onPointerEnter={() => hold({ pointer: true })}
+        onPointerLeave={() => hold({ pointer: false })}
+        onFocus={() => !held.focus && hold({ focus: true })}
+        onBlur={event => {
+          if (!event.currentTarget.contains(event.relatedTarget)) {
+            hold({ focus: false });
+          }
+        }}
+      >
+        <div
+          role="none"
+          className="jp-t9k-JobList-content"
+          ref={content}
+          style={{ height: list.offsets[items.length] }}
+        >
+          {rendered.map(({ item, index }) => {
+            const key = keys[index];
+            const common = {
+              'data-key': key,
+              role: 'treeitem',
+              tabIndex: key === focus.key ? 0 : -1,
+              onFocus: () => focus.set(key),
+              style: { top: list.offsets[index], height: heights[index] }
+            };
+            return item.kind === 'section' ? (
+              <div
+                key={key}
+                {...common}
+                className="jp-t9k-SectionTitle"
+                aria-level={1}
+                aria-expanded={!item.folded}
+                onClick={() => onFold(item.section)}
+              >
+                <SectionTitle item={item} note={note} trans={trans} />
+              </div>
+            ) : (
+              <div
+                key={key}
+                {...common}
+                className="jp-t9k-JobList-row"
+                aria-level={2}
+                aria-setsize={shown.current[item.section].length}
+                aria-posinset={
+                  shown.current[item.section].indexOf(item.job) + 1
+                }
+                aria-label={jobLabel(item.job, trans)}
+                onClick={() => run(CommandIDs.openJob, { id: key })}
+                onContextMenu={event => {
+                  event.preventDefault();
+                  event.stopPropagation();
+                  if (!byKey.current) {
+                    openMenu(key, event.clientX, event.clientY);
+                  }
+                  byKey.current = false;
+                }}
+              >
+                <JobRow
+                  job={item.job}
+                  current={key === current}
+                  wrapped={wrapped(item.job)}
+                  run={run}
+                  openMenu={openMenu}
+                  trans={trans}
+                />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function SectionTitle({
+  item,
+  note,
+  trans
+}: {
+  item: Item & { kind: 'section' };
+  note: string | null;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const Caret = item.folded ? caretRightIcon : caretDownIcon;
+  return (
+    <>
+      <Caret.react tag="span" />
+      <span>
+        {item.section === 'active' ? trans.__('Active') : trans.__('Finished')}
+      </span>
+      <small>
+        {item.count}
+        {note !== null && item.section === 'active' && ` · ${note}`}
+      </small>
+    </>
+  );
+}
+
+/** Which row has the focus, or would get it: the list is one tab stop. */
+function useFocus(
+  keys: string[],
+  list: React.RefObject<HTMLElement>,
+  reveal: (index: number) => void,
+  hasFocus: boolean
+): { key: string; set: (key: string) => void; move: (key: string) => void } {
+  const [key, set] = React.useState('');
+  const wanted = React.useRef<string | null>(null);
+  const place = React.useRef(0);
+  const index = keys.indexOf(key);
+  // The row is gone: the next one takes its place.
+  const present =
+    index >= 0 ? key : (keys[Math.min(place.current, keys.length - 1)] ?? '');
+  place.current = Math.max(0, keys.indexOf(present));
+  if (index < 0 && key !== '' && hasFocus) {
+    wanted.current = present;
+  }
+  React.useLayoutEffect(() => {
+    if (wanted.current !== null) {
+      const row = list.current?.querySelector<HTMLElement>(
+        `[data-key="${CSS.escape(wanted.current)}"]`
+      );
+      wanted.current = null;
+      row?.focus({ preventScroll: true });
+    }
+  });
+  return {
+    key: present,
+    set,
+    move: to => {
+      wanted.current = to;
+      reveal(keys.indexOf(to));
+      set(to);
+    }
+  };
+}
+
+/** The row that a key leads to; null if it leads to none. */
+function target(
+  key: string,
+  index: number,
+  items: readonly Item[]
+): number | null {
+  const item = items[index];
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(items.length - 1, index + 1);
+    case 'ArrowUp':
+      return Math.max(0, index - 1);
+    case 'Home':
+      return 0;
+    case 'End':
+      return items.length - 1;
+    case 'ArrowLeft':
+      return item.kind === 'job'
+        ? items.findIndex(
+            other => other.kind === 'section' && other.section === item.section
+          )
+        : null;
+  }
+  if (!/^[\p{L}\p{N}]$/u.test(key)) {
+    return null;
+  }
+  const order = [...items.keys()].map(i => (index + 1 + i) % items.length);
+  const found = order.find(i => {
+    const other = items[i];
+    const name =
+      other.kind === 'job' && (other.job.display_name ?? other.job.name);
+    return name && name.toLowerCase().startsWith(key.toLowerCase());
+  });
+  return found ?? index;
+}
+
+/** Move between a row's buttons, and back to the row. */
+function moveInRow(event: React.KeyboardEvent, row: HTMLElement): boolean {
+  const buttons = [...row.querySelectorAll('button')];
+  const index = buttons.indexOf(event.target as HTMLButtonElement);
+  if (event.key === 'ArrowRight') {
+    buttons[Math.min(buttons.length - 1, index + 1)].focus();
+  } else if (event.key === 'ArrowLeft') {
+    (buttons[index - 1] ?? row).focus();
+  } else if (event.key === 'Escape') {
+    row.focus();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+function isMenuKey(event: React.KeyboardEvent): boolean {
+  return event.key === 'ContextMenu' || (event.shiftKey && event.key === 'F10');
+}

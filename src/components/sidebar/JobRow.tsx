@@ -1,0 +1,154 @@
+import {
+  ellipsesIcon,
+  LabIcon,
+  refreshIcon,
+  stopIcon
+} from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../../api/types';
+import { logIcon, tensorBoardIcon } from '../../icons';
+import { isActive, stateOf } from '../../model/phase';
+import { jobSentence } from '../../model/sentence';
+import { hasBar } from '../../model/sidebar';
+import { CommandIDs } from '../../tokens';
+import { RunCommand } from '../commands';
+import { useTicking } from '../hooks';
+import { PhaseIcon } from '../PhaseIcon';
+import { ProgressBar } from '../ProgressBar';
+import { Age, Time } from '../Time';
+
+interface IJobRowProps {
+  job: JobSummary;
+  /** Its tab is in front. */
+  current: boolean;
+  /** The sentence has two lines. */
+  wrapped: boolean;
+  run: RunCommand;
+  /** Open the menu of all actions at a point of the page. */
+  openMenu: (id: string, x: number, y: number) => void;
+  trans: TranslationBundle;
+}
+
+/** The content of one job's row. */
+export const JobRow = React.memo(
+  ({
+    job,
+    current,
+    wrapped,
+    run,
+    openMenu,
+    trans
+  }: IJobRowProps): React.JSX.Element => {
+    const state = stateOf(job);
+    const sentence = useTicking(() => jobSentence(job, trans));
+    return (
+      <div
+        className="jp-t9k-JobRow"
+        data-state={state}
+        data-current={current || undefined}
+        data-wrapped={wrapped || undefined}
+      >
+        <PhaseIcon state={state} />
+        <div className="jp-t9k-JobRow-body">
+          <div className="jp-t9k-JobRow-line">
+            <span className="jp-t9k-JobRow-name" title={job.name}>
+              {job.display_name ?? job.name}
+            </span>
+            <JobTime job={job} trans={trans} />
+            <RowActions job={job} run={run} openMenu={openMenu} trans={trans} />
+          </div>
+          <div className="jp-t9k-JobRow-line">
+            <span className="jp-t9k-JobRow-sentence" title={sentence}>
+              {sentence}
+            </span>
+            {job.devices && job.devices.count > 0 && (
+              <span className="jp-t9k-JobRow-devices">
+                {trans.__('%1 GPU', job.devices.count)}
+              </span>
+            )}
+          </div>
+          {hasBar(job) && (
+            <ProgressBar
+              fraction={job.progress?.fraction ?? 0}
+              label={trans.__('Progress')}
+              text={sentence.replace(/ · /g, ', ')}
+            />
+          )}
+        </div>
+      </div>
+    );
+  }
+);
+
+JobRow.displayName = 'JobRow';
+
+/** How long it has run or waited; when it ended. */
+function JobTime({
+  job,
+  trans
+}: {
+  job: JobSummary;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const className = 'jp-t9k-JobRow-time';
+  if (!isActive(job) || job.phase === 'Paused') {
+    const time = job.ended_at ?? job.created_at;
+    return <Time time={time} trans={trans} className={className} />;
+  }
+  const since = job.started_at ?? job.created_at;
+  return <Age time={since} trans={trans} className={className} />;
+}
+
+/** What a row offers on hover and focus; all of it is in the menu as well. */
+function RowActions({
+  job,
+  run,
+  openMenu,
+  trans
+}: Omit<IJobRowProps, 'current' | 'wrapped'>): React.JSX.Element {
+  const { id, actions } = job;
+  const action = (
+    icon: LabIcon,
+    label: string,
+    onClick: (event: React.MouseEvent<HTMLElement>) => void
+  ): React.JSX.Element => (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="jp-t9k-IconButton"
+      aria-label={label}
+      title={label}
+      onClick={event => {
+        event.stopPropagation();
+        onClick(event);
+      }}
+    >
+      <icon.react tag="span" width="16px" height="16px" />
+    </button>
+  );
+  return (
+    <span className="jp-t9k-JobRow-actions">
+      {action(logIcon, trans.__('Show the log'), () =>
+        run(CommandIDs.openJob, { id, tab: 'logs' })
+      )}
+      {job.log_dirs.length > 0 &&
+        action(tensorBoardIcon, trans.__('Open in TensorBoard'), () =>
+          run(CommandIDs.openTensorBoard, { jobId: id })
+        )}
+      {actions.includes('stop')
+        ? !job.pending_action &&
+          action(stopIcon, trans.__('Stop…'), () =>
+            run(CommandIDs.stop, { id })
+          )
+        : actions.includes('rerun') &&
+          action(refreshIcon, trans.__('Run again'), () =>
+            run(CommandIDs.rerun, { id })
+          )}
+      {action(ellipsesIcon, trans.__('More actions'), event => {
+        const { left, bottom } = event.currentTarget.getBoundingClientRect();
+        openMenu(id, left, bottom);
+      })}
+    </span>
+  );
+}

@@ -1,0 +1,201 @@
+import { addIcon, searchIcon } from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ISignal } from '@lumino/signaling';
+import * as React from 'react';
+import { formatClock } from '../../model/format';
+import { matches, sectionsOf } from '../../model/sidebar';
+import { CommandIDs, IJobs } from '../../tokens';
+import { Button } from '../Buttons';
+import { RunCommand } from '../commands';
+import { useSignal, useWidth } from '../hooks';
+import { Capacity } from './Capacity';
+import { JobList } from './JobList';
+import { ConnectionBanner } from '../ConnectionBanner';
+import { FirstUse, Loading, NothingFound } from './states';
+import { TensorBoards } from './TensorBoards';
+
+/** At most four text changes a second in a row. */
+const INTERVAL = 250;
+/** Below this width captions are short. */
+const NARROW = 260;
+
+/** What the sidebar remembers over a reload. */
+export interface ISidebarState {
+  folded: readonly string[];
+}
+
+/** The view's own state, kept by the widget. */
+export interface IMonitorModel {
+  readonly state: ISidebarState;
+  /** Id of the job whose tab is in front. */
+  readonly current: string | null;
+  readonly changed: ISignal<IMonitorModel, void>;
+  fold(section: string): void;
+}
+
+interface IMonitorProps {
+  jobs: IJobs;
+  model: IMonitorModel;
+  run: RunCommand;
+  openMenu: (id: string, x: number, y: number) => void;
+  trans: TranslationBundle;
+}
+
+/** The sidebar: do, know, find, watch; TensorBoards at the bottom. */
+export function Monitor(props: IMonitorProps): React.JSX.Element {
+  const { jobs, model, run, openMenu, trans } = props;
+  useSignal(jobs.changed, INTERVAL);
+  useSignal(model.changed);
+  const ready = useReady(jobs);
+  const [filter, setFilter] = React.useState('');
+  const root = React.useRef<HTMLDivElement>(null);
+  const width = useWidth(root);
+  const narrow = width > 0 && width < NARROW;
+
+  const { connection, asOf, engines } = jobs;
+  const note =
+    connection.state === 'lost' && asOf !== null
+      ? trans.__('as of %1', formatClock(asOf))
+      : null;
+  const machine = engines.find(engine => engine.machine)?.machine;
+  const visible = jobs.jobs.filter(job => !job.deleted);
+  const found = visible.filter(job => matches(job, filter, trans));
+  const folded = new Set(model.state.folded);
+  const refusal = whyNoJob(jobs, ready, trans);
+
+  return (
+    <div
+      className="jp-t9k-Monitor"
+      ref={root}
+      data-narrow={narrow || undefined}
+    >
+      <div className="jp-t9k-Monitor-toolbar">
+        <Button
+          kind="primary"
+          icon={addIcon}
+          disabled={refusal !== null}
+          title={refusal ?? undefined}
+          onClick={() => run(CommandIDs.chooseScript)}
+        >
+          {trans.__('New job')}
+        </Button>
+      </div>
+      <ConnectionBanner
+        connection={connection}
+        reconnect={() => jobs.reconnect()}
+        trans={trans}
+      />
+      {ready && machine && (
+        <Capacity machine={machine} jobs={visible} note={note} trans={trans} />
+      )}
+      {ready && visible.length > 0 && (
+        <Filter
+          value={filter}
+          onChange={setFilter}
+          narrow={narrow}
+          trans={trans}
+        />
+      )}
+      <div className="jp-t9k-Monitor-main">
+        {!ready ? (
+          connection.state !== 'missing' && <Loading trans={trans} />
+        ) : visible.length === 0 ? (
+          <FirstUse
+            engines={engines}
+            chooseScript={() => run(CommandIDs.chooseScript)}
+            trans={trans}
+          />
+        ) : found.length === 0 ? (
+          <NothingFound
+            filter={filter}
+            clear={() => setFilter('')}
+            trans={trans}
+          />
+        ) : (
+          <JobList
+            sections={sectionsOf(found)}
+            folded={folded}
+            onFold={section => model.fold(section)}
+            current={model.current}
+            note={note}
+            run={run}
+            openMenu={openMenu}
+            trans={trans}
+          />
+        )}
+      </div>
+      {ready && (
+        <TensorBoards
+          tensorboards={jobs.tensorboards}
+          folded={folded.has('tensorboards')}
+          onFold={() => model.fold('tensorboards')}
+          run={run}
+          trans={trans}
+        />
+      )}
+    </div>
+  );
+}
+
+function Filter({
+  value,
+  onChange,
+  narrow,
+  trans
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  narrow: boolean;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <label className="jp-t9k-Filter">
+      <searchIcon.react tag="span" width="16px" height="16px" />
+      <span className="jp-t9k-visuallyHidden">
+        {trans.__('Filter the jobs by name, phase or reason')}
+      </span>
+      <input
+        type="search"
+        value={value}
+        placeholder={
+          narrow ? trans.__('Filter') : trans.__('Filter: name, phase, reason')
+        }
+        spellCheck={false}
+        onChange={event => onChange(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape' && value) {
+            event.stopPropagation();
+            onChange('');
+          }
+        }}
+      />
+    </label>
+  );
+}
+
+/** Why no job can be made now; null if one can. */
+function whyNoJob(
+  jobs: IJobs,
+  ready: boolean,
+  trans: TranslationBundle
+): string | null {
+  if (jobs.connection.state === 'missing') {
+    return trans.__('The server part of Distributed Jobs is not running.');
+  }
+  return ready && !jobs.engines.some(engine => engine.available)
+    ? trans.__('No engine is available.')
+    : null;
+}
+
+/** Whether the first snapshot has come. */
+function useReady(jobs: IJobs): boolean {
+  const [ready, setReady] = React.useState(false);
+  React.useEffect(() => {
+    let mounted = true;
+    void jobs.ready.then(() => mounted && setReady(true));
+    return () => {
+      mounted = false;
+    };
+  }, [jobs]);
+  return ready;
+}

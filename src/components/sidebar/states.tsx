@@ -1,0 +1,132 @@
+import { folderIcon } from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { EngineInfo, Machine } from '../../api/types';
+import { hintIcon, jobIcon, stateIcons } from '../../icons';
+import { Button, LinkButton } from '../Buttons';
+import { EmptyState } from '../EmptyState';
+import { useAfter } from '../hooks';
+
+interface ITrans {
+  trans: TranslationBundle;
+}
+
+/** Nothing is known yet. Nothing is drawn for an answer that comes at once. */
+export function Loading({ trans }: ITrans): React.JSX.Element | null {
+  const slow = useAfter(true, 300);
+  const verySlow = useAfter(true, 5000);
+  if (!slow) {
+    return null;
+  }
+  return (
+    <div className="jp-t9k-Loading" role="status">
+      <span className="jp-t9k-visuallyHidden">
+        {trans.__('Reading the jobs.')}
+      </span>
+      {[60, 74, 48].map(width => (
+        <div key={width} className="jp-t9k-Loading-row" aria-hidden>
+          <i />
+          <b style={{ width: `${width}%` }} />
+          <b style={{ width: `${100 - width / 3}%` }} />
+        </div>
+      ))}
+      {verySlow && (
+        <p className="jp-t9k-secondary">
+          {trans.__('Reading the jobs. This is taking longer than usual.')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What to do, and where jobs can run. */
+export function FirstUse({
+  engines,
+  chooseScript,
+  trans
+}: ITrans & {
+  engines: readonly EngineInfo[];
+  chooseScript: () => void;
+}): React.JSX.Element {
+  const able = engines.some(engine => engine.available);
+  return (
+    <EmptyState
+      icon={jobIcon}
+      title={able ? trans.__('No jobs yet') : trans.__('Jobs can’t run here')}
+    >
+      {able && (
+        <>
+          <p>
+            {trans.__(
+              'Right-click a script or a notebook in the file browser and choose'
+            )}{' '}
+            <strong>{trans.__('Run as Distributed Job')}</strong>
+            {'. '}
+            {trans.__('The form comes filled in.')}
+          </p>
+          <Button icon={folderIcon} onClick={chooseScript}>
+            {trans.__('Choose a script…')}
+          </Button>
+          <p className="jp-t9k-secondary">{trans.__('Jobs can run here:')}</p>
+        </>
+      )}
+      <EngineList engines={engines} trans={trans} />
+    </EmptyState>
+  );
+}
+
+/** Where jobs can run, and why not elsewhere. */
+export function EngineList({
+  engines,
+  trans
+}: ITrans & { engines: readonly EngineInfo[] }): React.JSX.Element {
+  return (
+    <ul className="jp-t9k-Points">
+      {engines.map(engine => {
+        const Icon = engine.available ? stateIcons.succeeded : hintIcon;
+        return (
+          <li
+            key={engine.name}
+            data-kind={engine.available ? 'available' : undefined}
+          >
+            <Icon.react tag="span" width="16px" height="16px" />
+            <span>{engineText(engine, trans)}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function engineText(engine: EngineInfo, trans: TranslationBundle): string {
+  const says = !engine.available
+    ? engine.reason
+    : engine.machine && machineText(engine.machine, trans);
+  return says ? `${engine.label}: ${says}` : engine.label;
+}
+
+/** A machine in a few words: “8 CPUs, 2 GPUs”. */
+export function machineText(
+  machine: Machine,
+  trans: TranslationBundle
+): string {
+  const gpus = machine.devices.length;
+  return [
+    trans._n('%1 CPU', '%1 CPUs', machine.cpus),
+    gpus ? trans._n('%1 GPU', '%1 GPUs', gpus) : trans.__('no GPU')
+  ].join(', ');
+}
+
+/** The filter hides everything. */
+export function NothingFound({
+  filter,
+  clear,
+  trans
+}: ITrans & { filter: string; clear: () => void }): React.JSX.Element {
+  return (
+    <div className="jp-t9k-NothingFound" role="status">
+      <p>{trans.__('No job matches “%1”.', filter)}</p>
+      <LinkButton onClick={clear}>{trans.__('Clear the filter')}</LinkButton>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import * as React from 'react';
+import { keyOf, Item, offsetsOf, windowOf } from '../../model/sidebar';
+
+/** The part of a long list that is in the DOM. */
+export interface IWindow {
+  /** For the scrolling element. */
+  ref: React.RefObject<HTMLDivElement>;
+  /** First and last (exclusive) row of the part. */
+  range: [number, number];
+  /** Upper edges of all rows, and the lower edge of the last, in px. */
+  offsets: number[];
+  onScroll: () => void;
+  /** Scroll no further than needed for a row to be seen. */
+  reveal: (index: number) => void;
+}
+
+/**
+ * Window a list whose rows have known heights.
+ *
+ * Rows that come or go above the visible part do not move it.
+ */
+export function useWindow(
+  items: readonly Item[],
+  heights: readonly number[]
+): IWindow {
+  const ref = React.useRef<HTMLDivElement>(null);
+  const anchor = React.useRef<{ key: string; y: number } | null>(null);
+  const [view, setView] = React.useState({ top: 0, height: 2000 });
+  const offsets = offsetsOf(heights);
+
+  const read = (): void => {
+    const element = ref.current;
+    if (element) {
+      const { scrollTop: top, clientHeight: height } = element;
+      setView(known =>
+        known.top === top && known.height === height ? known : { top, height }
+      );
+    }
+  };
+
+  React.useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) {
+      return;
+    }
+    const observer = new ResizeObserver(read);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  React.useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) {
+      return;
+    }
+    const { current } = anchor;
+    if (current && element.scrollTop > 0) {
+      const index = items.findIndex(item => keyOf(item) === current.key);
+      const y = offsets[index] - element.scrollTop;
+      if (index >= 0 && y !== current.y) {
+        element.scrollTop += y - current.y;
+      }
+    }
+    const first = offsets.findIndex(offset => offset >= element.scrollTop);
+    anchor.current = items[first]
+      ? { key: keyOf(items[first]), y: offsets[first] - element.scrollTop }
+      : null;
+  });
+
+  return {
+    ref,
+    range: windowOf(offsets, view.top, view.height),
+    offsets,
+    onScroll: () => {
+      anchor.current = null;
+      read();
+    },
+    reveal: index => {
+      const element = ref.current;
+      if (element) {
+        const [top, bottom] = [offsets[index], offsets[index + 1]];
+        if (top < element.scrollTop) {
+          element.scrollTop = top;
+        } else if (bottom > element.scrollTop + element.clientHeight) {
+          element.scrollTop = bottom - element.clientHeight;
+        }
+      }
+    }
+  };
+}

@@ -1,0 +1,198 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/**
+ * A duration in at most two units: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”.
+ *
+ * @param seconds - Never negative in the result: clocks may differ a little.
+ */
+export function formatDuration(
+  seconds: number,
+  trans: TranslationBundle
+): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole < MINUTE) {
+    return trans.__('%1 s', whole);
+  }
+  if (whole < HOUR) {
+    const rest = whole % MINUTE;
+    const minutes = Math.floor(whole / MINUTE);
+    return rest
+      ? trans.__('%1 min %2 s', minutes, rest)
+      : trans.__('%1 min', minutes);
+  }
+  if (whole < 2 * DAY) {
+    const rest = Math.floor((whole % HOUR) / MINUTE);
+    const hours = Math.floor(whole / HOUR);
+    return rest
+      ? trans.__('%1 h %2 min', hours, rest)
+      : trans.__('%1 h', hours);
+  }
+  const days = Math.floor(whole / DAY);
+  return trans._n('%1 day', '%1 days', days);
+}
+
+/** An age for a narrow column: the larger unit alone from an hour on has its minutes, “2 h 04 min”. */
+export function formatAge(seconds: number, trans: TranslationBundle): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  if (whole >= MINUTE && whole < HOUR) {
+    return trans.__('%1 min', Math.floor(whole / MINUTE));
+  }
+  if (whole >= HOUR && whole < 10 * HOUR) {
+    const minutes = Math.floor((whole % HOUR) / MINUTE);
+    const hours = Math.floor(whole / HOUR);
+    return trans.__('%1 h %2 min', hours, String(minutes).padStart(2, '0'));
+  }
+  if (whole >= 10 * HOUR && whole < 2 * DAY) {
+    return trans.__('%1 h', Math.floor(whole / HOUR));
+  }
+  return formatDuration(whole, trans);
+}
+
+/** How long ago something was: “20 s ago”. */
+export function formatAgo(seconds: number, trans: TranslationBundle): string {
+  return seconds < 1
+    ? trans.__('just now')
+    : trans.__('%1 ago', formatAge(seconds, trans));
+}
+
+/** An estimate, rounded to what can be known: 5 s, 1 min, then 5 min. */
+export function formatEta(seconds: number, trans: TranslationBundle): string {
+  const step = seconds < MINUTE ? 5 : seconds < HOUR ? MINUTE : 5 * MINUTE;
+  const rounded = Math.max(step, Math.round(seconds / step) * step);
+  return trans.__('%1 left', formatDuration(rounded, trans));
+}
+
+/**
+ * A time, the shorter the nearer: “09:58”, “yesterday”, “19 Nov”, “19 Nov 2025”.
+ *
+ * @param time - Seconds since the epoch.
+ * @param now - The same, for tests.
+ */
+export function formatTime(
+  time: number,
+  trans: TranslationBundle,
+  now = Date.now() / 1000
+): string {
+  const date = new Date(time * 1000);
+  const today = new Date(now * 1000);
+  if (date.toDateString() === today.toDateString()) {
+    return formatClock(time);
+  }
+  const yesterday = new Date(today);
+  yesterday.setDate(today.getDate() - 1);
+  if (date.toDateString() === yesterday.toDateString()) {
+    return trans.__('yesterday');
+  }
+  const day = `${date.getDate()} ${monthName(date.getMonth(), trans)}`;
+  return date.getFullYear() === today.getFullYear()
+    ? day
+    : `${day} ${date.getFullYear()}`;
+}
+
+/** The time of day: “09:58”, or “09:58:07” with seconds. */
+export function formatClock(time: number, withSeconds = false): string {
+  const date = new Date(time * 1000);
+  const parts = [date.getHours(), date.getMinutes()];
+  if (withSeconds) {
+    parts.push(date.getSeconds());
+  }
+  return parts.map(part => String(part).padStart(2, '0')).join(':');
+}
+
+/** The exact time with its zone, for titles: “2026-11-19 09:58:07 UTC+8”. */
+export function formatExact(time: number): string {
+  const date = new Date(time * 1000);
+  const day = [
+    date.getFullYear(),
+    String(date.getMonth() + 1).padStart(2, '0'),
+    String(date.getDate()).padStart(2, '0')
+  ].join('-');
+  const offset = -date.getTimezoneOffset();
+  const size = Math.abs(offset);
+  const minutes = size % 60 ? `:${String(size % 60).padStart(2, '0')}` : '';
+  const zone = offset
+    ? `${offset < 0 ? '-' : '+'}${Math.floor(size / 60)}${minutes}`
+    : '';
+  return `${day} ${formatClock(time, true)} UTC${zone}`;
+}
+
+/** A size: “512 B”, “11 MB”, “1.4 GB”, powers of 1000 as the file browser has them. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  const digits = unit > 0 && size < 9.95 ? 1 : 0;
+  return `${size.toFixed(digits)} ${units[unit]}`;
+}
+
+/** A memory size in binary units, as operating systems and clusters give it: “15.6 GiB”. */
+export function formatMemory(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  const digits = unit > 0 && size < 99.95 ? 1 : 0;
+  return `${size.toFixed(digits)} ${units[unit]}`;
+}
+
+/** A count with thin spaces between thousands: “1 440”. */
+export function formatCount(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+/** An exit code, in words first: “Killed (137)”. */
+export function formatExitCode(code: number, trans: TranslationBundle): string {
+  switch (code) {
+    case 0:
+      return trans.__('Completed (0)');
+    case 1:
+      return trans.__('Python error (1)');
+    case 126:
+      return trans.__('Not executable (126)');
+    case 127:
+      return trans.__('Command not found (127)');
+    case 130:
+      return trans.__('Interrupted (130)');
+    case 134:
+      return trans.__('Aborted (134)');
+    case 135:
+      return trans.__('Bus error (135)');
+    case 137:
+      return trans.__('Killed (137)');
+    case 139:
+      return trans.__('Segmentation fault (139)');
+    case 143:
+      return trans.__('Asked to end (143)');
+  }
+  return code > 128 && code < 165
+    ? trans.__('Ended by signal %1 (%2)', code - 128, code)
+    : trans.__('Error (%1)', code);
+}
+
+function monthName(month: number, trans: TranslationBundle): string {
+  return [
+    trans.__('Jan'),
+    trans.__('Feb'),
+    trans.__('Mar'),
+    trans.__('Apr'),
+    trans.__('May'),
+    trans.__('Jun'),
+    trans.__('Jul'),
+    trans.__('Aug'),
+    trans.__('Sep'),
+    trans.__('Oct'),
+    trans.__('Nov'),
+    trans.__('Dec')
+  ][month];
+}

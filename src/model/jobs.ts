@@ -1,0 +1,340 @@
+import { ISignal, Signal } from '@lumino/signaling';
+import { Action, PendingAction } from '../api/aliases';
+import { ApiClient, expectApiError } from '../api/client';
+import { JsonSocket } from '../api/stream';
+import {
+  EngineInfo,
+  Job,
+  JobDetail,
+  JobSummary,
+  StreamMessage,
+  Subscribe,
+  TensorBoard
+} from '../api/types';
+import { Connection, IJobs, IJobWatch } from '../tokens';
+import { serverNow, setServerTime } from './clock';
+import { isActive } from './phase';
+
+/** How long an answered action may stay “on its way” before the server's push says so. */
+const ANSWER_GRACE = 1000;
+
+const PENDING: Partial<Record<Action, PendingAction>> = {
+  stop: 'stopping',
+  pause: 'pausing',
+  resume: 'resuming',
+  delete: 'deleting',
+  remove: 'deleting'
+};
+
+/** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
+export class Jobs implements IJobs {
+  constructor(readonly api: ApiClient) {
+    this._socket = new JsonSocket(api.serverSettings, ['stream']);
+    this._socket.opened.connect(this._onOpened, this);
+    this._socket.closed.connect(this._onClosed, this);
+    this._socket.received.connect(this._onMessage, this);
+  }
+
+  readonly ready = new Promise<void>(resolve => {
+    this._resolveReady = resolve;
+  });
+
+  get jobs(): readonly JobSummary[] {
+    this._sorted ??= [...this._jobs.values()]
+      .map(job => this._withPending(job))
+      .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
+    return this._sorted;
+  }
+
+  get tensorboards(): readonly TensorBoard[] {
+    return this._tensorboards;
+  }
+
+  get engines(): readonly EngineInfo[] {
+    return this._engines;
+  }
+
+  get connection(): Connection {
+    return this._connection;
+  }
+
+  get asOf(): number | null {
+    return this._connection.state === 'open' ? serverNow() : this._asOf;
+  }
+
+  get changed(): ISignal<IJobs, void> {
+    return this._changed;
+  }
+
+  get ended(): ISignal<IJobs, JobSummary> {
+    return this._ended;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    cancelAnimationFrame(this._frame);
+    this._socket.dispose();
+    Signal.clearData(this);
+  }
+
+  get(id: string): JobSummary | undefined {
+    const job = this._jobs.get(id);
+    return job && this._withPending(job);
+  }
+
+  watch(id: string): IJobWatch {
+    let detail = this._details.get(id);
+    if (!detail) {
+      detail = { watches: new Set(), message: undefined };
+      this._details.set(id, detail);
+      this._subscribeSoon();
+    }
+    const watch = new JobWatch(id, detail, () => this._unwatch(watch));
+    detail.watches.add(watch);
+    return watch;
+  }
+
+  reconnect(): void {
+    this._socket.reconnect();
+  }
+
+  async act(
+    id: string,
+    action: Action,
+    options: { remove?: boolean } = {}
+  ): Promise<Job | null> {
+    const pending = PENDING[action];
+    if (pending) {
+      this._pending.set(id, pending);
+      this._changeSoon(id);
+    }
+    try {
+      const answer =
+        action === 'delete'
+          ? await this.api.deleteJob(id, options.remove)
+          : await this.api.act(id, action);
+      window.setTimeout(() => this._endPending(id), ANSWER_GRACE);
+      return answer;
+    } catch (error) {
+      this._endPending(id);
+      throw error;
+    }
+  }
+
+  private _onOpened(): void {
+    this._connection = { state: 'open' };
+    this._subscribe();
+    this._changeSoon();
+  }
+
+  private async _onClosed(): Promise<void> {
+    const { connection } = this;
+    const nextTry = this._socket.nextTry && this._socket.nextTry / 1000;
+    if (connection.state === 'open') {
+      this._asOf = serverNow();
+    }
+    if (connection.state !== 'missing') {
+      const since =
+        'since' in connection ? connection.since : Date.now() / 1000;
+      this._connection = { state: 'lost', since, nextTry };
+    }
+    this._changeSoon();
+    // A browser does not tell why a socket failed; a plain request does.
+    try {
+      await this.api.engines();
+    } catch (error) {
+      if (expectApiError(error).serverPartMissing && !this._socket.isOpen) {
+        this._connection = { state: 'missing' };
+        this._changeSoon();
+      }
+    }
+  }
+
+  private _onMessage(_: unknown, message: StreamMessage): void {
+    switch (message.type) {
+      case 'snapshot': {
+        setServerTime(message.time);
+        const before = this._jobs;
+        this._jobs = new Map();
+        message.jobs.forEach(job => this._put(job, before.get(job.id)));
+        this._tensorboards = message.tensorboards;
+        this._engines = message.engines;
+        this._resolveReady();
+        this._changeSoon();
+        break;
+      }
+      case 'delta': {
+        setServerTime(message.time);
+        message.jobs.forEach(job => this._put(job, this._jobs.get(job.id)));
+        message.removed_jobs.forEach(id => this._jobs.delete(id));
+        this._tensorboards = merge(
+          this._tensorboards,
+          message.tensorboards,
+          message.removed_tensorboards
+        );
+        this._engines = message.engines ?? this._engines;
+        this._changeSoon();
+        break;
+      }
+      case 'job': {
+        const detail = this._details.get(message.id);
+        if (detail) {
+          detail.message = message;
+          this._changeSoon(message.id);
+        }
+        break;
+      }
+      case 'error':
+        console.warn('t9kjob stream:', message.message);
+    }
+  }
+
+  private _put(job: JobSummary, before: JobSummary | undefined): void {
+    this._jobs.set(job.id, job);
+    this._pending.delete(job.id);
+    if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
+      this._ended.emit(job);
+    }
+  }
+
+  /** An action whose answer is awaited shows as pending, though no push says so yet. */
+  private _withPending(job: JobSummary): JobSummary {
+    const pending_action = job.pending_action ?? this._pending.get(job.id);
+    return pending_action ? { ...job, pending_action } : job;
+  }
+
+  private _endPending(id: string): void {
+    if (this._pending.delete(id)) {
+      this._changeSoon(id);
+    }
+  }
+
+  private _unwatch(watch: JobWatch): void {
+    const detail = this._details.get(watch.id);
+    detail?.watches.delete(watch);
+    if (detail?.watches.size === 0) {
+      this._details.delete(watch.id);
+      this._subscribeSoon();
+    }
+  }
+
+  /** Several tabs that open or close together are one message. */
+  private _subscribeSoon(): void {
+    if (!this._subscribing) {
+      this._subscribing = true;
+      queueMicrotask(() => {
+        this._subscribing = false;
+        this._subscribe();
+      });
+    }
+  }
+
+  private _subscribe(): void {
+    this._socket.send({
+      type: 'subscribe',
+      jobs: true,
+      tensorboards: true,
+      details: [...this._details.keys()]
+    });
+  }
+
+  /** Tell listeners in the next frame; `id` names a job whose watches are told as well. */
+  private _changeSoon(id?: string): void {
+    this._sorted = null;
+    if (id !== undefined) {
+      this._changedDetails.add(id);
+    }
+    if (!this._frame && !this._isDisposed) {
+      this._frame = requestAnimationFrame(() => {
+        this._frame = 0;
+        const ids = [...this._changedDetails];
+        this._changedDetails.clear();
+        this._changed.emit();
+        for (const changed of ids) {
+          this._details.get(changed)?.watches.forEach(watch => watch.emit());
+        }
+      });
+    }
+  }
+
+  private readonly _socket: JsonSocket<Subscribe, StreamMessage>;
+  private _connection: Connection = {
+    state: 'connecting',
+    since: Date.now() / 1000
+  };
+  private _asOf: number | null = null;
+  private _jobs = new Map<string, JobSummary>();
+  private _sorted: readonly JobSummary[] | null = null;
+  private _tensorboards: readonly TensorBoard[] = [];
+  private _engines: readonly EngineInfo[] = [];
+  private _pending = new Map<string, PendingAction>();
+  private _details = new Map<string, IDetail>();
+  private _changedDetails = new Set<string>();
+  private _subscribing = false;
+  private _frame = 0;
+  private _isDisposed = false;
+  private _resolveReady!: () => void;
+  private _changed = new Signal<this, void>(this);
+  private _ended = new Signal<this, JobSummary>(this);
+}
+
+/** What is known of a watched job, shared by all its watches. */
+interface IDetail {
+  readonly watches: Set<JobWatch>;
+  message: JobDetail | undefined;
+}
+
+class JobWatch implements IJobWatch {
+  constructor(
+    readonly id: string,
+    private readonly _detail: IDetail,
+    private readonly _release: () => void
+  ) {}
+
+  get detail(): JobDetail | null | undefined {
+    const message = this._detail.message;
+    return message?.job === null ? null : message;
+  }
+
+  get changed(): ISignal<IJobWatch, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  emit(): void {
+    this._changed.emit();
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      this._release();
+      Signal.clearData(this);
+    }
+  }
+
+  private _isDisposed = false;
+  private _changed = new Signal<this, void>(this);
+}
+
+/** TensorBoards after a change, in the order in which they came. */
+function merge(
+  known: readonly TensorBoard[],
+  changed: TensorBoard[],
+  removed: string[]
+): TensorBoard[] {
+  const all = new Map(known.map(item => [item.id, item]));
+  changed.forEach(item => all.set(item.id, item));
+  removed.forEach(id => all.delete(id));
+  return [...all.values()];
+}

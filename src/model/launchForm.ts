@@ -1,0 +1,309 @@
+/** The content of a launch form: plain values, and what they amount to. */
+import { UUID } from '@lumino/coreutils';
+import { Prefill, EnvVar, JobSpec, ScriptOption } from '../api/types';
+import {
+  composeArgs,
+  defaultValue,
+  optionKey,
+  OptionValue,
+  OptionValues,
+  parseArgs
+} from './scriptOptions';
+import { joinWords, splitWords } from './shellWords';
+
+/** What can be run. */
+export type EntrypointKind = JobSpec['entrypoint']['kind'];
+
+/** Where `more arguments` sit. */
+export const MORE = '/args';
+
+/** What a job's name may be on every engine. */
+export const NAME_PATTERN = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
+
+/** What an environment variable may be called. */
+export const ENV_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Options by these names hold the directory of the event files. */
+const LOG_DIR_OPTIONS = ['log_dir', 'logdir', 'tensorboard_dir'];
+
+/** What a field shows that can't be put into the spec, and why. */
+export interface IDraft {
+  text: string;
+  problem: string;
+}
+
+/** Everything that the user can change; the spec in it is always well-formed. */
+export interface ILaunchForm {
+  /** Without its arguments and variables, which are below. */
+  spec: JobSpec;
+  /** Options of the script that are given. */
+  values: OptionValues;
+  /** Further arguments as typed. */
+  more: string;
+  /** The words of the last such text that could be split. */
+  moreWords: string[];
+  /** Rows of the variables' editor; some may be unfinished. */
+  env: EnvVar[];
+  drafts: Readonly<Record<string, IDraft>>;
+  /** The name that is part of directories; the last valid one. */
+  named: string;
+  /** Stays while nothing is changed, so that a double click makes one job. */
+  requestId: string;
+}
+
+/** A new id of a request to create a job. */
+export function newRequestId(): string {
+  return UUID.uuid4();
+}
+
+/** Lay a spec out as a form. */
+export function formOf(
+  spec: JobSpec,
+  options: readonly ScriptOption[]
+): ILaunchForm {
+  return {
+    spec,
+    ...splitArgs(spec.args, options),
+    env: spec.env,
+    drafts: {},
+    named: spec.name,
+    requestId: newRequestId()
+  };
+}
+
+/** Lay arguments out as fields and free text. */
+export function splitArgs(
+  args: readonly string[],
+  options: readonly ScriptOption[]
+): Pick<ILaunchForm, 'values' | 'more' | 'moreWords'> {
+  const { values, more } = parseArgs(args, options);
+  return { values, more: joinWords(more), moreWords: more };
+}
+
+/** The spec that a form amounts to. */
+export function specOf(
+  form: ILaunchForm,
+  options: readonly ScriptOption[]
+): JobSpec {
+  const { spec } = form;
+  return {
+    ...spec,
+    args: composeArgs(options, form.values, form.moreWords).args,
+    env: form.env.filter(row => ENV_NAME_PATTERN.test(row.name)),
+    tensorboard: {
+      ...spec.tensorboard,
+      log_dirs: spec.tensorboard.log_dirs.filter(dir => dir !== '')
+    }
+  };
+}
+
+/** A field has a content again that can be put into the spec. */
+export function withoutDraft(form: ILaunchForm, field: string): ILaunchForm {
+  const drafts = Object.entries(form.drafts).filter(([key]) => key !== field);
+  return { ...form, drafts: Object.fromEntries(drafts) };
+}
+
+/** The field that a JSON pointer of the server means: `/spec/args/3` is an option's. */
+export function fieldOf(
+  pointer: string,
+  form: ILaunchForm,
+  options: readonly ScriptOption[]
+): string {
+  const path = pointer.replace(/^\/spec(?=\/|$)/, '');
+  const arg = /^\/args\/(\d+)$/.exec(path);
+  if (arg) {
+    const { fields } = composeArgs(options, form.values, form.moreWords);
+    return fields[Number(arg[1])] ?? MORE;
+  }
+  const variable = /^\/env\/(\d+)(?:\/(\w+))?$/.exec(path);
+  if (variable) {
+    const rows = form.env
+      .map((row, index) => ({ row, index }))
+      .filter(({ row }) => ENV_NAME_PATTERN.test(row.name));
+    const index = rows[Number(variable[1])]?.index ?? 0;
+    return `/env/${index}/${variable[2] ?? 'name'}`;
+  }
+  switch (path) {
+    case '/entrypoint':
+      return '/entrypoint/value';
+    case '/tensorboard':
+    case '/tensorboard/log_dirs':
+      return '/tensorboard/log_dirs/0';
+    case '/torchrun':
+      return '/torchrun/proc_per_node';
+    case '/runtime':
+      return '/runtime/kernel';
+  }
+  return path.replace(/^(\/torchrun\/extra_options)\/\d+$/, '$1');
+}
+
+/** A directory that holds a job's name (alone or behind an option's `=`), with another name; any other value as it is. */
+export function renamed(
+  value: string,
+  runs: string,
+  from: string,
+  to: string
+): string {
+  const parts = value.split(/([/=])/); // separators are at odd places
+  const index = parts.findIndex(
+    (part, i) => part === from && parts[i - 1] === '/' && parts[i - 2] === runs
+  );
+  return parts.map((part, i) => (i === index ? to : part)).join('');
+}
+
+/** Give the job another name; the directories that hold the name go along. */
+export function withName(
+  form: ILaunchForm,
+  name: string,
+  prefill: Prefill
+): ILaunchForm {
+  const runs = baseName(prefill.runs_dir ?? '') || 'runs';
+  const rename = (value: string) => renamed(value, runs, form.named, name);
+  const values = { ...form.values };
+  for (const key of prefill.follow_name) {
+    const value = values[key];
+    if (typeof value === 'string') {
+      values[key] = rename(value);
+    }
+  }
+  const { tensorboard } = form.spec;
+  const moreWords = form.moreWords.map(rename);
+  const isMoved = moreWords.some((word, i) => word !== form.moreWords[i]);
+  return {
+    ...form,
+    more: isMoved ? joinWords(moreWords) : form.more,
+    moreWords,
+    spec: {
+      ...form.spec,
+      name,
+      tensorboard: {
+        ...tensorboard,
+        log_dirs: tensorboard.log_dirs.map(rename)
+      }
+    },
+    values,
+    named: name
+  };
+}
+
+/** Give an option a value, or its default (null). */
+export function withOption(
+  form: ILaunchForm,
+  option: ScriptOption,
+  value: OptionValue | null
+): ILaunchForm {
+  const key = optionKey(option);
+  const { [key]: before, ...values } = form.values;
+  const isGiven = value !== null && value !== '';
+  const next = {
+    ...form,
+    values: isGiven ? { ...values, [key]: value } : values
+  };
+  if (!LOG_DIR_OPTIONS.includes(option.dest)) {
+    return next;
+  }
+  const text = (given: OptionValue | undefined) =>
+    String(given ?? defaultValue(option) ?? '');
+  return moveLogDirs(
+    next,
+    [text(before), form.spec.working_dir],
+    [text(next.values[key]), form.spec.working_dir]
+  );
+}
+
+/** Run the job in another directory; event files that it writes below go along. */
+export function withWorkingDir(
+  form: ILaunchForm,
+  directory: string | null,
+  options: readonly ScriptOption[]
+): ILaunchForm {
+  let next = { ...form, spec: { ...form.spec, working_dir: directory } };
+  for (const option of options) {
+    if (LOG_DIR_OPTIONS.includes(option.dest)) {
+      const value = String(
+        form.values[optionKey(option)] ?? option.default ?? ''
+      );
+      next = moveLogDirs(
+        next,
+        [value, form.spec.working_dir],
+        [value, directory]
+      );
+    }
+  }
+  return next;
+}
+
+/** TensorBoard looks where the script writes, as long as it did so before. */
+function moveLogDirs(
+  form: ILaunchForm,
+  from: [value: string, workingDir: string | null],
+  to: [value: string, workingDir: string | null]
+): ILaunchForm {
+  const { tensorboard } = form.spec;
+  const [before, after] = [resolve(...from), resolve(...to)];
+  if (!before || !after || !tensorboard.log_dirs.includes(before)) {
+    return form;
+  }
+  const log_dirs = tensorboard.log_dirs.map(dir =>
+    dir === before ? after : dir
+  );
+  return {
+    ...form,
+    spec: { ...form.spec, tensorboard: { ...tensorboard, log_dirs } }
+  };
+}
+
+/** A path as a process in `directory` takes it; null if there is none. */
+function resolve(value: string, directory: string | null): string | null {
+  if (!value) {
+    return null;
+  }
+  const path = value.replace(/^\.\//, '').replace(/(.)\/+$/, '$1');
+  return path.startsWith('/') || directory === null
+    ? path
+    : `${directory.replace(/\/$/, '')}/${path}`;
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return path.replace(/\/+$/, '').split('/').pop() ?? '';
+}
+
+/** What is run when a file is: by its name. */
+export function fileKind(path: string): 'script' | 'notebook' {
+  return path.endsWith('.ipynb') ? 'notebook' : 'script';
+}
+
+/**
+ * The same file run in another way; for a command there is nothing to go by.
+ *
+ * @param path - As the contents API names it.
+ * @param root - Absolute path of the contents root.
+ */
+export function asKind(
+  kind: EntrypointKind,
+  path: string,
+  root: string
+): Pick<JobSpec, 'working_dir'> & { value: string } {
+  const base = root.replace(/\/$/, '');
+  switch (kind) {
+    case 'command':
+      return { value: '', working_dir: root };
+    case 'module':
+      // A module is looked for from the working directory on.
+      return {
+        value: path.replace(/\.[^./]+$/, '').replace(/\//g, '.'),
+        working_dir: root
+      };
+    default: {
+      const file = `${base}/${path}`;
+      return { value: file, working_dir: file.replace(/\/[^/]*$/, '') };
+    }
+  }
+}
+
+/** Take further arguments as typed; while a quote is open, what stood before stays in force. */
+export function withMore(form: ILaunchForm, more: string): ILaunchForm {
+  const { words } = splitWords(more);
+  return { ...form, more, moreWords: words ?? form.moreWords };
+}

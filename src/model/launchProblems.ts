@@ -1,0 +1,201 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ApiError } from '../api/client';
+import { Check, ScriptOption } from '../api/types';
+import {
+  ENV_NAME_PATTERN,
+  fieldOf,
+  ILaunchForm,
+  MORE,
+  NAME_PATTERN
+} from './launchForm';
+import {
+  defaultValue,
+  isAcceptable,
+  missingOptions,
+  optionKey
+} from './scriptOptions';
+import { splitWords } from './shellWords';
+
+/** The code of a required option without a value. */
+export const MISSING = 'OptionMissing';
+
+/**
+ * Everything that is known about a form: ours, then the server's, each said once.
+ *
+ * @param refusals - Answers to the form as it is; those that name a field count.
+ * @param checks - What the server's preview says, with pointers into the spec.
+ */
+export function allChecks(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  refusals: readonly (ApiError | null)[],
+  checks: readonly Check[],
+  trans: TranslationBundle
+): Check[] {
+  const refused = refusals.flatMap(refusal =>
+    refusal?.field ? [error(refusal.field, refusal.message, refusal.hint)] : []
+  );
+  const theirs = [...refused, ...checks]
+    .filter(check => check.code !== MISSING) // ours names the field
+    .map(check => ({
+      ...check,
+      field: check.field && fieldOf(check.field, form, options)
+    }));
+  const all = [...findProblems(form, options, trans), ...theirs];
+  return all.filter(
+    (check, index) =>
+      all.findIndex(
+        ({ message, field }) =>
+          message === check.message && field === check.field
+      ) === index
+  );
+}
+
+/** What is certainly wrong in a form, found without the server; in the order of its fields. */
+function findProblems(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  trans: TranslationBundle
+): Check[] {
+  return [
+    ...Object.entries(form.drafts).map(([field, { problem }]) =>
+      error(field, problem)
+    ),
+    ...optionProblems(form, options, trans),
+    ...moreProblems(form, trans),
+    ...envProblems(form, trans)
+  ];
+}
+
+/** Why a job can't be called so; null if it can. */
+export function nameProblem(
+  name: string,
+  trans: TranslationBundle
+): string | null {
+  if (!name) {
+    return trans.__('Name the job.');
+  }
+  return NAME_PATTERN.test(name)
+    ? null
+    : trans.__(
+        'A name has small letters, digits and dashes, begins with a letter, does not end with a dash, and has at most 40 characters.'
+      );
+}
+
+function error(
+  field: string,
+  message: string,
+  hint: string | null = null
+): Check {
+  return {
+    level: 'error',
+    code: 'Form',
+    message,
+    hint,
+    field,
+    link: null
+  };
+}
+
+function optionProblems(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  trans: TranslationBundle
+): Check[] {
+  const missing = new Set(missingOptions(options, form.values, form.moreWords));
+  return options.flatMap(option => {
+    const key = optionKey(option);
+    if (missing.has(option)) {
+      // Read from the script's text, which may mean something else: not certain.
+      const message = trans.__(
+        'The script asks for %1, which has no value.',
+        key
+      );
+      return [{ ...error(key, message), level: 'warning', code: MISSING }];
+    }
+    const value = form.values[key];
+    if (typeof value !== 'string' || value === defaultValue(option)) {
+      return [];
+    }
+    if (
+      option.choices.length &&
+      option.kind !== 'list' &&
+      !option.choices.includes(value)
+    ) {
+      return [
+        error(
+          key,
+          trans.__('%1 is not one of the choices of %2.', quoted(value), key)
+        )
+      ];
+    }
+    if (isAcceptable(option, value)) {
+      return [];
+    }
+    switch (option.kind) {
+      case 'int':
+        return [error(key, trans.__('%1 takes a whole number.', key))];
+      case 'float':
+        return [error(key, trans.__('%1 takes a number.', key))];
+      default:
+        return [
+          error(key, trans.__('A quotation mark in %1 is not closed.', key))
+        ];
+    }
+  });
+}
+
+function moreProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  switch (splitWords(form.more).error) {
+    case null:
+      return [];
+    case 'quote':
+      return [
+        error(
+          MORE,
+          trans.__('A quotation mark is not closed.'),
+          trans.__('Close it, or put a backslash before it.')
+        )
+      ];
+    case 'backslash':
+      return [
+        error(
+          MORE,
+          trans.__('A backslash stands at the end with nothing behind it.')
+        )
+      ];
+  }
+}
+
+function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  const seen = new Set<string>();
+  return form.env.flatMap(({ name, value }, index) => {
+    const field = `/env/${index}/name`;
+    if (!name && !value) {
+      return []; // a row that was added and not filled in
+    }
+    if (!name) {
+      return [error(field, trans.__('Name the variable.'))];
+    }
+    if (!ENV_NAME_PATTERN.test(name)) {
+      return [
+        error(
+          field,
+          trans.__(
+            '%1 can’t be a variable’s name: letters, digits and _ only, and no digit first.',
+            quoted(name)
+          )
+        )
+      ];
+    }
+    if (seen.has(name)) {
+      return [error(field, trans.__('%1 is given twice.', name))];
+    }
+    seen.add(name);
+    return [];
+  });
+}
+
+function quoted(text: string): string {
+  return `“${text}”`;
+}

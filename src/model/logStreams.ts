@@ -1,0 +1,114 @@
+import { LogStream } from '../api/types';
+
+/** Which streams are shown. */
+export interface ILogFilter {
+  /** One attempt, or all of them. */
+  readonly attempt: number | null;
+  /** Keys of the sources that are not shown. */
+  readonly hidden: readonly string[];
+  /** Whether the launcher's own words are shown. */
+  readonly launcher: boolean;
+}
+
+/** Everything but the launcher, which is folded by default. */
+export const SHOW_ALL: ILogFilter = {
+  attempt: null,
+  hidden: [],
+  launcher: false
+};
+
+/** A rank (or a container) as the filter and the gutter know it, over all attempts. */
+export interface ILogSource {
+  readonly key: string;
+  /** The global rank where torchrun has told it, else replica and local rank. */
+  readonly label: string;
+  readonly replica: string;
+  /** Place in the series of colours. */
+  readonly series: number;
+}
+
+/** What names a stream's source over all attempts. */
+export function sourceKey(stream: LogStream): string {
+  return stream.source === 'rank'
+    ? `${stream.replica}/${stream.local_rank}`
+    : stream.replica;
+}
+
+/** A stream's rank in short; the launcher has none. */
+export function sourceLabel(stream: LogStream): string {
+  if (stream.source === 'launcher') {
+    return '';
+  }
+  if (stream.source === 'container') {
+    return stream.replica;
+  }
+  return stream.rank === null
+    ? `${stream.replica}:${stream.local_rank}`
+    : String(stream.rank);
+}
+
+/** The same where there is room for two or three digits: without the replica's type. */
+export function gutterLabel(stream: LogStream): string {
+  return sourceLabel(stream).replace(/^.*-/, '');
+}
+
+/** The ranks (or containers) that a job's streams come from, in the order of their ranks. */
+export function logSources(streams: readonly LogStream[]): ILogSource[] {
+  const newest = new Map<string, LogStream>();
+  for (const stream of streams) {
+    const known = newest.get(sourceKey(stream));
+    if (
+      stream.source !== 'launcher' &&
+      (!known || stream.attempt >= known.attempt)
+    ) {
+      newest.set(sourceKey(stream), stream);
+    }
+  }
+  return [...newest]
+    .sort(([, a], [, b]) => compareSources(a, b))
+    .map(([key, stream], series) => ({
+      key,
+      label: sourceLabel(stream),
+      replica: stream.replica,
+      series
+    }));
+}
+
+/** The attempts that streams exist of, first to last. */
+export function logAttempts(streams: readonly LogStream[]): number[] {
+  return [...new Set(streams.map(stream => stream.attempt))].sort(
+    (a, b) => a - b
+  );
+}
+
+/** The streams that a filter lets through. */
+export function chosenStreams(
+  streams: readonly LogStream[],
+  filter: ILogFilter
+): LogStream[] {
+  const hidden = new Set(filter.hidden);
+  return streams.filter(
+    stream =>
+      (filter.attempt === null || stream.attempt === filter.attempt) &&
+      (stream.source === 'launcher'
+        ? filter.launcher
+        : !hidden.has(sourceKey(stream)))
+  );
+}
+
+/** The filter that shows a stream besides what it showed before. */
+export function showStream(filter: ILogFilter, stream: LogStream): ILogFilter {
+  return {
+    attempt: filter.attempt === stream.attempt ? stream.attempt : null,
+    hidden: filter.hidden.filter(key => key !== sourceKey(stream)),
+    launcher: filter.launcher || stream.source === 'launcher'
+  };
+}
+
+function compareSources(a: LogStream, b: LogStream): number {
+  return (
+    (a.rank ?? Infinity) - (b.rank ?? Infinity) ||
+    a.replica.localeCompare(b.replica, undefined, { numeric: true }) ||
+    (a.local_rank ?? 0) - (b.local_rank ?? 0)
+  );
+}

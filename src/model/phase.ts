@@ -1,0 +1,78 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { PendingAction } from '../api/aliases';
+import { JobSummary } from '../api/types';
+
+/** How a job is drawn: its phase, but a user's stop and a submission stand apart. */
+export type JobState =
+  | 'submitting'
+  | 'pending'
+  | 'running'
+  | 'resuming'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'stopped'
+  | 'unknown';
+
+const ACTIVE = new Set(['Pending', 'Running', 'Paused', 'Resuming']);
+
+type WithPhase = Pick<JobSummary, 'phase' | 'ended_by' | 'pending_action'>;
+
+/** Which icon, colour and word a job has. */
+export function stateOf(job: WithPhase): JobState {
+  if (job.pending_action === 'submitting') {
+    return 'submitting';
+  }
+  if (job.phase === 'Failed' && job.ended_by === 'user') {
+    return 'stopped';
+  }
+  return job.phase.toLowerCase() as JobState;
+}
+
+/** Whether a job may still run; one that was not heard of counts with the finished. */
+export function isActive(job: Pick<JobSummary, 'phase'>): boolean {
+  return ACTIVE.has(job.phase);
+}
+
+/** A state in one word. */
+export function stateWord(state: JobState, trans: TranslationBundle): string {
+  switch (state) {
+    case 'submitting':
+      return trans.__('submitting');
+    case 'pending':
+      return trans.__('pending');
+    case 'running':
+      return trans.__('running');
+    case 'resuming':
+      return trans.__('resuming');
+    case 'paused':
+      return trans.__('paused');
+    case 'succeeded':
+      return trans.__('succeeded');
+    case 'failed':
+      return trans.__('failed');
+    case 'stopped':
+      return trans.__('stopped');
+    case 'unknown':
+      return trans.__('unknown');
+  }
+}
+
+/** What is on its way: “Stopping…”. */
+export function pendingText(
+  action: PendingAction,
+  trans: TranslationBundle
+): string {
+  switch (action) {
+    case 'submitting':
+      return trans.__('Submitting…');
+    case 'stopping':
+      return trans.__('Stopping…');
+    case 'pausing':
+      return trans.__('Pausing…');
+    case 'resuming':
+      return trans.__('Resuming…');
+    case 'deleting':
+      return trans.__('Deleting…');
+  }
+}

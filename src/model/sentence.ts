@@ -1,0 +1,143 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { JobSummary } from '../api/types';
+import { serverNow } from './clock';
+import { formatDuration, formatEta } from './format';
+import { pendingText, stateOf, stateWord } from './phase';
+
+const METRICS_SHOWN = 1;
+
+/** The most useful sentence about a job in its state, for lists. */
+export function jobSentence(job: JobSummary, trans: TranslationBundle): string {
+  if (job.pending_action) {
+    return pendingText(job.pending_action, trans);
+  }
+  const state = stateOf(job);
+  switch (state) {
+    case 'running':
+      return runningSentence(job, trans);
+    case 'resuming':
+      return (
+        waitingSentence(job) ??
+        trans._n(
+          '%2 of %1 replica is back',
+          '%2 of %1 replicas are back',
+          job.replicas,
+          job.replicas_running
+        )
+      );
+    case 'succeeded':
+      return [ranSentence(job, trans), ...metricTexts(job)].join(' · ');
+    case 'stopped':
+      return job.reason?.sentence ?? stoppedSentence(job, trans);
+    default:
+      return job.reason?.sentence ?? capital(stateWord(state, trans));
+  }
+}
+
+/** What has become of a job, for a notification. */
+export function endSentence(job: JobSummary, trans: TranslationBundle): string {
+  const name = job.display_name ?? job.name;
+  if (job.phase !== 'Succeeded') {
+    return trans.__('%1 failed: %2', name, jobSentence(job, trans));
+  }
+  if (job.started_at === null || job.ended_at === null) {
+    return trans.__('%1 succeeded', name);
+  }
+  const time = formatDuration(job.ended_at - job.started_at, trans);
+  return [
+    trans.__('%1 succeeded after %2', name, time),
+    ...metricTexts(job)
+  ].join(': ');
+}
+
+/** What a screen reader says of a job in a list. */
+export function jobLabel(job: JobSummary, trans: TranslationBundle): string {
+  const parts = [
+    job.display_name ?? job.name,
+    stateWord(stateOf(job), trans),
+    jobSentence(job, trans).replace(/ · /g, ', ')
+  ];
+  if (job.devices?.count) {
+    parts.push(trans._n('%1 GPU', '%1 GPUs', job.devices.count));
+  }
+  return parts.join(', ');
+}
+
+/** How far a running job is, and how long it will take; null if it does not say. */
+function progressText(
+  job: Pick<JobSummary, 'progress'>,
+  trans: TranslationBundle
+): string | null {
+  const { progress } = job;
+  if (!progress) {
+    return null;
+  }
+  // A list is narrow: the epoch without the batch, so that the time left fits.
+  const [text] = progress.text.split(', ');
+  if (progress.eta_seconds === null) {
+    return text;
+  }
+  const left = progress.eta_seconds - (serverNow() - progress.updated_at);
+  return `${text} · ${formatEta(Math.max(0, left), trans)}`;
+}
+
+function runningSentence(job: JobSummary, trans: TranslationBundle): string {
+  const progress = progressText(job, trans);
+  if (progress !== null) {
+    return progress;
+  }
+  if (job.replicas_running < job.replicas) {
+    return trans._n(
+      '%2 of %1 replica is running',
+      '%2 of %1 replicas are running',
+      job.replicas,
+      job.replicas_running
+    );
+  }
+  if (job.replicas > 1) {
+    return trans._n(
+      '%1 replica is running',
+      'All %1 replicas are running',
+      job.replicas
+    );
+  }
+  return job.processes
+    ? trans._n(
+        '%1 process is running',
+        '%1 processes are running',
+        job.processes
+      )
+    : trans.__('Running');
+}
+
+function ranSentence(job: JobSummary, trans: TranslationBundle): string {
+  return job.started_at !== null && job.ended_at !== null
+    ? trans.__('Ran %1', formatDuration(job.ended_at - job.started_at, trans))
+    : trans.__('Succeeded');
+}
+
+function stoppedSentence(job: JobSummary, trans: TranslationBundle): string {
+  if (job.started_at === null || job.ended_at === null) {
+    return trans.__('Stopped by you before it started');
+  }
+  return trans.__(
+    'Stopped by you after %1',
+    formatDuration(job.ended_at - job.started_at, trans)
+  );
+}
+
+/** Why a resumed job is not back yet, if it waits for something. */
+function waitingSentence(job: JobSummary): string | null {
+  return job.replicas_running === 0 ? (job.reason?.sentence ?? null) : null;
+}
+
+/** The last measured values, as the log names them: “accuracy 0.991”. */
+function metricTexts(job: JobSummary): string[] {
+  return Object.entries(job.progress?.metrics ?? {})
+    .slice(-METRICS_SHOWN)
+    .map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,159 @@
+/** What the sidebar's list shows, in which order, and which part of it is in the DOM. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { JobSummary } from '../api/types';
+import { isActive, stateOf } from './phase';
+import { jobLabel } from './sentence';
+
+/** The two sections of the list. */
+export type SectionId = 'active' | 'finished';
+
+/** One row of the list: a section's title, or a job. */
+export type Item =
+  | { kind: 'section'; section: SectionId; count: number; folded: boolean }
+  | { kind: 'job'; section: SectionId; job: JobSummary };
+
+/** Jobs by section, in the order in which they are shown. */
+export type Sections = Record<SectionId, JobSummary[]>;
+
+/** Heights in px at the default font size: known from the data, never measured. */
+export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
+
+/** Rows beyond the visible ones that are in the DOM as well. */
+const OVERSCAN = 20;
+
+/** Whether all words of the filter are in the job's name or in what is said of it. */
+export function matches(
+  job: JobSummary,
+  filter: string,
+  trans: TranslationBundle
+): boolean {
+  const text = [job.name, jobLabel(job, trans), job.reason?.sentence ?? '']
+    .join(' ')
+    .toLowerCase();
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .every(word => text.includes(word));
+}
+
+/** Part active jobs, newest first, from finished ones, the last to end first. */
+export function sectionsOf(jobs: readonly JobSummary[]): Sections {
+  const active = jobs.filter(isActive);
+  const finished = jobs.filter(job => !isActive(job));
+  const end = (job: JobSummary): number => job.ended_at ?? job.created_at;
+  finished.sort((a, b) => end(b) - end(a));
+  return { active, finished };
+}
+
+/**
+ * The same rows as before, with their new content: nothing moves under a pointer.
+ *
+ * Rows that are gone leave; new jobs enter at the top of their section.
+ */
+export function keepPlaces(before: Sections, now: Sections): Sections {
+  const jobs = new Map(
+    [...now.active, ...now.finished].map(job => [job.id, job])
+  );
+  const known = new Set<string>();
+  const stay = (section: SectionId): JobSummary[] =>
+    before[section].flatMap(({ id }) => {
+      known.add(id);
+      return jobs.get(id) ?? [];
+    });
+  const [active, finished] = [stay('active'), stay('finished')];
+  const isNew = (job: JobSummary): boolean => !known.has(job.id);
+  return {
+    active: [...now.active.filter(isNew), ...active],
+    finished: [...now.finished.filter(isNew), ...finished]
+  };
+}
+
+/** All rows of the list. */
+export function itemsOf(
+  sections: Sections,
+  folded: ReadonlySet<string>
+): Item[] {
+  return (['active', 'finished'] as const).flatMap(section => {
+    const jobs = sections[section];
+    const isFolded = folded.has(section);
+    const head: Item = {
+      kind: 'section',
+      section,
+      count: jobs.length,
+      folded: isFolded
+    };
+    return isFolded
+      ? [head]
+      : [head, ...jobs.map<Item>(job => ({ kind: 'job', section, job }))];
+  });
+}
+
+/** A row's key: a job's id, or a section's. */
+export function keyOf(item: Item): string {
+  return item.kind === 'job' ? item.job.id : item.section;
+}
+
+/** Whether a job's sentence may take two lines: reasons that a person must be able to read. */
+export function mayWrap(job: JobSummary): boolean {
+  return ['pending', 'paused', 'failed', 'unknown'].includes(stateOf(job));
+}
+
+/** Whether a job's row has a progress bar; one that was paused begins anew. */
+export function hasBar(job: JobSummary): boolean {
+  return job.phase === 'Running' && job.progress?.fraction != null;
+}
+
+/**
+ * Height of a row in px at the default font size.
+ *
+ * @param wraps - Whether a job's sentence has a second line in the list's width.
+ */
+export function heightOf(
+  item: Item,
+  wraps: (job: JobSummary) => boolean
+): number {
+  if (item.kind === 'section') {
+    return HEIGHTS.section;
+  }
+  const { job } = item;
+  return (
+    HEIGHTS.job +
+    (hasBar(job) ? HEIGHTS.bar : 0) +
+    (wraps(job) ? HEIGHTS.line : 0)
+  );
+}
+
+/** Upper edges of all rows, and the lower edge of the last. */
+export function offsetsOf(heights: readonly number[]): number[] {
+  const offsets = [0];
+  for (const height of heights) {
+    offsets.push(offsets[offsets.length - 1] + height);
+  }
+  return offsets;
+}
+
+/** First and last (exclusive) row that has to be in the DOM. */
+export function windowOf(
+  offsets: readonly number[],
+  top: number,
+  height: number
+): [number, number] {
+  const first = Math.max(0, indexAt(offsets, top) - OVERSCAN);
+  const last = indexAt(offsets, top + height) + 1 + OVERSCAN;
+  return [first, Math.min(offsets.length - 1, last)];
+}
+
+/** The row at a height, by bisection. */
+function indexAt(offsets: readonly number[], y: number): number {
+  let low = 0;
+  let high = offsets.length - 1;
+  while (low < high - 1) {
+    const middle = (low + high) >> 1;
+    if (offsets[middle] <= y) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}

@@ -1,0 +1,33 @@
+/** What we know of TensorBoard's own page. */
+
+/** Where the page keeps its settings, which is shared by all TensorBoards of this origin. */
+const SETTINGS = '_tb_global_settings';
+
+/**
+ * Switch auto-reload on, which is off at first; a user's own choice stays.
+ *
+ * @returns Whether the page reloads by itself, every 30 s at best.
+ */
+export function preferAutoReload(storage: Storage): boolean {
+  let settings: Record<string, unknown> = {};
+  try {
+    settings = JSON.parse(storage.getItem(SETTINGS) ?? '{}');
+  } catch {
+    // Broken settings are what the page itself throws away.
+  }
+  if (settings.autoReload === undefined) {
+    settings.autoReload = true;
+    storage.setItem(SETTINGS, JSON.stringify(settings));
+  }
+  return settings.autoReload === true;
+}
+
+/** Press the page's own reload button, which keeps everything else as it is. */
+export function pressReload(page: Document): void {
+  page.querySelector<HTMLElement>('app-header-reload button')?.click();
+}
+
+/** The page's address with the lab's theme. */
+export function themedUrl(url: string, dark: boolean): string {
+  return `${url.replace(/\/*$/, '/')}?darkMode=${dark}`;
+}

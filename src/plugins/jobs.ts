@@ -1,0 +1,25 @@
+import {
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ITranslator } from '@jupyterlab/translation';
+import { ApiClient } from '../api/client';
+import { Jobs } from '../model/jobs';
+import { IJobs } from '../tokens';
+import { loadTranslation } from '../translation';
+
+/** Provides the jobs to the other plugins; its id names the settings as well. */
+export const jobsPlugin: JupyterFrontEndPlugin<IJobs> = {
+  id: 'jupyterlab_t9kjob:plugin',
+  description: 'Keeps the list of distributed jobs up to date.',
+  autoStart: true,
+  provides: IJobs,
+  optional: [ITranslator],
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IJobs =>
+    new Jobs(
+      new ApiClient(
+        app.serviceManager.serverSettings,
+        loadTranslation(translator)
+      )
+    )
+};

@@ -1,0 +1,158 @@
+import { JupyterFrontEnd } from '@jupyterlab/application';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { DocumentRegistry } from '@jupyterlab/docregistry';
+import { FileDialog, IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { IEditorTracker } from '@jupyterlab/fileeditor';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+import { askToSave } from '../widgets/saveFirst';
+
+const SETTINGS = 'jupyterlab_t9kjob:plugin';
+const ALWAYS_SAVE = 'alwaysSaveBeforeJob';
+
+interface ILaunchFilesOptions {
+  app: JupyterFrontEnd;
+  manager: IDocumentManager;
+  browsers: IFileBrowserFactory | null;
+  editors: IEditorTracker | null;
+  settings: ISettingRegistry | null;
+  translator: ITranslator | null;
+  trans: TranslationBundle;
+}
+
+/** Whether a file can be run as a job, by its name. */
+export function isRunnable(path: string): boolean {
+  return /\.(py|ipynb)$/.test(path);
+}
+
+/** The lab's files as jobs need them: without drives, saved, and found where they are open. */
+export class LaunchFiles {
+  constructor(private readonly _options: ILaunchFilesOptions) {}
+
+  /** A path as the server knows it: `RTC:train.py` is train.py. */
+  localPath(path: string): string {
+    return this._options.app.serviceManager.contents.localPath(path);
+  }
+
+  /** The scripts and notebooks that are selected in the file browser. */
+  get selected(): string[] {
+    const browser = this._options.browsers?.tracker.currentWidget;
+    return [...(browser?.selectedItems() ?? [])]
+      .filter(({ type, path }) => type !== 'directory' && isRunnable(path))
+      .map(({ path }) => this.localPath(path));
+  }
+
+  /** The script or notebook in front; none or one. */
+  get inFront(): string[] {
+    const path = this._contextInFront?.path;
+    return path && isRunnable(path) ? [this.localPath(path)] : [];
+  }
+
+  /** Whether a file of any kind is in front. */
+  get isDocumentInFront(): boolean {
+    return this._contextInFront !== undefined;
+  }
+
+  /** Let unsaved changes be saved; false if the user does not want to go on. */
+  async saved(path: string): Promise<boolean> {
+    const context = this._contexts().find(
+      ({ context }) =>
+        context.model.dirty && this.localPath(context.path) === path
+    )?.context;
+    if (!context) {
+      return true;
+    }
+    const settings = await this._options.settings?.load(SETTINGS);
+    const always = settings?.get(ALWAYS_SAVE).composite === true;
+    const choice = always
+      ? { save: true, always: false }
+      : await askToSave(context, this._options.trans);
+    if (choice?.always) {
+      await settings?.set(ALWAYS_SAVE, true);
+    }
+    if (choice?.save) {
+      await context.save(); // tells of its own failure
+      return !context.model.dirty;
+    }
+    return choice !== null;
+  }
+
+  /** Show a file where it is open, else open it; at a line (from 1) if one is given. */
+  async open(path: string, line: number | null): Promise<void> {
+    const { app, manager, editors } = this._options;
+    const open = this._contexts().find(
+      ({ context }) => this.localPath(context.path) === path
+    );
+    if (open) {
+      app.shell.activateById(open.widget.id);
+    } else {
+      manager.openOrReveal(path);
+    }
+    if (line === null) {
+      return;
+    }
+    const context = this._contexts().find(
+      ({ context }) => this.localPath(context.path) === path
+    )?.context;
+    await context?.ready;
+    const widget = editors?.find(
+      ({ context }) => this.localPath(context.path) === path
+    );
+    await widget?.revealed;
+    const position = { line: line - 1, column: 0 };
+    widget?.content.editor.setCursorPosition(position);
+    widget?.content.editor.revealPosition(position);
+    widget?.content.editor.focus();
+  }
+
+  /** Ask for a script or notebook; null if none was chosen. */
+  async chooseScript(beside: string): Promise<string | null> {
+    const { trans } = this._options;
+    const { button, value } = await FileDialog.getOpenFiles({
+      ...this._dialog(beside),
+      title: trans.__('Choose a script or notebook'),
+      filter: ({ type, name }) =>
+        type === 'directory' || isRunnable(name) ? {} : null
+    });
+    const file = value?.find(({ type }) => type !== 'directory');
+    return button.accept && file ? this.localPath(file.path) : null;
+  }
+
+  /** Ask for a folder; null if none was chosen. */
+  async chooseFolder(beside: string): Promise<string | null> {
+    const { trans } = this._options;
+    const { button, value } = await FileDialog.getExistingDirectory({
+      ...this._dialog(beside),
+      title: trans.__('Choose a working directory')
+    });
+    return button.accept && value?.length
+      ? this.localPath(value[0].path)
+      : null;
+  }
+
+  private _dialog(
+    beside: string
+  ): Pick<FileDialog.IFileOptions, 'manager' | 'defaultPath' | 'translator'> {
+    const { manager, translator } = this._options;
+    return {
+      manager,
+      defaultPath: beside.split('/').slice(0, -1).join('/'),
+      translator: translator ?? undefined
+    };
+  }
+
+  private get _contextInFront(): DocumentRegistry.Context | undefined {
+    const { app, manager } = this._options;
+    const widget = app.shell.currentWidget;
+    return widget ? manager.contextForWidget(widget) : undefined;
+  }
+
+  private _contexts(): { widget: Widget; context: DocumentRegistry.Context }[] {
+    const { app, manager } = this._options;
+    return [...app.shell.widgets('main')].flatMap(widget => {
+      const context = manager.contextForWidget(widget);
+      return context ? [{ widget, context }] : [];
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import {
+  ILabShell,
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette } from '@jupyterlab/apputils';
+import { IStateDB } from '@jupyterlab/statedb';
+import { ITranslator } from '@jupyterlab/translation';
+import { ISidebarState } from '../components/sidebar/Monitor';
+import { CommandIDs, IJobs } from '../tokens';
+import { loadTranslation } from '../translation';
+import { MonitorModel, MonitorWidget } from '../widgets/monitor';
+
+const STATE_KEY = 'jupyterlab_t9kjob:sidebar';
+
+/** The sidebar that watches the jobs. */
+export const monitorPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab_t9kjob:monitor',
+  description: 'Shows distributed jobs and TensorBoards in a sidebar.',
+  autoStart: true,
+  requires: [IJobs],
+  optional: [
+    ILabShell,
+    ILayoutRestorer,
+    IStateDB,
+    ICommandPalette,
+    ITranslator
+  ],
+  activate: (
+    app: JupyterFrontEnd,
+    jobs: IJobs,
+    labShell: ILabShell | null,
+    restorer: ILayoutRestorer | null,
+    stateDB: IStateDB | null,
+    palette: ICommandPalette | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = loadTranslation(translator);
+    const model = new MonitorModel();
+    const widget = new MonitorWidget(jobs, model, app.commands, trans);
+    app.shell.add(widget, 'left', { rank: 250, type: 'Distributed Jobs' });
+    restorer?.add(widget, widget.id);
+
+    labShell?.currentChanged.connect((_, { newValue }) => {
+      model.current = newValue?.node.dataset.jobId ?? null;
+    });
+    if (stateDB) {
+      void remember(model, stateDB);
+    }
+
+    app.commands.addCommand(CommandIDs.showJobs, {
+      label: trans.__('Show Distributed Jobs'),
+      caption: trans.__('Show the sidebar with all distributed jobs'),
+      describedBy: { args: { type: 'object', properties: {} } },
+      execute: () => app.shell.activateById(widget.id)
+    });
+    palette?.addItem({
+      command: CommandIDs.showJobs,
+      category: trans.__('Distributed Jobs')
+    });
+  }
+};
+
+/** Keep what is folded over a reload. */
+async function remember(model: MonitorModel, stateDB: IStateDB): Promise<void> {
+  const known = (await stateDB.fetch(STATE_KEY)) as
+    { folded?: unknown } | undefined;
+  if (Array.isArray(known?.folded)) {
+    model.state = { folded: known.folded.map(String) } as ISidebarState;
+  }
+  model.changed.connect(() => {
+    void stateDB.save(STATE_KEY, { folded: [...model.state.folded] });
+  });
+}

@@ -1,0 +1,188 @@
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { IThemeManager, WidgetTracker } from '@jupyterlab/apputils';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { tensorBoardIcon } from '../icons';
+import { CommandIDs, IJobs } from '../tokens';
+import { loadTranslation } from '../translation';
+import { notifyError } from '../widgets/notices';
+import { ITensorBoardSource, TensorBoardWidget } from '../widgets/tensorboard';
+
+/** TensorBoards in tabs. */
+export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab_t9kjob:tensorboard',
+  description: 'Opens TensorBoard in a tab.',
+  autoStart: true,
+  requires: [IJobs],
+  optional: [IFileBrowserFactory, ILayoutRestorer, IThemeManager, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    jobs: IJobs,
+    browsers: IFileBrowserFactory | null,
+    restorer: ILayoutRestorer | null,
+    themes: IThemeManager | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = loadTranslation(translator);
+    const tracker = new WidgetTracker<TensorBoardWidget>({
+      namespace: 't9kjob-tensorboard'
+    });
+
+    const create = (source: ITensorBoardSource): TensorBoardWidget => {
+      const { commands } = app;
+      const options = { source, jobs, commands, themes, trans };
+      const widget = new TensorBoardWidget(options);
+      widget.id = `t9kjob-tensorboard-${keyOf(source)}`;
+      void tracker.add(widget);
+      return widget;
+    };
+
+    /** One tab for each source: one that is open comes to the front. */
+    const show = (source: ITensorBoardSource): void => {
+      const key = keyOf(source);
+      const widget =
+        tracker.find(known => keyOf(known.source) === key) ?? create(source);
+      if (!widget.isAttached) {
+        app.shell.add(widget, 'main', { type: 'TensorBoard' });
+      }
+      app.shell.activateById(widget.id);
+    };
+
+    /** The folder that was clicked in the file browser, as the server names it. */
+    const clickedFolder = (): string | undefined => {
+      const browser = browsers?.tracker.currentWidget;
+      const items = [...(browser?.selectedItems() ?? [])];
+      const folder = items.find(({ type }) => type === 'directory');
+      return folder && app.serviceManager.contents.localPath(folder.path);
+    };
+
+    app.commands.addCommand(CommandIDs.openTensorBoard, {
+      label: trans.__('Open in TensorBoard'),
+      caption: trans.__('Open event files in TensorBoard'),
+      icon: tensorBoardIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'Id of a running TensorBoard' },
+            jobId: {
+              type: 'string',
+              description: 'Job whose log directories to open'
+            },
+            path: { type: 'string', description: 'Folder of event files' },
+            paths: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Folders of event files'
+            }
+          }
+        }
+      },
+      isVisible: args =>
+        args.jobId === undefined || logsOf(jobs, args.jobId) > 0,
+      execute: args => {
+        const source = sourceOf(app, jobs, args) ?? fromFolder(clickedFolder());
+        return source
+          ? show(source)
+          : app.commands.execute(CommandIDs.chooseLogDirectory);
+      }
+    });
+    addProcessCommands(app, jobs, tracker, trans);
+
+    void restorer?.restore(tracker, {
+      command: CommandIDs.openTensorBoard,
+      args: ({ source }) => ({ ...source }),
+      name: ({ source }) => keyOf(source)
+    });
+  }
+};
+
+/** Restart and stop, by id or for the tab in front. */
+function addProcessCommands(
+  app: JupyterFrontEnd,
+  jobs: IJobs,
+  tracker: WidgetTracker<TensorBoardWidget>,
+  trans: TranslationBundle
+): void {
+  const add = (
+    command: string,
+    label: string,
+    execute: (id: string) => Promise<void>
+  ): void => {
+    const idOf = (args: ReadonlyPartialJSONObject): unknown =>
+      args.id ?? tracker.currentWidget?.board?.id;
+    app.commands.addCommand(command, {
+      label,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'Id of the TensorBoard' }
+          }
+        }
+      },
+      isEnabled: args => idOf(args) !== undefined,
+      execute: async args => {
+        try {
+          await execute(String(idOf(args)));
+        } catch (error) {
+          notifyError(error, trans);
+        }
+      }
+    });
+  };
+  add(
+    CommandIDs.restartTensorBoard,
+    trans.__('Restart TensorBoard'),
+    async id => {
+      const tab = tracker.find(({ board }) => board?.id === id);
+      await (tab ? tab.restart() : jobs.api.restartTensorBoard(id));
+    }
+  );
+  add(CommandIDs.stopTensorBoard, trans.__('Stop TensorBoard'), id =>
+    jobs.api.stopTensorBoard(id)
+  );
+}
+
+/** Tells sources apart. */
+function keyOf({ jobId, paths }: ITensorBoardSource): string {
+  return jobId ?? (paths ?? []).join('|');
+}
+
+function logsOf(jobs: IJobs, id: unknown): number {
+  return jobs.get(String(id))?.log_dirs.length ?? 0;
+}
+
+/** What the arguments name, if they name anything. */
+function sourceOf(
+  app: JupyterFrontEnd,
+  jobs: IJobs,
+  args: ReadonlyPartialJSONObject
+): ITensorBoardSource | null {
+  const { id, jobId, path, paths } = args;
+  if (typeof jobId === 'string') {
+    return { jobId };
+  }
+  if (Array.isArray(paths)) {
+    return { paths: paths.map(String) };
+  }
+  if (typeof path === 'string') {
+    return fromFolder(app.serviceManager.contents.localPath(path));
+  }
+  const board = jobs.tensorboards.find(known => known.id === id);
+  if (!board) {
+    return null;
+  }
+  return board.job_id !== null
+    ? { jobId: board.job_id }
+    : { paths: board.paths.map((known, i) => known ?? board.log_dirs[i]) };
+}
+
+function fromFolder(path: string | undefined): ITensorBoardSource | null {
+  return path === undefined ? null : { paths: [path] };
+}

@@ -1,0 +1,101 @@
+import { Token } from '@lumino/coreutils';
+import { IDisposable } from '@lumino/disposable';
+import { ISignal } from '@lumino/signaling';
+import { Action } from './api/aliases';
+import { ApiClient } from './api/client';
+import {
+  EngineInfo,
+  Job,
+  JobDetail,
+  JobSummary,
+  TensorBoard
+} from './api/types';
+
+/** What the page knows of the connection to the server part; times in seconds. */
+export type Connection =
+  | { state: 'connecting'; since: number }
+  | { state: 'open' }
+  | { state: 'lost'; since: number; nextTry: number | null }
+  /** The server part is not installed or not enabled (404 from our routes). */
+  | { state: 'missing' };
+
+/** Live view of one job: held while a tab shows it, so that the server pushes its details. */
+export interface IJobWatch extends IDisposable {
+  readonly id: string;
+  /** `undefined` before the first answer, `null` when the job is gone. */
+  readonly detail: JobDetail | null | undefined;
+  readonly changed: ISignal<IJobWatch, void>;
+}
+
+/**
+ * All jobs of all engines, kept up to date by the server's pushes.
+ */
+export interface IJobs extends IDisposable {
+  readonly api: ApiClient;
+  /** Newest first. Empty until `ready`. */
+  readonly jobs: readonly JobSummary[];
+  readonly tensorboards: readonly TensorBoard[];
+  readonly engines: readonly EngineInfo[];
+  readonly connection: Connection;
+  /** When the shown state was true, in seconds; differs from now while the connection is lost. */
+  readonly asOf: number | null;
+  /** Resolves with the first snapshot. */
+  readonly ready: Promise<void>;
+  /** Anything above changed; at most once per animation frame. */
+  readonly changed: ISignal<IJobs, void>;
+  /** A job went from an active phase to a finished one while the page was open. */
+  readonly ended: ISignal<IJobs, JobSummary>;
+
+  /** Look up a job in the list. */
+  get(id: string): JobSummary | undefined;
+  /** Ask the server to push one job's details until the watch is disposed. */
+  watch(id: string): IJobWatch;
+  /** Try to connect now instead of at the next try. */
+  reconnect(): void;
+  /**
+   * Stop, pause, resume, rerun, remove or delete a job.
+   * Resolves with what the server answered: for `rerun` the new job.
+   */
+  act(
+    id: string,
+    action: Action,
+    options?: { remove?: boolean }
+  ): Promise<Job | null>;
+}
+
+/** The token by which other extensions reach the jobs. */
+export const IJobs = new Token<IJobs>(
+  'jupyterlab_t9kjob:IJobs',
+  'Distributed jobs of all engines: list, live state, actions.'
+);
+
+/** Commands of this extension. */
+export namespace CommandIDs {
+  /** Args: `path?` (contents path); else what was clicked or is in front. */
+  export const launch = 't9kjob:launch';
+  /** Ask for a script or notebook, then launch it. */
+  export const chooseScript = 't9kjob:choose-script';
+  /** Args: `id` of the job whose spec the form starts from. */
+  export const clone = 't9kjob:clone';
+  /** Args: `id`; `tab?` one of overview, replicas, logs; `stream?`, `offset?` for a log position. */
+  export const openJob = 't9kjob:open-job';
+  /** Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; else the folder clicked. */
+  export const openTensorBoard = 't9kjob:open-tensorboard';
+  /** Ask for a folder, then open it in TensorBoard. */
+  export const chooseLogDirectory = 't9kjob:choose-log-directory';
+  /** Args: `id` of a TensorBoard, or else the one in front. */
+  export const restartTensorBoard = 't9kjob:restart-tensorboard';
+  export const stopTensorBoard = 't9kjob:stop-tensorboard';
+  /** Reveal the sidebar. */
+  export const showJobs = 't9kjob:show-jobs';
+  /** Args of the actions: `id`. Those that lose something ask first. */
+  export const stop = 't9kjob:stop';
+  export const pause = 't9kjob:pause';
+  export const resume = 't9kjob:resume';
+  export const rerun = 't9kjob:rerun';
+  export const remove = 't9kjob:remove';
+  export const deleteJob = 't9kjob:delete';
+  /** Args: `id`. Reveal the job's working or log directory in the file browser. */
+  export const openWorkingDirectory = 't9kjob:open-working-directory';
+  export const openLogDirectory = 't9kjob:open-log-directory';
+}

@@ -1,0 +1,85 @@
+"""A real Jupyter server in a directory of its own, for the benchmarks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TOKEN = "benchmark"
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running server: where it is, and how long it took to answer."""
+
+    url: str
+    root: Path
+    seconds: float
+
+    def request(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        request = urllib.request.Request(
+            self.url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    while True:
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with {process.returncode}")
+        try:
+            urllib.request.urlopen(f"{url}api?token={TOKEN}", timeout=5).close()
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.01)
+        else:
+            return
+
+
+@contextmanager
+def lab(port: int, *, extension: bool = True) -> Iterator[Lab]:
+    """Start JupyterLab on `port`, with or without the extension, and end it afterwards."""
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        root = home / "root"
+        root.mkdir()
+        page_config = home / "config" / "labconfig" / "page_config.json"
+        page_config.parent.mkdir(parents=True)
+        page_config.write_text(json.dumps({"disabledExtensions": {"jupyterlab_t9kjob": not extension}}))
+        environment = os.environ | {
+            "HOME": directory,
+            "JUPYTER_CONFIG_DIR": str(home / "config"),
+            "JUPYTER_DATA_DIR": str(home / "data"),
+            "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        }
+        url = f"http://127.0.0.1:{port}/"
+        with (home / "log").open("wb") as log:
+            started = time.monotonic()
+            process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+                    f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+                    f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}",
+                    f"--ServerApp.jpserver_extensions={{'jupyterlab_t9kjob': {extension}}}",
+                ],
+                env=environment, stdout=log, stderr=log,
+            )  # fmt: skip
+            try:
+                _wait_for(url, process)
+                yield Lab(url, root, time.monotonic() - started)
+            finally:
+                process.terminate()
+                process.wait()

@@ -1,0 +1,162 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { fireEvent, render, screen, within } from '@testing-library/react';
+import * as React from 'react';
+import { Job } from '../../../../src/api/types';
+import { JobActions } from '../../../../src/components/job/JobActions';
+import { JobHeader } from '../../../../src/components/job/JobHeader';
+import { CommandIDs } from '../../../../src/tokens';
+import { failedJob, fullJob } from '../../fakeJob';
+
+const trans = nullTranslator.load('jupyterlab_t9kjob');
+
+function header(job: Job, failureBelow = false, asOf: number | null = null) {
+  const showFailure = jest.fn();
+  const run = jest.fn();
+  const view = render(
+    <JobHeader
+      job={job}
+      engines={[]}
+      asOf={asOf}
+      failureBelow={failureBelow}
+      showFailure={showFailure}
+      trans={trans}
+    >
+      <JobActions
+        job={job}
+        trans={trans}
+        run={run}
+        has={() => true}
+        openMenu={() => undefined}
+      />
+    </JobHeader>
+  );
+  const buttons = (): (string | null)[] =>
+    within(screen.getByRole('toolbar'))
+      .getAllByRole('button')
+      .map(button => button.textContent || button.getAttribute('aria-label'));
+  return { ...view, showFailure, run, buttons };
+}
+
+describe('JobHeader', () => {
+  it('says who, where and why of a running job', () => {
+    const { container, buttons } = header(
+      fullJob({ restarts: 1, log_dirs: ['/w/runs'] })
+    );
+    expect(screen.getByRole('img', { name: 'running' })).toBeTruthy();
+    expect(screen.getByRole('heading').textContent).toBe('mnist-ddp-1');
+    expect(container.textContent).toMatch(
+      /Running for .+ · this machine · 2 processes on CPU/
+    );
+    expect(container.textContent).toContain(
+      'The replica is running. Restarted once.'
+    );
+    expect(buttons()).toEqual([
+      'TensorBoard',
+      'Pause',
+      'Stop',
+      'Clone',
+      'More actions'
+    ]);
+    expect(screen.queryByRole('progressbar')).toBeNull();
+  });
+
+  it('says how far and how good', () => {
+    header(
+      fullJob({
+        progress: {
+          text: 'Epoch 4 of 10, batch 412 of 938',
+          fraction: 0.35,
+          rate: '22.7 batches a second',
+          eta_seconds: 271,
+          metrics: { lr: 0.1, loss: 0.08123, 'val accuracy': 0.9718 },
+          updated_at: Date.now() / 1000
+        }
+      })
+    );
+    const bar = screen.getByRole('progressbar');
+    expect(bar.getAttribute('aria-valuenow')).toBe('35');
+    expect(bar.getAttribute('aria-valuetext')).toMatch(
+      /^Epoch 4 of 10, batch 412 of 938, 5 min left, ends about \d\d:\d\d$/
+    );
+    expect(screen.getByText('22.7 batches a second')).toBeTruthy();
+    const metrics = screen.getAllByRole('definition');
+    expect(metrics.map(item => item.textContent)).toEqual([
+      '0.08123',
+      '0.9718'
+    ]);
+  });
+
+  it('shows what is on its way and offers nothing that would be refused', () => {
+    const { buttons } = header(fullJob({ pending_action: 'stopping' }));
+    expect(screen.getByText('Stopping…')).toBeTruthy();
+    expect(buttons()).toEqual(['Clone', 'More actions']);
+  });
+
+  it('offers to resume a paused job', () => {
+    const { buttons, run } = header(
+      fullJob({ phase: 'Paused', actions: ['resume', 'stop', 'delete'] })
+    );
+    expect(buttons().slice(0, 2)).toEqual(['Resume', 'Stop']);
+    fireEvent.click(screen.getByText('Resume'));
+    expect(run).toHaveBeenCalledWith(CommandIDs.resume);
+  });
+
+  it('names the failing rank, its code and its error, and leads to the log', () => {
+    const { container, buttons, showFailure } = header(failedJob());
+    expect(container.textContent).toContain('Rank 1 failed: ValueError: boom.');
+    expect(container.textContent).toContain('Python error (1)');
+    fireEvent.click(screen.getByText('Show in log'));
+    expect(showFailure).toHaveBeenCalled();
+    expect(buttons()).toEqual(['Clone', 'Run again', 'Delete', 'More actions']);
+  });
+
+  it('stands still while nothing is heard of the job', () => {
+    const { container } = header(fullJob({ started_at: 1000 }), false, 1221);
+    expect(container.textContent).toContain('Running for 3 min 41 s · ');
+  });
+
+  it('does not say it twice where the failure is told below', () => {
+    const { container } = header(failedJob(), true);
+    expect(container.textContent).not.toContain('ValueError');
+  });
+
+  it('draws what a user stopped as neutral', () => {
+    const { container } = header(
+      failedJob({
+        ended_by: 'user',
+        failure: null,
+        reason: {
+          code: 'Stopped',
+          sentence: 'Stopped by you after 38 s',
+          hint: null,
+          fix: null,
+          verbatim: null,
+          links: []
+        }
+      })
+    );
+    expect(screen.getByRole('img', { name: 'stopped' })).toBeTruthy();
+    expect(container.textContent).toContain('Stopped by you after 38 s.');
+    expect(container.querySelector('[data-failed]')).toBeNull();
+  });
+
+  it('drops the bar of a job that has succeeded', () => {
+    header(
+      fullJob({
+        phase: 'Succeeded',
+        ended_by: 'itself',
+        ended_at: 1100,
+        progress: {
+          text: 'Epoch 10 of 10',
+          fraction: 1,
+          rate: null,
+          eta_seconds: null,
+          metrics: { accuracy: 0.99 },
+          updated_at: 1100
+        }
+      })
+    );
+    expect(screen.queryByRole('progressbar')).toBeNull();
+    expect(screen.getByRole('definition').textContent).toBe('0.99');
+  });
+});

@@ -1,0 +1,166 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act, fireEvent, render, screen } from '@testing-library/react';
+import * as React from 'react';
+import { Event, Job, Replica } from '../../../../src/api/types';
+import { attemptRows } from '../../../../src/components/job/Attempts';
+import {
+  argumentGroups,
+  Overview
+} from '../../../../src/components/job/Overview';
+import { Replicas, rankRange } from '../../../../src/components/job/Replicas';
+import { failedJob, fullJob, someReplica } from '../../fakeJob';
+import { someStream } from '../../fakeLog';
+
+const trans = nullTranslator.load('jupyterlab_t9kjob');
+
+function overview(job: Job, events: Event[] = [], replicas: Replica[] = []) {
+  const calls = {
+    setRawEvents: jest.fn(),
+    run: jest.fn(),
+    openFile: jest.fn(),
+    openFolder: jest.fn(),
+    openJob: jest.fn(),
+    showInLog: jest.fn(),
+    showAttempt: jest.fn(),
+    downloadLogs: jest.fn()
+  };
+  const view = render(
+    <Overview
+      job={job}
+      events={events}
+      replicas={replicas}
+      streams={[someStream(0, { size: 38_000_000 })]}
+      rawEvents={false}
+      trans={trans}
+      {...calls}
+    />
+  );
+  return { ...view, ...calls };
+}
+
+describe('Overview', () => {
+  it('says what runs, keeps options with their values, and opens the script', () => {
+    const { container, openFile } = overview(fullJob());
+    const command = container.querySelector('.jp-t9k-Command code');
+    expect(command?.textContent).toContain('train.py --lr 0.01');
+    expect(argumentGroups(['--a', '-1', 'b', '--c', '--d', 'e f'])).toEqual([
+      '--a -1 b',
+      '--c',
+      "--d 'e f'"
+    ]);
+    fireEvent.click(screen.getByText('Open train.py'));
+    expect(openFile).toHaveBeenCalledWith({
+      path: 'mnist_ddp/train.py',
+      line: 1
+    });
+    expect(screen.getByText('python3')).toBeTruthy();
+    expect(screen.getByText('1 replica, 2 processes')).toBeTruthy();
+  });
+
+  it('downloads the logs and says how large they are', () => {
+    const { container, downloadLogs } = overview(fullJob());
+    fireEvent.click(screen.getByText('Download'));
+    expect(downloadLogs).toHaveBeenCalled();
+    expect(container.textContent).toContain('38 MB');
+  });
+
+  it('tells a failure: rank, code in words, error, traceback without libraries', () => {
+    const { container, openFile, showInLog } = overview(failedJob());
+    expect(screen.getByText('Rank 1 failed: ValueError: boom')).toBeTruthy();
+    expect(container.textContent).toContain(
+      'Rank 1 on worker-0 ended: Python error (1)'
+    );
+    expect(screen.getByText('2 frames in torch/nn/b.py')).toBeTruthy();
+    expect(container.textContent).not.toContain('torch/nn/a.py');
+    fireEvent.click(screen.getByText('show'));
+    expect(container.textContent).toContain('torch/nn/a.py');
+    fireEvent.click(screen.getByText('mnist_ddp/train.py", line 96'));
+    expect(openFile).toHaveBeenCalledWith({
+      path: 'mnist_ddp/train.py',
+      line: 96
+    });
+    fireEvent.click(screen.getByText('Show in log'));
+    expect(showInLog).toHaveBeenCalled();
+  });
+
+  it('tells the story with repeats folded', () => {
+    const { container, setRawEvents } = overview(fullJob(), [
+      {
+        time: 1001,
+        type: 'Warning',
+        reason: 'WorkerRestart',
+        message: 'torchrun restarted its ranks.',
+        replica: 'worker-0',
+        count: 4
+      }
+    ]);
+    expect(container.textContent).toContain(
+      'worker-0 torchrun restarted its ranks.4×'
+    );
+    fireEvent.click(screen.getByRole('radio', { name: 'Events' }));
+    expect(setRawEvents).toHaveBeenLastCalledWith(true);
+    const words = screen.getByRole('radio', { name: 'Words' });
+    fireEvent.keyDown(words, { key: 'ArrowRight' });
+    expect(setRawEvents).toHaveBeenCalledTimes(2);
+  });
+
+  it('puts attempts that were alike into one row, the last first', () => {
+    const [attempt] = someReplica().attempts;
+    const failed = { ...attempt, ended_at: 1010, exit_code: 1, ended: 'x (1)' };
+    const second = { ...attempt, number: 2 };
+    const rows = attemptRows([
+      someReplica({ attempts: [failed, second] }),
+      someReplica({ index: 1, attempts: [failed, second] }),
+      someReplica({ index: 2, attempts: [{ ...failed, ended: 'y (1)' }] })
+    ]);
+    expect(rows.map(row => [row.attempt.number, row.replicas.join()])).toEqual([
+      [2, 'worker-0,worker-1'],
+      [1, 'worker-0,worker-1'],
+      [1, 'worker-2']
+    ]);
+  });
+});
+
+describe('Replicas', () => {
+  const replicas = [10, 2, 1].map(index =>
+    someReplica({ index, restarts: index })
+  );
+  const names = (): (string | null)[] =>
+    screen
+      .getAllByRole('row')
+      .slice(1)
+      .map(row => row.firstChild?.textContent ?? null);
+
+  it('sorts by number, and by any column', () => {
+    render(
+      <Replicas replicas={replicas} trans={trans} showLog={() => undefined} />
+    );
+    expect(names()).toEqual(['worker-1', 'worker-2', 'worker-10']);
+    fireEvent.click(screen.getByText('Restarts'));
+    fireEvent.click(screen.getByText('Restarts'));
+    expect(names()).toEqual(['worker-10', 'worker-2', 'worker-1']);
+    const header = screen.getByText('Restarts').closest('th');
+    expect(header?.getAttribute('aria-sort')).toBe('descending');
+  });
+
+  it('is one tab stop, in which arrows move', () => {
+    const showLog = jest.fn();
+    render(<Replicas replicas={replicas} trans={trans} showLog={showLog} />);
+    const grid = screen.getByRole('grid');
+    act(() => grid.focus());
+    expect(document.activeElement?.textContent).toBe('worker-1');
+    fireEvent.keyDown(document.activeElement as Element, { key: 'ArrowDown' });
+    expect(document.activeElement?.textContent).toBe('worker-2');
+    fireEvent.keyDown(document.activeElement as Element, { key: 'End' });
+    fireEvent.click(document.activeElement as Element);
+    expect(showLog.mock.calls[0][0].name).toBe('worker-2');
+    expect(grid.tabIndex).toBe(-1);
+  });
+
+  it('writes ranks as ranges', () => {
+    expect(rankRange([0, 1, 2, 3])).toBe('0 – 3');
+    expect(rankRange([5])).toBe('5');
+    expect(rankRange([0, 4])).toBe('0, 4');
+    expect(rankRange([])).toBe('');
+  });
+});

@@ -1,0 +1,291 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import * as React from 'react';
+import { ApiClient } from '../../../src/api/client';
+import { EngineInfo, Snapshot } from '../../../src/api/types';
+import { Monitor } from '../../../src/components/sidebar/Monitor';
+import { Jobs } from '../../../src/model/jobs';
+import { CommandIDs } from '../../../src/tokens';
+import { MonitorModel } from '../../../src/widgets/monitor';
+import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
+
+const trans = nullTranslator.load('');
+
+const engine: EngineInfo = {
+  name: 'local',
+  label: 'This machine',
+  available: true,
+  reason: null,
+  namespaces: [''],
+  default_namespace: '',
+  capabilities: {},
+  machine: {
+    hostname: 'lab',
+    cpus: 8,
+    memory_total: 16 * 2 ** 30,
+    memory_available: 12 * 2 ** 30,
+    devices: []
+  }
+};
+
+describe('the sidebar', () => {
+  let server: FakeServer;
+  let jobs: Jobs;
+  const run = jest.fn();
+  const openMenu = jest.fn();
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    run.mockClear();
+    openMenu.mockClear();
+    server = new FakeServer();
+    server.answer = () => json({ engines: [] });
+    jobs = new Jobs(new ApiClient(server.settings()));
+    render(
+      <Monitor
+        jobs={jobs}
+        model={new MonitorModel()}
+        run={run}
+        openMenu={openMenu}
+        trans={trans}
+      />
+    );
+  });
+
+  afterEach(() => {
+    jobs.dispose();
+    jest.useRealTimers();
+  });
+
+  const pass = (ms: number): Promise<void> =>
+    act(async () => {
+      await jest.advanceTimersByTimeAsync(ms);
+    });
+  const connect = async (changes: Partial<Snapshot> = {}): Promise<void> => {
+    server.socket.open();
+    server.socket.push(snapshot({ engines: [engine], ...changes }));
+    await pass(500);
+  };
+  const names = (): (string | null)[] =>
+    screen.getAllByRole('treeitem').map(row => row.getAttribute('data-key'));
+  const delta = async (changes: object): Promise<void> => {
+    server.socket.push({
+      type: 'delta',
+      revision: 2,
+      time: Date.now() / 1000,
+      jobs: [],
+      removed_jobs: [],
+      tensorboards: [],
+      removed_tensorboards: [],
+      engines: null,
+      ...changes
+    });
+    await pass(500);
+  };
+  const key = (element: Element | null, name: string, options = {}): void => {
+    fireEvent.keyDown(element ?? document.body, { key: name, ...options });
+  };
+
+  const two = [
+    someJob({ name: 'alpha', created_at: 2 }),
+    someJob({ name: 'beta', created_at: 1 })
+  ];
+
+  it('draws nothing at once, then a skeleton, then says that it is slow', async () => {
+    await pass(200);
+    expect(screen.queryByRole('status')).toBeNull();
+    await pass(200);
+    expect(screen.getByRole('status').textContent).toContain('Reading');
+    await pass(5000);
+    expect(screen.getByRole('status').textContent).toContain('longer than');
+  });
+
+  it('tells at first use what to do and where jobs can run', async () => {
+    await connect();
+    expect(screen.getByText('No jobs yet')).toBeTruthy();
+    expect(screen.getByText('This machine: 8 CPUs, no GPU')).toBeTruthy();
+    fireEvent.click(screen.getByText('Choose a script…'));
+    expect(run).toHaveBeenCalledWith(CommandIDs.chooseScript);
+  });
+
+  it('tells why no job can run', async () => {
+    await connect({
+      engines: [
+        { ...engine, available: false, reason: 'Needs Linux.', machine: null }
+      ]
+    });
+    expect(screen.getByText('Jobs can’t run here')).toBeTruthy();
+    expect(screen.getByText('This machine: Needs Linux.')).toBeTruthy();
+    const button = screen.getByText('New job').closest('button');
+    expect(button?.disabled).toBe(true);
+  });
+
+  it('gives the command when the server part is missing', async () => {
+    server.answer = () => new Response('<html>', { status: 404 });
+    server.socket.break();
+    await pass(100);
+    expect(screen.getByRole('alert').textContent).toContain(
+      'jupyter server extension enable jupyterlab_t9kjob'
+    );
+  });
+
+  it('keeps what it knows when the connection is lost, and comes back', async () => {
+    await connect({ jobs: two });
+    server.answer = () => json({ message: 'down' }, 503);
+    server.socket.break();
+    await pass(500);
+    expect(screen.queryByText(/Stale since/)).toBeNull();
+    for (let i = 0; i < 3; i++) {
+      server.socket.break();
+      await pass(900);
+    }
+    expect(screen.getByText(/Stale since/)).toBeTruthy();
+    expect(screen.getAllByText(/as of/).length).toBeGreaterThan(0);
+    expect(names()).toContain('local::alpha:u1');
+    const attempts = server.sockets.length;
+    fireEvent.click(screen.getByText('Try now'));
+    expect(server.sockets.length).toBe(attempts + 1);
+    await connect({ jobs: two });
+    expect(screen.queryByText(/Stale since/)).toBeNull();
+  });
+
+  it('filters, says that nothing is found, and clears by Escape', async () => {
+    await connect({ jobs: two });
+    const filter = screen.getByRole('searchbox');
+    fireEvent.change(filter, { target: { value: 'beta' } });
+    expect(names()).toEqual(['active', 'local::beta:u1', 'finished']);
+    fireEvent.change(filter, { target: { value: 'zeta' } });
+    expect(screen.getByText('No job matches “zeta”.')).toBeTruthy();
+    key(filter, 'Escape');
+    expect(names()).toHaveLength(4);
+  });
+
+  it('is one tab stop with keys for everything', async () => {
+    await connect({ jobs: two });
+    const rows = screen.getAllByRole('treeitem');
+    expect(rows.filter(row => row.tabIndex === 0)).toHaveLength(1);
+    act(() => rows[0].focus());
+    key(document.activeElement, 'ArrowDown');
+    expect(document.activeElement).toBe(rows[1]);
+    key(document.activeElement, 'End');
+    expect(document.activeElement).toBe(rows[3]);
+    key(document.activeElement, 'b');
+    expect(document.activeElement).toBe(rows[2]);
+    key(document.activeElement, 'Enter');
+    expect(run).toHaveBeenLastCalledWith(CommandIDs.openJob, {
+      id: 'local::beta:u1'
+    });
+    key(document.activeElement, 'Delete');
+    expect(run).toHaveBeenLastCalledWith(CommandIDs.deleteJob, {
+      id: 'local::beta:u1'
+    });
+    key(document.activeElement, 'F10', { shiftKey: true });
+    fireEvent.contextMenu(document.activeElement ?? document.body);
+    expect(openMenu.mock.calls.map(([id]) => id)).toEqual(['local::beta:u1']);
+    fireEvent.pointerDown(document.activeElement ?? document.body);
+    fireEvent.contextMenu(document.activeElement ?? document.body);
+    expect(openMenu).toHaveBeenCalledTimes(2);
+    key(document.activeElement, 'ArrowRight');
+    expect(document.activeElement?.getAttribute('aria-label')).toBe(
+      'Show the log'
+    );
+    key(document.activeElement, 'ArrowLeft');
+    expect(document.activeElement).toBe(rows[2]);
+    key(document.activeElement, 'ArrowLeft');
+    expect(document.activeElement).toBe(rows[0]);
+    key(document.activeElement, 'ArrowLeft');
+    expect(names()).toEqual(['active', 'finished']);
+  });
+
+  it('gives the focus to the next row when one is deleted', async () => {
+    await connect({ jobs: two });
+    act(() => screen.getAllByRole('treeitem')[1].focus());
+    await delta({ removed_jobs: ['local::alpha:u1'] });
+    expect(document.activeElement?.getAttribute('data-key')).toBe(
+      'local::beta:u1'
+    );
+  });
+
+  it('lets a job that ends stay until the pointer has left', async () => {
+    await connect({ jobs: two });
+    const tree = screen.getByRole('tree');
+    fireEvent.pointerEnter(tree);
+    await delta({
+      jobs: [{ ...two[0], phase: 'Succeeded', ended_at: 3, ended_by: 'itself' }]
+    });
+    expect(names()).toEqual([
+      'active',
+      'local::alpha:u1',
+      'local::beta:u1',
+      'finished'
+    ]);
+    expect(
+      screen.getAllByRole('treeitem')[1].getAttribute('aria-label')
+    ).toContain('succeeded');
+    fireEvent.pointerLeave(tree);
+    expect(names()).toEqual([
+      'active',
+      'local::beta:u1',
+      'finished',
+      'local::alpha:u1'
+    ]);
+  });
+
+  it('has only a window of a thousand jobs in the DOM', async () => {
+    await connect({
+      jobs: Array.from({ length: 1000 }, (_, i) =>
+        someJob({ name: `job-${i}`, created_at: i })
+      )
+    });
+    const rows = screen.getAllByRole('treeitem');
+    expect(rows.length).toBeLessThan(100);
+    expect(rows[1].getAttribute('aria-setsize')).toBe('1000');
+  });
+
+  it('offers on a row only what the job allows', async () => {
+    await connect({
+      jobs: [
+        someJob({ name: 'runs', log_dirs: ['/w/runs'] }),
+        someJob({
+          name: 'over',
+          phase: 'Succeeded',
+          ended_at: 3,
+          actions: ['rerun', 'delete']
+        })
+      ]
+    });
+    const labels = (name: string): (string | null)[] => {
+      const row = screen
+        .getAllByRole('treeitem')
+        .find(item => item.getAttribute('data-key') === `local::${name}:u1`);
+      return within(row as HTMLElement)
+        .getAllByRole('button', { hidden: true })
+        .map(button => button.getAttribute('aria-label'));
+    };
+    expect(labels('runs')).toEqual([
+      'Show the log',
+      'Open in TensorBoard',
+      'Stop…',
+      'More actions'
+    ]);
+    expect(labels('over')).toEqual([
+      'Show the log',
+      'Run again',
+      'More actions'
+    ]);
+  });
+
+  it('lists TensorBoards with what they do', async () => {
+    await connect({ tensorboards: [someTensorBoard({ status: 'starting' })] });
+    const section = screen.getByRole('region', { name: 'TensorBoards' });
+    expect(section.textContent).toContain('starting…');
+    fireEvent.click(within(section).getByText('mnist_ddp/runs'));
+    expect(run).toHaveBeenLastCalledWith(CommandIDs.openTensorBoard, {
+      id: 'tb1'
+    });
+    fireEvent.click(within(section).getByRole('button', { name: 'Stop' }));
+    expect(run).toHaveBeenLastCalledWith(CommandIDs.stopTensorBoard, {
+      id: 'tb1'
+    });
+  });
+});

@@ -1,0 +1,124 @@
+/** Jobs in full, for the views of one job. */
+import { Failure, Job, Replica } from '../../src/api/types';
+import { someJob } from './fakes';
+import { someSpec } from './launchFakes';
+
+/** A running local job in full. */
+export function fullJob(changes: Partial<Job> = {}): Job {
+  const summary = someJob();
+  return {
+    ...summary,
+    reason: {
+      code: 'Started',
+      sentence: 'The replica is running',
+      hint: null,
+      fix: null,
+      verbatim: null,
+      links: []
+    },
+    spec: someSpec({
+      name: summary.name,
+      entrypoint: { kind: 'script', value: '/w/mnist_ddp/train.py' },
+      args: ['--lr', '0.01', '--log_dir', '/w/mnist_ddp/runs'],
+      working_dir: '/w/mnist_ddp'
+    }),
+    command: ['python', '-m', 'torch.distributed.run', 'my train.py'],
+    working_dir: '/w/mnist_ddp',
+    working_dir_path: 'mnist_ddp',
+    log_dir_paths: [],
+    log_location: null,
+    failure: null,
+    request_id: null,
+    rerun_of: null,
+    ...changes
+  };
+}
+
+/** What became of rank 1. */
+export function someFailure(changes: Partial<Failure> = {}): Failure {
+  const frame = { path: null, line: 1, function: 'f', code: 'f()' };
+  return {
+    replica: 'worker-0',
+    attempt: 1,
+    rank: 1,
+    local_rank: 1,
+    exit_code: 1,
+    error: 'ValueError: boom',
+    frames: [
+      {
+        ...frame,
+        file: '/w/mnist_ddp/train.py',
+        path: 'mnist_ddp/train.py',
+        line: 96,
+        function: 'main',
+        library: false
+      },
+      { ...frame, file: '/x/site-packages/torch/nn/a.py', library: true },
+      { ...frame, file: '/x/site-packages/torch/nn/b.py', library: true }
+    ],
+    time: 2000,
+    link: {
+      kind: 'log',
+      label: 'Show in log',
+      stream: 'worker-0.1.rank-1.err',
+      offset: 42,
+      path: null,
+      line: null,
+      field: null,
+      url: null
+    },
+    ...changes
+  };
+}
+
+/** A job whose rank 1 failed. */
+export function failedJob(changes: Partial<Job> = {}): Job {
+  return fullJob({
+    phase: 'Failed',
+    ended_by: 'itself',
+    ended_at: 1042,
+    actions: ['rerun', 'delete', 'remove'],
+    reason: {
+      code: 'ExitCode',
+      sentence: 'Rank 1 failed: ValueError: boom',
+      hint: null,
+      fix: null,
+      verbatim: 'ValueError: boom',
+      links: []
+    },
+    failure: someFailure(),
+    ...changes
+  });
+}
+
+/** A replica that runs. */
+export function someReplica(changes: Partial<Replica> = {}): Replica {
+  const index = changes.index ?? 0;
+  return {
+    name: `worker-${index}`,
+    type: 'worker',
+    index,
+    status: 'Running',
+    ready: true,
+    node: 'here',
+    pid: 100 + index,
+    ranks: [2 * index, 2 * index + 1],
+    processes: 2,
+    devices: [],
+    restarts: 0,
+    started_at: 1001,
+    ended_at: null,
+    exit_code: null,
+    attempts: [
+      {
+        number: 1,
+        started_at: 1001,
+        ended_at: null,
+        exit_code: null,
+        ended: null,
+        worker_restarts: 0
+      }
+    ],
+    ...changes
+  };
+}

@@ -1,0 +1,113 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import {
+  formatAge,
+  formatAgo,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatEta,
+  formatExact,
+  formatExitCode,
+  formatMemory,
+  formatTime
+} from '../../../src/model/format';
+
+const trans = nullTranslator.load('');
+const at = (...parts: [number, number, number, number, number]): number =>
+  new Date(...parts).getTime() / 1000;
+
+describe('durations', () => {
+  it.each([
+    [-3, '0 s'],
+    [38.9, '38 s'],
+    [60, '1 min'],
+    [252, '4 min 12 s'],
+    [3600, '1 h'],
+    [9999, '2 h 46 min'],
+    [100_000, '27 h 46 min'],
+    [3 * 86400 + 5, '3 days']
+  ])('%d s is “%s”', (seconds, text) => {
+    expect(formatDuration(seconds, trans)).toBe(text);
+  });
+
+  it.each([
+    [40, '40 s'],
+    [400, '6 min'],
+    [7440, '2 h 04 min'],
+    [12 * 3600 + 60, '12 h'],
+    [86400 * 2, '2 days']
+  ])('an age of %d s is “%s”', (seconds, text) => {
+    expect(formatAge(seconds, trans)).toBe(text);
+  });
+
+  it.each([
+    [0.4, 'just now'],
+    [20, '20 s ago'],
+    [7200, '2 h 00 min ago']
+  ])('%d s ago is “%s”', (seconds, text) => {
+    expect(formatAgo(seconds, trans)).toBe(text);
+  });
+
+  it.each([
+    [1, '5 s left'],
+    [43, '45 s left'],
+    [95, '2 min left'],
+    [9980, '2 h 45 min left']
+  ])('an estimate of %d s is “%s”', (seconds, text) => {
+    expect(formatEta(seconds, trans)).toBe(text);
+  });
+});
+
+describe('times', () => {
+  const now = at(2026, 10, 20, 10, 0);
+
+  it.each([
+    [at(2026, 10, 20, 9, 58), '09:58'],
+    [at(2026, 10, 19, 23, 59), 'yesterday'],
+    [at(2026, 10, 18, 9, 0), '18 Nov'],
+    [at(2025, 10, 19, 9, 0), '19 Nov 2025']
+  ])('%d is “%s”', (time, text) => {
+    expect(formatTime(time, trans, now)).toBe(text);
+  });
+
+  it('gives the exact time with its zone', () => {
+    expect(formatExact(at(2026, 10, 19, 9, 58))).toMatch(
+      /^2026-11-19 09:58:00 UTC([+-]\d+(:\d\d)?)?$/
+    );
+  });
+});
+
+describe('sizes', () => {
+  it.each([
+    [512, '512 B'],
+    [1400, '1.4 kB'],
+    [11_000_000, '11 MB'],
+    [999_999, '1.0 MB']
+  ])('%d bytes are “%s”', (bytes, text) => {
+    expect(formatBytes(bytes)).toBe(text);
+  });
+
+  it('gives memory in binary units', () => {
+    expect(formatMemory(16 * 2 ** 30)).toBe('16.0 GiB');
+    expect(formatMemory(192 * 2 ** 30)).toBe('192 GiB');
+  });
+
+  it('parts thousands', () => {
+    expect(formatCount(1440)).toBe('1\u202f440');
+    expect(formatCount(123)).toBe('123');
+  });
+});
+
+describe('exit codes', () => {
+  it.each([
+    [0, 'Completed (0)'],
+    [1, 'Python error (1)'],
+    [2, 'Error (2)'],
+    [137, 'Killed (137)'],
+    [143, 'Asked to end (143)'],
+    [138, 'Ended by signal 10 (138)'],
+    [200, 'Error (200)']
+  ])('%d is “%s”', (code, text) => {
+    expect(formatExitCode(code, trans)).toBe(text);
+  });
+});

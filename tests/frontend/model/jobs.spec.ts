@@ -1,0 +1,233 @@
+import { ApiClient, ApiError } from '../../../src/api/client';
+import { JobSummary } from '../../../src/api/types';
+import { Jobs } from '../../../src/model/jobs';
+import { IJobs } from '../../../src/tokens';
+import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
+
+const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
+
+/** Resolves when the jobs, as they are at a change, satisfy the condition. */
+const until = (jobs: IJobs, condition: () => boolean): Promise<void> =>
+  new Promise(resolve => {
+    const check = (): void => {
+      if (condition()) {
+        jobs.changed.disconnect(check);
+        resolve();
+      }
+    };
+    jobs.changed.connect(check);
+    check();
+  });
+
+describe('Jobs', () => {
+  let server: FakeServer;
+  let jobs: Jobs;
+
+  beforeEach(() => {
+    server = new FakeServer();
+    server.answer = () => json({ engines: [] });
+    jobs = new Jobs(new ApiClient(server.settings()));
+  });
+
+  afterEach(() => jobs.dispose());
+
+  const delta = (changes: object): void =>
+    server.socket.push({
+      type: 'delta',
+      revision: 2,
+      time: Date.now() / 1000,
+      jobs: [],
+      removed_jobs: [],
+      tensorboards: [],
+      removed_tensorboards: [],
+      engines: null,
+      ...changes
+    });
+
+  it('is ready with the first snapshot, newest job first', async () => {
+    server.socket.open();
+    expect(server.socket.sent).toEqual([
+      { type: 'subscribe', jobs: true, tensorboards: true, details: [] }
+    ]);
+    server.socket.push(
+      snapshot({
+        jobs: [
+          someJob({ name: 'old', created_at: 1 }),
+          someJob({ name: 'new', created_at: 2 })
+        ]
+      })
+    );
+    await jobs.ready;
+    expect(jobs.jobs.map(job => job.name)).toEqual(['new', 'old']);
+    expect(jobs.connection).toEqual({ state: 'open' });
+  });
+
+  it('applies deltas, and tells it once a frame', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    await frame();
+    const told = jest.fn();
+    jobs.changed.connect(told);
+    for (let i = 0; i < 50; i++) {
+      delta({ jobs: [someJob({ restarts: i })] });
+    }
+    delta({
+      jobs: [someJob({ name: 'other' })],
+      removed_jobs: [someJob().id],
+      tensorboards: [someTensorBoard()]
+    });
+    expect(jobs.jobs.map(job => job.name)).toEqual(['other']);
+    expect(told).not.toHaveBeenCalled();
+    await frame();
+    expect(told).toHaveBeenCalledTimes(1);
+    delta({ removed_tensorboards: ['tb1'] });
+    expect(jobs.tensorboards).toEqual([]);
+  });
+
+  it('says that a job has ended, once, also when it ended unseen', async () => {
+    const ended: JobSummary[] = [];
+    jobs.ended.connect((_, job) => ended.push(job));
+    const over = { phase: 'Succeeded' as const, ended_at: 2000 };
+    server.socket.open();
+    server.socket.push(
+      snapshot({
+        jobs: [
+          someJob(),
+          someJob({ name: 'away' }),
+          someJob({ name: 'was', ...over })
+        ]
+      })
+    );
+    delta({ jobs: [someJob(over)] });
+    delta({ jobs: [someJob(over)] });
+    server.socket.break();
+    jobs.reconnect();
+    server.socket.open();
+    server.socket.push(
+      snapshot({ jobs: [someJob(over), someJob({ name: 'away', ...over })] })
+    );
+    expect(ended.map(job => job.name)).toEqual(['mnist-ddp-1', 'away']);
+  });
+
+  it('does not take a job that is not heard of for one that ended', () => {
+    const ended = jest.fn();
+    jobs.ended.connect(ended);
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    delta({ jobs: [someJob({ phase: 'Unknown' })] });
+    expect(ended).not.toHaveBeenCalled();
+  });
+
+  it('keeps the last state, dated, while the connection is lost', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    const before = Date.now() / 1000;
+    server.socket.break();
+    expect(jobs.connection.state).toBe('lost');
+    expect(jobs.jobs.length).toBe(1);
+    const asOf = jobs.asOf;
+    expect(asOf).toBeGreaterThan(before - 5);
+    await new Promise(resolve => setTimeout(resolve, 20));
+    expect(jobs.asOf).toBe(asOf);
+    jobs.reconnect();
+    server.socket.open();
+    expect(jobs.connection.state).toBe('open');
+  });
+
+  it('finds out that the server part is missing', async () => {
+    server.answer = () => new Response('<html>', { status: 404 });
+    server.socket.break();
+    await until(jobs, () => jobs.connection.state === 'missing');
+    // It was enabled meanwhile, and Jupyter restarted.
+    jobs.reconnect();
+    server.socket.open();
+    expect(jobs.connection.state).toBe('open');
+  });
+
+  it('subscribes to the details of a job while somebody watches it', async () => {
+    server.socket.open();
+    const id = someJob().id;
+    const one = jobs.watch(id);
+    const two = jobs.watch(id);
+    await Promise.resolve();
+    const told = jest.fn();
+    one.changed.connect(told);
+    server.socket.push({
+      type: 'job',
+      revision: 1,
+      id,
+      job: someJob(),
+      replicas: [],
+      events: []
+    });
+    await frame();
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(two.detail?.job?.name).toBe('mnist-ddp-1');
+    server.socket.push({
+      type: 'job',
+      revision: 2,
+      id,
+      job: null,
+      replicas: [],
+      events: []
+    });
+    expect(one.detail).toBeNull();
+    one.dispose();
+    one.dispose();
+    await Promise.resolve();
+    two.dispose();
+    await Promise.resolve();
+    expect(
+      server.socket.sent.map(m => (m as { details: string[] }).details)
+    ).toEqual([[], [id], []]);
+  });
+
+  it('asks for the details again after a reconnection', () => {
+    server.socket.open();
+    jobs.watch('a');
+    server.socket.break();
+    jobs.reconnect();
+    server.socket.open();
+    expect(server.socket.sent).toEqual([
+      { type: 'subscribe', jobs: true, tensorboards: true, details: ['a'] }
+    ]);
+  });
+
+  it('shows an action as pending until the server speaks of the job', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    server.answer = () => json(someJob({ pending_action: 'stopping' }));
+    const acting = jobs.act(someJob().id, 'stop');
+    expect(jobs.get(someJob().id)).toMatchObject({
+      phase: 'Running',
+      pending_action: 'stopping'
+    });
+    await acting;
+    expect(server.requests[0]).toMatchObject({
+      method: 'POST',
+      url: expect.stringMatching(/u1\/stop$/)
+    });
+    expect(jobs.jobs[0].pending_action).toBe('stopping');
+    delta({
+      jobs: [someJob({ phase: 'Failed', ended_by: 'user', ended_at: 2 })]
+    });
+    expect(jobs.jobs[0].pending_action).toBeNull();
+  });
+
+  it('takes the pending action back when it is refused', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    server.answer = () => json({ message: 'It has ended.' }, 409);
+    await expect(jobs.act(someJob().id, 'pause')).rejects.toThrow(ApiError);
+    expect(jobs.jobs[0].pending_action).toBeNull();
+  });
+
+  it('deletes with or without the record', async () => {
+    server.answer = () => json(someJob(), 202);
+    await jobs.act('x', 'delete', { remove: true });
+    expect(server.requests[0]).toMatchObject({
+      method: 'DELETE',
+      url: expect.stringMatching(/\/jobs\/x\?remove=true$/)
+    });
+  });
+});

@@ -1,0 +1,47 @@
+import {
+  preferAutoReload,
+  pressReload,
+  themedUrl
+} from '../../../src/model/tensorboard';
+
+const KEY = '_tb_global_settings';
+
+describe('preferAutoReload', () => {
+  beforeEach(() => window.localStorage.clear());
+
+  it('switches it on and keeps the other settings', () => {
+    window.localStorage.setItem(KEY, '{"theme":"dark"}');
+    expect(preferAutoReload(window.localStorage)).toBe(true);
+    expect(JSON.parse(window.localStorage.getItem(KEY) ?? '')).toEqual({
+      theme: 'dark',
+      autoReload: true
+    });
+  });
+
+  it('leaves it off for who has switched it off', () => {
+    window.localStorage.setItem(KEY, '{"autoReload":false}');
+    expect(preferAutoReload(window.localStorage)).toBe(false);
+    expect(window.localStorage.getItem(KEY)).toBe('{"autoReload":false}');
+  });
+
+  it('replaces broken settings', () => {
+    window.localStorage.setItem(KEY, '{');
+    expect(preferAutoReload(window.localStorage)).toBe(true);
+  });
+});
+
+it('gives the page the theme, and the slash that it needs', () => {
+  expect(themedUrl('/a/ui', true)).toBe('/a/ui/?darkMode=true');
+  expect(themedUrl('/a/ui/', false)).toBe('/a/ui/?darkMode=false');
+});
+
+it('presses the page’s own button', () => {
+  const page = document.implementation.createHTMLDocument();
+  pressReload(page);
+  page.body.innerHTML =
+    '<app-header-reload><button></button></app-header-reload>';
+  const pressed = jest.fn();
+  page.querySelector('button')?.addEventListener('click', pressed);
+  pressReload(page);
+  expect(pressed).toHaveBeenCalledTimes(1);
+});

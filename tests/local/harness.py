@@ -1,0 +1,143 @@
+"""Ways to drive a local engine and to wait for what it does."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import textwrap
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jupyterlab_t9kjob.core.job import Job, JobSummary
+from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+from jupyterlab_t9kjob.engines.local.command import Interpreter
+from jupyterlab_t9kjob.engines.local.engine import LocalEngine, Settings
+
+ENDED = ("Succeeded", "Failed")
+
+
+async def this_python(name: str | None) -> Interpreter:
+    return Interpreter(sys.executable, {"FROM_KERNEL": "yes"}, name or "python3")
+
+
+@dataclass
+class Bench:
+    """An engine, a folder for scripts, and what was heard from the engine."""
+
+    engine: LocalEngine
+    home: Path
+    root: Path
+    heard: list[tuple[str, JobSummary | None]] = field(default_factory=list)
+    uids: list[str] = field(default_factory=list)
+    _news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def hear(self, job_id: str, summary: JobSummary | None) -> None:
+        self.heard.append((job_id, summary))
+        self._news.set()
+
+    def script(self, text: str, name: str = "train.py") -> Path:
+        path = self.root / name
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def spec(self, text: str = "", **fields: Any) -> JobSpec:
+        number = uuid.uuid4().hex[:6]
+        script = self.script(text, f"train_{number}.py")
+        defaults: dict[str, Any] = {
+            "name": f"job-{number}",
+            "entrypoint": Entrypoint(value=str(script)),
+            "torchrun": None,
+        }
+        return JobSpec.model_validate(defaults | fields)
+
+    async def submit(self, text: str = "", *, request_id: str | None = None, **fields: Any) -> Job:
+        job = await self.engine.create(
+            self.spec(text, **fields), namespace="", request_id=request_id or uuid.uuid4().hex
+        )
+        self.uids.append(job.uid)
+        return job
+
+    async def until(self, uid: str, reached: Callable[[Job], bool], seconds: float = 40) -> Job:
+        """Wait, by the engine's own announcements, until the job is as wanted."""
+        end = time.monotonic() + seconds
+        while True:
+            self._news.clear()
+            job = await self.engine.job(uid)
+            if reached(job):
+                return job
+            await asyncio.wait_for(self._news.wait(), end - time.monotonic())
+
+    async def known(self, uid: str) -> None:
+        """Wait until the engine has found a job that another one made."""
+        while uid not in {job.uid for job in await self.engine.jobs()}:
+            self._news.clear()
+            await asyncio.wait_for(self._news.wait(), 10)
+
+    async def ended(self, uid: str, seconds: float = 40) -> Job:
+        return await self.until(uid, lambda job: job.phase in ENDED, seconds)
+
+    async def running(self, uid: str) -> Job:
+        return await self.until(uid, lambda job: job.phase == "Running")
+
+    async def output(self, uid: str, stream: str) -> bytes:
+        files = {file.stream.id: file for file in await self.engine.log_files(uid)}
+        return files[stream].path.read_bytes()
+
+    async def codes(self, uid: str) -> list[str]:
+        """Return the reasons of all events, oldest first."""
+        return [event.reason for event in reversed(await self.engine.events(uid))]
+
+    async def written(self, path: Path, seconds: float = 20) -> str:
+        """Wait until a job's script has written a file (it has no other way to tell)."""
+        return await asyncio.to_thread(_wait_for_text, path, seconds)
+
+
+async def eventually(true: Callable[[], Any], seconds: float = 15) -> None:
+    """Wait for something outside of the engine, which nothing announces."""
+
+    def wait() -> None:
+        end = time.monotonic() + seconds
+        while not true():
+            if time.monotonic() > end:
+                raise TimeoutError
+            time.sleep(0.01)
+
+    await asyncio.to_thread(wait)
+
+
+def _wait_for_text(path: Path, seconds: float) -> str:
+    end = time.monotonic() + seconds
+    while not (path.exists() and path.read_text()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"{path} was not written")
+        time.sleep(0.02)
+    return path.read_text()
+
+
+def carrying(uid: str) -> list[int]:
+    """Return all processes of the machine that carry the job's mark, by our own reading of /proc."""
+    mark = f"T9KJOB_UID={uid}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def make_engine(home: Path, root: Path, **settings: Any) -> LocalEngine:
+    quick = {"grace_seconds": 1.0, "backoff_seconds": 0.1} | settings
+    return LocalEngine(home, root, this_python, Settings(**quick))

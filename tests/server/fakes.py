@@ -1,0 +1,213 @@
+"""An engine without processes: jobs in memory, logs in real files. For what a real engine can't be made to do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+from jupyterlab_t9kjob.core.engine import Capability, EngineInfo, Listener, LogFile, Preview
+from jupyterlab_t9kjob.core.errors import Conflict, NotFound
+from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
+from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+from jupyterlab_t9kjob.launch.model import LaunchPreview
+from jupyterlab_t9kjob.logs import index
+from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+
+PENDING = {"stop": "stopping", "pause": "pausing", "resume": "resuming", "delete": "deleting"}
+
+
+class FakeEngine:
+    name = "local"
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.known: dict[str, Job] = {}
+        self.requests: dict[str, str] = {}
+        self.listeners: list[Listener] = []
+        self.streams: dict[str, dict[str, LogFile]] = {}
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.refusal: Exception | None = None
+        self.conflict: Conflict | None = None
+        self.created = 0
+        self.looks = 0
+
+    async def start(self) -> None:
+        self.home.mkdir(parents=True, exist_ok=True)
+
+    async def stop(self) -> None:
+        self.listeners.clear()
+
+    def listen(self, listener: Listener):
+        self.listeners.append(listener)
+        return lambda: listener in self.listeners and self.listeners.remove(listener)
+
+    async def info(self) -> EngineInfo:
+        return EngineInfo(
+            name="local", label="This machine", available=True, capabilities={"pause": Capability(supported=True)}
+        )
+
+    async def jobs(self) -> list[JobSummary]:
+        return [summary(job) for job in sorted(self.known.values(), key=lambda job: -job.created_at)]
+
+    async def job(self, uid: str) -> Job:
+        if self.refusal is not None:
+            raise self.refusal
+        if uid not in self.known:
+            raise NotFound(f"There is no job {uid}.")
+        return self.known[uid]
+
+    async def replicas(self, uid: str) -> list[Replica]:
+        await self.job(uid)
+        return [Replica(name="worker-0", type="worker", index=0, status="Running")]
+
+    async def events(self, uid: str) -> list[Event]:
+        await self.job(uid)
+        return [Event(time=1.0, reason="Created", message="It was created.")]
+
+    async def manifest(self, uid: str) -> ManifestView:
+        return ManifestView(submitted=(await self.job(uid)).spec.model_dump())
+
+    async def log_files(self, uid: str) -> list[LogFile]:
+        self.looks += 1
+        await self.job(uid)
+        return [sized(file) for file in self.streams.get(uid, {}).values()]
+
+    async def preview(self, spec: JobSpec, namespace: str) -> Preview:
+        return Preview(command="torchrun", summary="1 process on this machine")
+
+    async def created_by(self, request_id: str) -> Job | None:
+        return self.known.get(self.requests.get(request_id, ""))
+
+    async def create(self, spec: JobSpec, *, namespace: str, request_id: str, rerun_of: str | None = None) -> Job:
+        await self.gate.wait()
+        if request_id in self.requests:
+            return self.known[self.requests[request_id]]
+        if any(job.name == spec.name and not job.deleted for job in self.known.values()):
+            raise Conflict(f"There is a job {spec.name} already.", field="/spec/name")
+        self.created += 1
+        job = self.put(spec=spec, request_id=request_id, rerun_of=rerun_of, phase="Pending")
+        self.requests[request_id] = job.uid
+        return job
+
+    async def act(self, uid: str, action: str) -> Job:
+        job = await self.job(uid)
+        if self.conflict is not None:
+            raise self.conflict
+        if job.phase in ("Succeeded", "Failed") and action != "delete":
+            raise Conflict(f"This job has ended, so it can't be asked to {action}.")
+        return self.change(uid, pending_action=PENDING[action])
+
+    async def remove(self, uid: str) -> None:
+        job = await self.job(uid)
+        if not job.deleted and job.phase not in ("Succeeded", "Failed"):
+            raise Conflict("This job has not ended.", hint="Stop or delete it first.")
+        del self.known[uid]
+        self.tell(job.id, None)
+
+    # -- what tests do to it ----------------------------------------------------------------------------------------
+
+    def tell(self, ident: str, job: Job | None) -> None:
+        for listener in list(self.listeners):
+            listener(ident, summary(job) if job else None)
+
+    def put(self, name: str = "train-1", spec: JobSpec | None = None, **fields: object) -> Job:
+        spec = spec or JobSpec(name=name, entrypoint=Entrypoint(value="/work/train.py"))
+        uid = f"u{len(self.known) + 1}-{os.urandom(4).hex()}"
+        values = {"phase": "Running", "created_at": time.time(), "actions": ["rerun"], **fields}
+        job = Job(
+            id=job_id("local", "", spec.name, uid),
+            engine="local",
+            namespace="",
+            name=spec.name,
+            uid=uid,
+            spec=spec,
+            command=["torchrun", "train.py"],
+            reason=Reason(code="Started", sentence="It runs."),
+            **values,
+        )
+        self.known[uid] = job
+        self.tell(job.id, job)
+        return job
+
+    def change(self, uid: str, **fields: object) -> Job:
+        job = self.known[uid] = self.known[uid].model_copy(update=fields)
+        self.tell(job.id, job)
+        return job
+
+    def stream(self, job: Job, stream: str, **fields: object) -> Log:
+        path = self.home / f"{job.uid}.{stream}.log"
+        values = {"replica": "worker-0", "attempt": 1, "source": "rank", "size": 0, **fields}
+        described = LogStream(id=stream, **values)
+        self.streams.setdefault(job.uid, {})[stream] = LogFile(described, path, path.with_suffix(".index"))
+        return Log(path)
+
+
+class Log:
+    """A log file that grows, with its index."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.index = path.with_suffix(".index")
+        path.touch()
+
+    def write(self, data: bytes, time: float | None = None) -> Log:
+        with self.path.open("ab") as file:
+            file.write(data)
+        if time is not None:
+            descriptor = os.open(self.index, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            index.append(descriptor, time, self.path.stat().st_size)
+            os.close(descriptor)
+        return self
+
+
+class FakeLaunch:
+    def __init__(self) -> None:
+        self.admitted: list[JobSpec] = []
+        self.refusal: Exception | None = None
+
+    async def admit(self, spec: JobSpec) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.admitted.append(spec)
+
+    async def preview(self, request: object) -> LaunchPreview:
+        return LaunchPreview(command="torchrun", summary="1 process on this machine")
+
+
+class FakeTensorBoards:
+    def __init__(self) -> None:
+        self.known: dict[str, TensorBoard] = {}
+        self.listeners: list[object] = []
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def list(self) -> list[TensorBoard]:
+        return list(self.known.values())
+
+    def listen(self, listener):
+        self.listeners.append(listener)
+        return lambda: self.listeners.remove(listener)
+
+    def put(self, ident: str, status: str | None = "running") -> None:
+        board = None
+        if status is not None:
+            board = TensorBoard(id=ident, log_dirs=["/runs"], paths=["runs"], label=ident, status=status, url="x/")
+            self.known[ident] = board
+        else:
+            del self.known[ident]
+        for listener in self.listeners:
+            listener(ident, board)
+
+
+def summary(job: Job) -> JobSummary:
+    return JobSummary(**{name: getattr(job, name) for name in JobSummary.model_fields})
+
+
+def sized(file: LogFile) -> LogFile:
+    size = file.path.stat().st_size if file.path.exists() else 0
+    return LogFile(file.stream.model_copy(update={"size": size}), file.path, file.index)

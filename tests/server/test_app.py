@@ -1,0 +1,121 @@
+"""The extension's life: lazily started, cheap to load, active while jobs run, stopped in bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+from jupyter_server._tz import utcnow
+
+from jupyterlab_t9kjob import app as app_module
+from jupyterlab_t9kjob.app import T9kJobApp
+from tests.server.conftest import Api, eventually
+from tests.server.fakes import FakeEngine
+
+
+async def test_nothing_starts_before_it_is_needed(fakes: SimpleNamespace, app: T9kJobApp, api: Api):
+    assert app._services is None
+    first, second = await asyncio.gather(api("GET", "engines"), api("GET", "jobs"))
+    assert first.status == second.status == 200
+    assert await app.services() is await app.services()
+
+
+async def test_the_servers_hook_starts_it(fakes: SimpleNamespace, app: T9kJobApp, jp_serverapp: Any):
+    await app._start_jupyter_server_extension(jp_serverapp)
+    assert app._services is not None
+
+
+async def test_a_start_that_fails_is_an_answer_and_is_tried_again(fakes: SimpleNamespace, app: T9kJobApp, api: Api):
+    works, fakes.engine.start = fakes.engine.start, fail
+    await app._start_jupyter_server_extension(app.serverapp)
+    answer = await api("GET", "jobs", "local::a:b", "replicas", contract=False)
+    assert (answer.status, answer.json["reason"]) == (503, "Unavailable")
+    assert "No space left" in answer.json["verbatim"] and app.home in answer.json["hint"]
+    fakes.engine.start = works
+    assert (await api("GET", "engines")).status == 200
+
+
+async def fail() -> None:
+    raise OSError(28, "No space left on device")
+
+
+async def test_running_jobs_are_activity(engine: FakeEngine, app: T9kJobApp, jp_web_app: Any):
+    app.activity_interval = 0.01
+    job = engine.put(phase="Pending")
+    await app.services()
+    assert app.current_activity() == 1
+    for _ in range(2):  # it advances
+        before = utcnow()
+        await eventually(lambda before=before: jp_web_app.last_activity() > before)
+    engine.change(job.uid, phase="Paused")
+    assert not app.current_activity()
+    engine.change(job.uid, phase="Running")
+    assert app.current_activity() == 1
+    app.local_jobs_are_activity = False
+    assert not app.current_activity()
+    app.local_jobs_are_activity = True
+    engine.change(job.uid, phase="Succeeded")
+    assert not app.current_activity()
+
+
+async def test_looking_is_no_activity_and_doing_is(engine: FakeEngine, api: Api, open_page, jp_web_app: Any):
+    job = engine.put(phase="Paused")
+    long_ago = utcnow() - timedelta(hours=5)
+    jp_web_app.settings["started"] = jp_web_app.settings["api_last_activity"] = long_ago
+    jp_web_app.settings["kernel_manager"].last_kernel_activity = long_ago
+    await api("GET", "jobs")
+    await api("GET", "jobs", job.id, "logs")
+    await api("GET", "nothing")
+    stream, logs = await open_page("stream"), await open_page("jobs", job.id, "logs")
+    await stream.send(type="subscribe")
+    await stream.receive()
+    await logs.receive()
+    assert jp_web_app.last_activity() == long_ago
+    await api("POST", "jobs", job.id, "stop")
+    assert jp_web_app.last_activity() > long_ago
+
+
+async def test_stop_ends_everything_in_bounded_time(fakes: SimpleNamespace, app: T9kJobApp, open_page, monkeypatch):
+    job = fakes.engine.put()
+    fakes.engine.stream(job, "s").write(b"x\n")
+    stream, logs = await open_page("stream"), await open_page("jobs", job.id, "logs")
+    await stream.send(type="subscribe", details=[job.id])
+    await logs.send(type="follow", cursor={})
+    await logs.until(type="append")
+    await app.stop_extension()
+    for page in (stream, logs):
+        while await page.receive() is not None:
+            pass
+    assert not [task for task in asyncio.all_tasks() if "jupyterlab_t9kjob" in str(task.get_coro())]
+    assert not fakes.engine.listeners
+
+    await app.services()
+    monkeypatch.setattr(app_module, "STOP_SECONDS", 0.1)
+    monkeypatch.setattr(fakes.engine, "stop", lambda: asyncio.sleep(60))
+    began = time.monotonic()
+    await app.stop_extension()
+    assert time.monotonic() - began < 5
+
+
+def test_loading_imports_nothing_heavy():
+    """What the server's start pays; the rest is imported by the hook, when the address has been printed."""
+    code = """
+import json, sys
+import jupyter_server.serverapp
+before = set(sys.modules)
+import jupyterlab_t9kjob
+jupyterlab_t9kjob._jupyter_server_extension_points()
+from jupyterlab_t9kjob.handlers.routes import handlers
+handlers()
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
+    heavy = {"pydantic", "torch", "tensorboard", "numpy", "yaml", "psutil", "kubernetes", "nbformat"}
+    assert not {name.split(".")[0] for name in loaded} & heavy
+    assert "jupyterlab_t9kjob.services" not in loaded

@@ -1,0 +1,98 @@
+"""Log files as they are: bytes, ranges, archives, names."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+
+import pytest
+
+from tests.server.conftest import Api
+from tests.server.fakes import FakeEngine
+
+OUT = "worker-0.1.rank-0.out"
+BYTES = bytes(range(256)) * 5000 + b"\r\n\0\xff" + "世界".encode()
+
+
+async def test_bytes_are_as_they_were_written(engine: FakeEngine, api: Api):
+    job = engine.put()
+    engine.stream(job, OUT).write(BYTES)
+    answer = await api("GET", "jobs", job.id, "logs", OUT)
+    assert answer.body == BYTES
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Content-Disposition" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ({"offset": 10}, BYTES[10:]),
+        ({"offset": 10, "limit": 5}, BYTES[10:15]),
+        ({"limit": 10**18}, BYTES),
+        ({"offset": len(BYTES) + 5}, b""),
+    ],
+)
+async def test_parts(engine: FakeEngine, api: Api, query: dict[str, int], part: bytes):
+    job = engine.put()
+    engine.stream(job, OUT).write(BYTES)
+    answer = await api("GET", "jobs", job.id, "logs", OUT, **query)
+    assert answer.body == part
+    assert int(answer.headers["Content-Length"]) == len(part)
+
+
+@pytest.mark.parametrize("query", [{"offset": "-1"}, {"limit": "0"}, {"offset": "x"}, {"download": "1"}])
+async def test_bad_queries(engine: FakeEngine, api: Api, query: dict[str, str]):
+    job = engine.put()
+    engine.stream(job, OUT)
+    assert (await api("GET", "jobs", job.id, "logs", OUT, **query)).status == 400
+
+
+async def test_download_has_a_name(engine: FakeEngine, api: Api):
+    job = engine.put()
+    engine.stream(job, OUT).write(b"x")
+    answer = await api("GET", "jobs", job.id, "logs", OUT, download="true")
+    assert 'filename="train-1.worker-0.1.rank-0.out.log"' in answer.headers["Content-Disposition"]
+
+
+@pytest.mark.parametrize("stream", ["nothing", "../../../../etc/passwd", "..", "%2e%2e", "a\nb", "\0"])
+async def test_unknown_streams(engine: FakeEngine, api: Api, stream: str):
+    job = engine.put()
+    engine.stream(job, OUT).write(b"x")
+    assert (await api("GET", "jobs", job.id, "logs", stream)).status == 404
+
+
+async def test_a_file_that_has_gone(engine: FakeEngine, api: Api):
+    job = engine.put()
+    engine.stream(job, OUT).path.unlink()
+    assert (await api("GET", "jobs", job.id, "logs", OUT)).status == 404
+    archive = await api("GET", "jobs", job.id, "log-archive")
+    assert zipfile.ZipFile(io.BytesIO(archive.body)).namelist() == []
+
+
+async def test_a_pipe_in_a_files_place_does_not_hang(engine: FakeEngine, api: Api):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    log.path.unlink()
+    os.mkfifo(log.path)
+    assert (await api("GET", "jobs", job.id, "logs", OUT)).body == b""
+    assert (await api("GET", "jobs", job.id, "log-archive")).status == 200
+
+
+async def test_archive(engine: FakeEngine, api: Api):
+    job = engine.put()
+    other = "worker-0.1.rank-1.err"
+    engine.stream(job, OUT).write(BYTES)
+    engine.stream(job, other).write(b"error\n")
+    os.utime(engine.streams[job.uid][other].path, (0, 0))  # before a ZIP file's calendar begins
+    answer = await api("GET", "jobs", job.id, "log-archive")
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert 'filename="train-1-logs.zip"' in answer.headers["Content-Disposition"]
+    archive = zipfile.ZipFile(io.BytesIO(answer.body))
+    assert archive.testzip() is None
+    assert {name: archive.read(name) for name in archive.namelist()} == {
+        f"train-1/{OUT}.log": BYTES,
+        f"train-1/{other}.log": b"error\n",
+    }
+    assert len(answer.body) < len(BYTES) / 10

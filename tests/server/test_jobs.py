@@ -1,0 +1,300 @@
+"""Jobs over REST: list, create once, act, and what is said to bad requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from types import SimpleNamespace
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from jupyterlab_t9kjob.core.errors import Conflict, FieldError
+from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
+from jupyterlab_t9kjob.jobs import renamed
+from tests.server.conftest import Api, eventually
+from tests.server.fakes import FakeEngine
+
+SPEC = {"name": "train-1", "entrypoint": {"kind": "script", "value": "/work/train.py"}}
+
+
+def creation(**changes):
+    return {"spec": SPEC, "request_id": "request-0001", **changes}
+
+
+async def test_engines(engine: FakeEngine, api: Api):
+    answer = await api("GET", "engines")
+    assert [found["name"] for found in answer.json["engines"]] == ["local"]
+
+
+async def test_list_is_newest_first_and_paged(engine: FakeEngine, api: Api):
+    for number in range(5):
+        engine.put(f"train-{number}", created_at=float(number))
+    page = (await api("GET", "jobs", limit=2, offset=1)).json
+    assert [job["name"] for job in page["jobs"]] == ["train-3", "train-2"]
+    assert page["total"] == 5
+
+
+async def test_list_filters(engine: FakeEngine, api: Api):
+    engine.put("a", phase="Running")
+    engine.put("b", phase="Failed")
+    engine.put("c", phase="Failed", deleted=True)
+    engine.put("d", phase="Running", deleted=True, pending_action="deleting")
+
+    async def names(**query):
+        return {job["name"] for job in (await api("GET", "jobs", **query)).json["jobs"]}
+
+    assert await names() == {"a", "b", "d"}
+    assert await names(deleted="true") == {"a", "b", "c", "d"}
+    assert await names(phase="Failed") == {"b"}
+    assert await names(name="a") == {"a"}
+    assert await names(engine="t9k") == set()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"limit": "0"}, {"limit": "1001"}, {"offset": "-1"}, {"limit": "1e3"}, {"phase": "Lost"}, {"deleted": "maybe"}],
+)
+async def test_list_refuses_bad_queries(engine: FakeEngine, api: Api, query: dict[str, str]):
+    answer = await api("GET", "jobs", **query)
+    assert answer.status == 400
+    assert answer.json["reason"] == "BadRequest"
+
+
+async def test_create_and_look(fakes: SimpleNamespace, api: Api):
+    answer = await api("POST", "jobs", body=creation())
+    assert answer.status == 201
+    job = answer.json
+    assert job["phase"] == "Pending"
+    assert fakes.launch.admitted[0].name == "train-1"
+    assert (await api("GET", "jobs", job["id"])).json == job
+    assert (await api("GET", "jobs", job["id"], "replicas")).json["replicas"][0]["name"] == "worker-0"
+    assert (await api("GET", "jobs", job["id"], "events")).json["events"][0]["reason"] == "Created"
+    assert (await api("GET", "jobs", job["id"], "manifest")).json["submitted"]["name"] == "train-1"
+    assert (await api("GET", "jobs", job["id"], "logs")).json == {"streams": []}
+
+
+async def test_double_click_makes_one_job(engine: FakeEngine, api: Api):
+    engine.gate.clear()
+    asks = [asyncio.create_task(api("POST", "jobs", body=creation())) for _ in range(5)]
+    await asyncio.wait(asks, timeout=0.5)
+    engine.gate.set()
+    answers = await asyncio.gather(*asks)
+    later = await api("POST", "jobs", body=creation())
+    assert {answer.status for answer in [*answers, later]} == {201}
+    assert len({answer.json["id"] for answer in [*answers, later]}) == 1
+    assert engine.created == 1
+
+
+async def test_the_same_request_again_is_not_checked_again(fakes: SimpleNamespace, api: Api):
+    first = await api("POST", "jobs", body=creation())
+    fakes.launch.refusal = FieldError("It does not exist.", field="/spec/entrypoint/value")
+    again = await api("POST", "jobs", body=creation())
+    assert (again.status, again.json["id"]) == (201, first.json["id"])
+
+
+async def test_same_name_conflicts(engine: FakeEngine, api: Api):
+    await api("POST", "jobs", body=creation())
+    answer = await api("POST", "jobs", body=creation(request_id="request-0002"))
+    assert answer.status == 409
+    assert answer.json["field"] == "/spec/name"
+
+
+async def test_what_is_not_admitted_is_not_created(fakes: SimpleNamespace, api: Api):
+    fakes.launch.refusal = FieldError("It does not exist.", field="/spec/entrypoint/value", hint="Save it first.")
+    answer = await api("POST", "jobs", body=creation())
+    assert (answer.status, answer.json["field"], answer.json["hint"]) == (
+        422,
+        "/spec/entrypoint/value",
+        "Save it first.",
+    )
+    assert fakes.engine.created == 0
+
+
+async def test_dry_run_creates_nothing(fakes: SimpleNamespace, api: Api):
+    answer = await api("POST", "jobs", body=creation(dry_run=True))
+    assert answer.status == 200
+    assert answer.json["command"] == "torchrun"
+    assert fakes.engine.created == 0
+
+
+async def test_actions(engine: FakeEngine, api: Api):
+    job = engine.put()
+    for action, pending in [("pause", "pausing"), ("resume", "resuming"), ("stop", "stopping")]:
+        answer = await api("POST", "jobs", job.id, action)
+        assert (answer.status, answer.json["pending_action"]) == (200, pending)
+    engine.change(job.uid, phase="Failed", pending_action=None)
+    assert (await api("POST", "jobs", job.id, "stop")).status == 409
+    assert (await api("POST", "jobs", job.id, "remove")).status == 204
+    assert (await api("GET", "jobs", job.id)).status == 404
+
+
+async def test_rerun_takes_the_next_free_number(fakes: SimpleNamespace, api: Api):
+    job = fakes.engine.put("train-1", phase="Failed")
+    fakes.engine.put("train-2", phase="Failed")
+    answer = await api("POST", "jobs", job.id, "rerun")
+    assert (answer.status, answer.json["name"], answer.json["rerun_of"]) == (201, "train-3", job.id)
+    assert fakes.launch.admitted
+
+
+async def test_a_job_that_can_not_be_read_has_no_rerun(fakes: SimpleNamespace, api: Api):
+    job = fakes.engine.put(phase="Unknown", actions=["remove"])
+    answer = await api("POST", "jobs", job.id, "rerun")
+    assert (answer.status, len(fakes.engine.known)) == (409, 1)
+
+
+async def test_delete(engine: FakeEngine, api: Api):
+    job = engine.put()
+    answer = await api("DELETE", "jobs", job.id)
+    assert (answer.status, answer.json["pending_action"]) == (202, "deleting")
+    assert job.uid in engine.known
+
+
+async def test_delete_and_remove(engine: FakeEngine, api: Api):
+    job = engine.put()
+    removed = asyncio.Event()
+    engine.listen(lambda ident, changed: removed.set() if changed is None else None)
+    assert (await api("DELETE", "jobs", job.id, remove="true")).status == 202
+    assert job.uid in engine.known
+    engine.change(job.uid, deleted=True, pending_action=None)
+    await asyncio.wait_for(removed.wait(), 5)
+    assert job.uid not in engine.known
+
+
+async def test_a_delete_that_is_refused_removes_nothing_later(engine: FakeEngine, api: Api):
+    job = engine.put()
+    engine.conflict = Conflict("This job runs on another machine.")
+    assert (await api("DELETE", "jobs", job.id, remove="true")).status == 409
+    engine.change(job.uid, deleted=True, pending_action=None)
+    other = engine.put("other")
+    engine.conflict = None
+    await api("DELETE", "jobs", other.id, remove="true")
+    engine.change(other.uid, deleted=True, pending_action=None)
+    await eventually(lambda: other.uid not in engine.known)
+    assert job.uid in engine.known
+
+
+@pytest.mark.parametrize(
+    "ident", ["", "x", "local::train-1:nothing", "t9k:ns:a:b", "local::a:b:c", "%00", "../..", "ü"]
+)
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_unknown_ids(engine: FakeEngine, api: Api, ident: str, method: str):
+    answer = await api(method, "jobs", ident)
+    assert answer.status == 404
+    assert answer.json["message"]
+
+
+async def test_id_must_be_right_in_every_part(engine: FakeEngine, api: Api):
+    job = engine.put("train-1", phase="Failed")
+    assert (await api("POST", "jobs", f"local::other:{job.uid}", "remove")).status == 404
+    assert job.uid in engine.known
+
+
+async def test_unknown_routes_answer_json(engine: FakeEngine, api: Api):
+    job = engine.put()
+    for parts in [("nothing",), ("jobs", job.id, "explode"), ("jobs", job.id, "logs", "a", "b"), ("",)]:
+        for method in ("GET", "POST", "DELETE"):
+            assert (await api(method, *parts)).status == 404
+    assert (await api("PUT", "jobs", job.id, body={})).status == 405
+
+
+DEEP = b'{"spec":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+BAD_BODIES = [
+    (b"", 400),
+    (b"no json", 400),
+    (b"[]", 400),
+    (b"\xff\xfe", 400),
+    (DEEP, 400),
+    (b'{"spec": NaN}', 400),
+    (b'{"spec": {"name": "a", "extra": {"x": -Infinity}}}', 400),
+    (b'{"request_id": "' + b"9" * 2_000_000 + b'"}', 413),
+]
+
+
+@pytest.mark.parametrize(("body", "status"), BAD_BODIES, ids=range(len(BAD_BODIES)))
+@pytest.mark.parametrize("route", [("jobs",), ("launch", "prefill"), ("launch", "preview")])
+async def test_bad_bodies(engine: FakeEngine, api: Api, route: tuple[str, ...], body: bytes, status: int):
+    answer = await api("POST", *route, raw=body)
+    assert answer.status == status
+    assert answer.json["message"]
+
+
+async def test_a_body_of_50_mb_is_refused_and_not_kept(engine: FakeEngine, api: Api):
+    answer = await api("POST", "jobs", raw=b" " * 50_000_000)
+    assert answer.status == 413
+    assert "50000000" in answer.json["message"]
+
+
+WRONG = [
+    ({"spec": {}}, "/spec/name", "missing"),
+    ({"spec": {**SPEC, "name": "Train!"}}, "/spec/name", "small letters"),
+    ({"spec": {**SPEC, "nam": 1}}, "/spec/nam", "no field"),
+    ({"spec": {**SPEC, "args": [1]}}, "/spec/args/0", "text"),
+    ({"spec": {**SPEC, "args": ["a", "b\0"]}}, "/spec/args/1", "NUL"),
+    ({"spec": {**SPEC, "env": [{"name": "A=B", "value": "x"}]}}, "/spec/env/0/name", "letters"),
+    ({"spec": {**SPEC, "torchrun": {"proc_per_node": 0}}}, "/spec/torchrun/proc_per_node", "1 or more"),
+    ({"spec": {**SPEC, "torchrun": {"proc_per_node": "cpu"}}}, "/spec/torchrun/proc_per_node", ""),
+    ({"spec": {**SPEC, "entrypoint": {"kind": "binary", "value": "x"}}}, "/spec/entrypoint/kind", "script"),
+    ({"spec": {**SPEC, "labels": {"a/b~": 1}}}, "/spec/labels/a~1b~0", "text"),
+    ({"spec": {**SPEC, "replica_specs": []}}, "/spec/replica_specs", "1"),
+    (
+        {"spec": {**SPEC, "run_policy": {"active_deadline_seconds": 10**400}}},
+        "/spec/run_policy/active_deadline_seconds",
+        "or less",
+    ),
+    ({"request_id": "x"}, "/request_id", "8 to 64"),
+    ({"engine": "cloud"}, "/engine", "local"),
+    ({"extra": 1}, "/extra", "no field"),
+]
+
+
+@pytest.mark.parametrize(("change", "field", "words"), WRONG, ids=[case[1] + case[2] for case in WRONG])
+async def test_a_wrong_field_is_named(engine: FakeEngine, api: Api, change: dict, field: str, words: str):
+    answer = await api("POST", "jobs", body=creation(**change))
+    assert answer.status == 422
+    assert answer.json["field"] == field
+    assert words in answer.json["message"]
+    assert engine.created == 0
+
+
+async def test_engine_that_is_not_here(engine: FakeEngine, api: Api):
+    answer = await api("POST", "jobs", body=creation(engine="t9k"))
+    assert (answer.status, answer.json["field"]) == (422, "/engine")
+
+
+async def test_infinity_by_size_does_not_break_later_answers(engine: FakeEngine, api: Api):
+    body = json.dumps(creation()).replace('"entrypoint"', '"extra": {"x": 1e999}, "entrypoint"').encode()
+    answer = await api("POST", "jobs", raw=body)
+    assert answer.status in (201, 400, 422)
+    json.loads((await api("GET", "jobs")).body, parse_constant=lambda text: pytest.fail(text))
+
+
+async def test_our_own_failure_tells_nothing_of_its_inside(engine: FakeEngine, api: Api, jp_fetch):
+    job = engine.put()
+    engine.refusal = RuntimeError("password=hunter2")
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_fetch("t9kjob", "jobs", job.id)
+    body = caught.value.response.body.decode()
+    assert caught.value.code == 500
+    assert "hunter2" not in body and json.loads(body)["message"]
+
+
+def test_renamed_moves_what_is_the_jobs_own():
+    spec = JobSpec(
+        name="train-1",
+        entrypoint=Entrypoint(value="/w/train.py"),
+        working_dir="/w",
+        args=[
+            *("--log_dir", "runs/train-1", "--save=runs/train-1/model.pt", "/w/runs/train-1/x"),
+            *("runs/train-10", "train-1", "/other/runs/train-1", "see runs/train-1"),
+        ],
+        tensorboard=TensorBoardSpec(log_dirs=["/w/runs/train-1", "/w/shared"]),
+    )
+    new = renamed(spec, "train-2")
+    assert new.name == "train-2"
+    assert new.args == [
+        *("--log_dir", "runs/train-2", "--save=runs/train-2/model.pt", "/w/runs/train-2/x"),
+        *("runs/train-10", "train-1", "/other/runs/train-1", "see runs/train-1"),
+    ]
+    assert new.tensorboard.log_dirs == ["/w/runs/train-2", "/w/shared"]
+    assert spec.args[1] == "runs/train-1"

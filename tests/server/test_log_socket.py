@@ -1,0 +1,299 @@
+"""WS jobs/{id}/logs: pages, following, back-pressure, new streams."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError
+
+from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.logs import follow
+from tests.server.conftest import Page, eventually
+from tests.server.fakes import FakeEngine
+
+OUT, ERR = "worker-0.1.rank-0.out", "worker-0.1.rank-1.out"
+
+
+async def appended(page: Page, count: int) -> list[dict[str, Any]]:
+    """Return the next `count` lines that are appended, each acknowledged; a line sent again replaces the one before."""
+    lines: dict[tuple[str, int], dict[str, Any]] = {}
+    while sum(not line["partial"] for line in lines.values()) < count:
+        message = await page.until(type="append")
+        lines.update({(line["stream"], line["offset"]): line for line in message["lines"]})
+        await page.send(type="ack", sequence=message["sequence"])
+    return list(lines.values())
+
+
+async def test_streams_are_told_first_and_when_there_are_new_ones(engine: FakeEngine, open_page):
+    job = engine.put()
+    engine.stream(job, OUT)
+    page = await open_page("jobs", job.id, "logs")
+    assert [stream["id"] for stream in (await page.receive())["streams"]] == [OUT]
+    engine.stream(job, ERR, attempt=2)
+    assert [stream["id"] for stream in (await page.receive())["streams"]] == [OUT, ERR]
+
+
+async def test_no_such_job(engine: FakeEngine, jp_ws_fetch):
+    engine.put()
+    with pytest.raises(HTTPClientError) as caught:
+        await jp_ws_fetch("t9kjob", "jobs", "local::train-1:gone", "logs")
+    assert caught.value.code == 404
+
+
+async def test_pages(engine: FakeEngine, open_page):
+    job = engine.put()
+    out, err = engine.stream(job, OUT), engine.stream(job, ERR)
+    for number in range(10):
+        (out if number % 2 else err).write(f"line {number}\n".encode(), time=float(number))
+    page = await open_page("jobs", job.id, "logs")
+
+    async def read(**request: Any) -> dict[str, Any]:
+        await page.send(type="read", request=7, **request)
+        return await page.until(type="page", request=7)
+
+    last = await read(anchor="end", direction="backward", lines=4)
+    assert [line["text"] for line in last["lines"]] == [f"line {number}" for number in range(6, 10)]
+    assert (last["at_start"], last["at_end"]) == (False, True)
+    before = await read(anchor=last["before"], direction="backward", lines=1000)
+    assert [line["text"] for line in before["lines"]] == [f"line {number}" for number in range(6)]
+    assert (before["at_start"], before["at_end"]) == (True, False)
+    assert before["after"] == last["before"]
+    since = await read(anchor=7.0, lines=1000)
+    assert [line["text"] for line in since["lines"]] == ["line 7", "line 8", "line 9"]
+    one = await read(anchor="start", streams=[ERR])
+    assert [line["time"] for line in one["lines"]] == [0.0, 2.0, 4.0, 6.0, 8.0]
+    none = await read(anchor="start", streams=["nothing"])
+    assert (none["lines"], none["at_start"], none["at_end"]) == ([], True, True)
+
+
+async def test_follow_sends_every_line_once_as_it_is_written(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"old\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    first = await page.until(type="append")
+    assert ([line["text"] for line in first["lines"]], first["caught_up"]) == (["old"], True)
+    await page.send(type="ack", sequence=first["sequence"])
+    for number in range(200):
+        log.write(f"{number}\n".encode(), time=2.0 + number)
+        if number % 50 == 0:
+            await page.send(type="ack", sequence=(await page.until(type="append"))["sequence"])
+    log.write(b"end\n", time=300.0)
+    seen = []
+    while "end" not in seen:
+        seen += [line["text"] for line in await appended(page, 1)]
+    assert seen[-1] == "end"
+    assert seen[:-1] == [str(number) for number in range(200)][-len(seen) + 1 :]
+
+
+async def test_follow_from_a_page(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"one\ntwo\npart", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="read", request=1, anchor="end", direction="backward")
+    read = await page.until(type="page")
+    assert [(line["text"], line["partial"]) for line in read["lines"]][-1] == ("part", True)
+    await page.send(type="follow", cursor=read["after"])
+    first = await page.until(type="append")
+    assert (first["lines"], first["caught_up"], first["after"]) == ([], True, read["after"])
+    log.write(b"ial\nnext\n", time=2.0)
+    lines = await appended(page, 2)
+    assert [(line["text"], line["offset"], line["partial"]) for line in lines] == [
+        ("partial", 8, False),
+        ("next", 16, False),
+    ]
+
+
+async def test_a_line_that_grows_is_sent_again(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    world = "世界".encode()
+    texts = []
+    for piece in (b"hello ", world[:4], world[4:], b"\r 10%", b"\r 20%", b"\n"):
+        log.write(piece)
+        while True:
+            message = await page.until(type="append")
+            await page.send(type="ack", sequence=message["sequence"])
+            if message["lines"]:
+                break
+        (line,) = message["lines"]
+        assert line["offset"] == 0
+        texts.append((line["text"], line["updates"], line["partial"]))
+    assert texts == [
+        ("hello ", 1, True),
+        ("hello 世", 1, True),
+        ("hello 世界", 1, True),
+        (" 10%", 2, True),
+        (" 20%", 3, True),
+        (" 20%", 3, False),
+    ]
+
+
+async def test_follow_takes_in_new_streams(engine: FakeEngine, open_page):
+    job = engine.put()
+    engine.stream(job, OUT).write(b"first attempt\n", time=1.0)
+    everything, chosen = await open_page("jobs", job.id, "logs"), await open_page("jobs", job.id, "logs")
+    await everything.send(type="follow", cursor={})
+    await chosen.send(type="follow", cursor={}, streams=[OUT])
+    for page in (everything, chosen):
+        assert (await appended(page, 1))[0]["text"] == "first attempt"
+    new = engine.stream(job, "worker-0.2.rank-0.out", attempt=2).write(b"second attempt\n", time=2.0)
+    assert (await appended(everything, 1))[0]["text"] == "second attempt"
+    new.write(b"more\n", time=3.0)
+    engine.streams[job.uid][OUT].path.open("ab").write(b"late\n")
+    assert (await appended(chosen, 1))[0]["text"] == "late"
+
+
+async def test_unfollow_and_another_follow(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"one\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    assert (await appended(page, 1))[0]["text"] == "one"
+    await page.send(type="unfollow")
+    log.write(b"two\n", time=2.0)
+    await page.send(type="read", request=1, anchor="start")
+    answer = None
+    while answer is None or answer["type"] != "page":
+        answer = await page.receive()
+        assert answer["type"] in ("page", "streams")
+    await page.send(type="follow", cursor={OUT: 4})
+    assert (await appended(page, 1))[0]["text"] == "two"
+
+
+async def test_a_page_that_does_not_acknowledge_gets_no_more_than_the_window(
+    engine: FakeEngine, open_page, app: T9kJobApp
+):
+    app.log_bytes_in_flight = 200_000
+    job = engine.put()
+    engine.stream(job, OUT).write((b"x" * 999 + b"\n") * 10_000, time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    message = await page.until(type="append")
+    received = len(message["lines"])
+    # the answer to a read comes, so it is the window alone that holds back the rest
+    await page.send(type="read", request=1, anchor="start", lines=1)
+    while (other := await page.receive())["type"] == "append":
+        received += len(other["lines"])
+    assert other["type"] == "page"
+    assert received * 1000 <= 200_000 + 600_000
+    # acknowledged, it goes on to the end
+    while not message["caught_up"]:
+        await page.send(type="ack", sequence=message["sequence"])
+        message = await page.until(type="append")
+        received += len(message["lines"])
+    assert received == 10_000
+
+
+async def test_a_browser_that_stops_reading_costs_little(engine: FakeEngine, open_page, app: T9kJobApp):
+    """Messages are not read at all here: what the server holds is the window, not the log."""
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    for _ in range(10):
+        log.write((b"y" * 3999 + b"\n") * 2_500, time=1.0)
+    pages = [await open_page("jobs", job.id, "logs") for _ in range(5)]
+    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for page in pages:
+        await page.send(type="follow", cursor={})
+    # an attentive page beside them is served to the end
+    reader = await open_page("jobs", job.id, "logs")
+    await reader.send(type="follow", cursor={})
+    offset = 0
+    while offset < 100_000_000:
+        message = await reader.until(type="append")
+        await reader.send(type="ack", sequence=message["sequence"])
+        offset = message["after"][OUT]
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - usage) / 1024 < 6 * 20
+
+
+async def test_many_sockets_cost_one_reader(engine: FakeEngine, open_page, app: T9kJobApp, monkeypatch):
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"start\n", time=1.0)
+    reads = looks = 0
+    original_read, original_sizes = follow.read_page, follow._sizes
+
+    def read(*arguments):
+        nonlocal reads
+        reads += 1
+        return original_read(*arguments)
+
+    def sizes(*arguments):
+        nonlocal looks
+        looks += 1
+        return original_sizes(*arguments)
+
+    pages = [await open_page("jobs", job.id, "logs") for _ in range(100)]
+    for page in pages:
+        await page.send(type="follow", cursor={})
+        assert (await appended(page, 1))[0]["text"] == "start"
+    assert len((await app.services()).logs._looks) == 1
+    monkeypatch.setattr(follow, "read_page", read)
+    monkeypatch.setattr(follow, "_sizes", sizes)
+    log.write(b"news\n", time=2.0)
+    for page in pages:
+        assert (await appended(page, 1))[0]["text"] == "news"
+    assert looks <= 10
+    assert reads <= 2 * looks + 2
+
+
+async def test_nothing_is_left_when_pages_go(engine: FakeEngine, open_page, app: T9kJobApp):
+    job = engine.put()
+    engine.stream(job, OUT).write(b"x\n" * 1000, time=1.0)
+    pages = [await open_page("jobs", job.id, "logs") for _ in range(3)]
+    for page in pages:
+        await page.send(type="follow", cursor={})
+        await page.until(type="append")
+        page.close()
+    logs = (await app.services()).logs
+    await eventually(lambda: not app.sockets and not logs._looks)
+    names = {task.get_coro().__qualname__ for task in asyncio.all_tasks()}
+    assert not any("JobLogs" in name or "LogsHandler" in name for name in names), names
+
+
+async def test_a_job_that_is_removed_while_it_is_looked_at(engine: FakeEngine, open_page):
+    job = engine.put(phase="Failed")
+    engine.stream(job, OUT).write(b"x\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    assert (await page.receive())["streams"]
+    await engine.remove(job.uid)
+    assert (await page.receive())["streams"] == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "x",
+        '{"type":"read"}',
+        '{"type":"read","request":1,"anchor":"middle"}',
+        '{"type":"read","request":1,"anchor":"start","lines":0}',
+        '{"type":"read","request":1,"anchor":"start","lines":1000000}',
+        '{"type":"follow","cursor":{"a":"b"}}',
+        '{"type":"jump"}',
+        "[1]",
+    ],
+)
+async def test_bad_messages(engine: FakeEngine, open_page, message: str):
+    job = engine.put()
+    page = await open_page("jobs", job.id, "logs")
+    await page.send_raw(message)
+    answer = await page.until(type="error")
+    assert answer["message"] and answer["reason"] == "BadRequest"
+    await page.send(type="read", request=2, anchor="start")
+    assert (await page.until(type="page"))["request"] == 2
+
+
+@pytest.mark.parametrize("cursor", [{OUT: -1}, {OUT: 10**30}, {"": 0}, {OUT: 2**63}])
+async def test_odd_cursors(engine: FakeEngine, open_page, cursor: dict[str, int]):
+    job = engine.put()
+    engine.stream(job, OUT).write(b"x\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor=cursor)
+    assert (await page.receive())["type"] == "streams"
+    assert (await page.receive())["type"] in ("append", "error")
+    await page.send(type="read", request=2, anchor="start")
+    assert [line["text"] for line in (await page.until(type="page"))["lines"]] == ["x"]

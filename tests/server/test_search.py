@@ -1,0 +1,167 @@
+"""Searching logs: what is found, in order; a search that takes too long or that nobody wants any more."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import psutil
+import pytest
+
+from jupyterlab_t9kjob.logs import lines, search
+from tests.server.conftest import Page, eventually
+from tests.server.fakes import FakeEngine
+
+OUT, ERR = "worker-0.1.rank-0.out", "worker-0.1.rank-0.err"
+
+
+async def filled(engine: FakeEngine, open_page) -> Page:
+    """Return the page of a job with a few lines."""
+    job = engine.put()
+    out, err = engine.stream(job, OUT), engine.stream(job, ERR)
+    out.write(b"Epoch 1 loss 0.5\n", time=1.0)
+    err.write(b"warning: EPOCH mismatch\n", time=2.0)
+    out.write("épöch ünïcode 🎉 epoch\n".encode(), time=3.0)
+    err.write(b"10%|## epoch bar\r20%|#### other\n", time=4.0)
+    out.write(b"a.b*c\nepoch epoch\npartial epoch", time=5.0)
+    return await open_page("jobs", job.id, "logs")
+
+
+async def find(page: Page, pattern: str, **options: Any) -> dict[str, Any]:
+    await page.send(type="search", request=3, pattern=pattern, **options)
+    while True:
+        message = await page.receive()
+        assert message is not None
+        if message["type"] in ("hits", "error"):
+            assert message["request"] == 3
+            return message
+
+
+def texts(answer: dict[str, Any]) -> list[str]:
+    return [hit["text"] for hit in answer["hits"]]
+
+
+async def test_text(engine: FakeEngine, open_page):
+    page = await filled(engine, open_page)
+    answer = await find(page, "epoch")
+    assert texts(answer) == [
+        "Epoch 1 loss 0.5",
+        "warning: EPOCH mismatch",
+        "épöch ünïcode 🎉 epoch",
+        "epoch epoch",
+        "partial epoch",
+    ]
+    assert (answer["complete"], answer["stopped"]) == (True, None)
+    assert answer["hits"][3]["spans"] == [[0, 5], [6, 11]]
+    assert answer["hits"][2]["spans"] == [[17, 22]]  # JavaScript counts 🎉 as two
+    assert [hit["time"] for hit in answer["hits"]] == [1.0, 2.0, 3.0, 5.0, 5.0]
+    assert answer["hits"][2]["offset"] == len(b"Epoch 1 loss 0.5\n")
+    assert answer["hits"][1]["stream"] == ERR
+
+
+async def test_options(engine: FakeEngine, open_page):
+    page = await filled(engine, open_page)
+    assert texts(await find(page, "EPOCH", case_sensitive=True)) == ["warning: EPOCH mismatch"]
+    assert texts(await find(page, "a.b*")) == ["a.b*c"]
+    assert texts(await find(page, r"^e\w+ e", regex=True)) == ["epoch epoch"]
+    assert texts(await find(page, r"(?u)\u0065poch e", regex=True)) == ["epoch epoch"]
+    assert texts(await find(page, "ÉPÖCH")) == ["épöch ünïcode 🎉 epoch"]
+    assert texts(await find(page, "epoch", streams=[ERR])) == ["warning: EPOCH mismatch"]
+    assert texts(await find(page, "epoch", streams=[])) == []
+    assert texts(await find(page, "no such thing")) == []
+    assert texts(await find(page, "--help")) == []
+
+
+async def test_of_a_progress_bar_what_is_shown(engine: FakeEngine, open_page):
+    page = await filled(engine, open_page)
+    assert texts(await find(page, "other")) == ["20%|#### other"]
+    assert texts(await find(page, "^20%", regex=True)) == ["20%|#### other"]
+    assert texts(await find(page, "epoch bar")) == []
+
+
+async def test_limit_gives_the_first_in_time(engine: FakeEngine, open_page):
+    page = await filled(engine, open_page)
+    answer = await find(page, "epoch", limit=2)
+    assert texts(answer) == ["Epoch 1 loss 0.5", "warning: EPOCH mismatch"]
+    assert not answer["complete"]
+    assert (await find(page, "epoch", limit=5))["complete"]
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "(?P<n>a)(?P<n>b)", "*", "a{99999999999}", "(" * 600])
+async def test_bad_expression(engine: FakeEngine, open_page, pattern: str):
+    page = await filled(engine, open_page)
+    answer = await find(page, pattern, regex=True)
+    assert (answer["type"], answer["reason"]) == ("error", "BadPattern")
+    assert answer["hint"]
+
+
+async def test_lines_beyond_blocks(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    filler = b"nothing to see here, move along\n"
+    for number in range(5):
+        log.write(filler * (lines.LONG_BLOCK // len(filler)) + b"needle %d\n" % number, time=float(number))
+    log.write(b"needle in a long line" + b"x" * 3_000_000 + b"\nneedle last\n", time=9.0)
+    page = await open_page("jobs", job.id, "logs")
+    plain = await find(page, "needle")
+    assert [text[:21] for text in texts(plain)] == [
+        *(f"needle {number}" for number in range(5)),
+        "needle in a long line",
+        "needle last",
+    ]
+    expression = await find(page, "n[e]+dle", regex=True)
+    assert expression["hits"] == plain["hits"]
+    data = log.path.read_bytes()
+    assert all(data[hit["offset"] :].startswith(b"needle") for hit in plain["hits"])
+
+
+async def test_hostile_expression_is_ended_and_the_server_answers_meanwhile(
+    engine: FakeEngine, open_page, api, monkeypatch
+):
+    monkeypatch.setattr(search, "TIMEOUT", 2.0)
+    job = engine.put()
+    engine.stream(job, OUT).write(b"needle aaa\n" + b"a" * 5000 + b"!\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    asking = asyncio.create_task(find(page, "needle (a+)+|^(a+)+$", regex=True))
+    while not asking.done():
+        assert (await asyncio.wait_for(api("GET", "engines"), 1)).status == 200
+    answer = asking.result()
+    assert texts(answer) == ["needle aaa"]
+    assert not answer["complete"] and "2 seconds" in answer["stopped"]
+
+
+def searches() -> list[psutil.Process]:
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "jupyterlab_t9kjob.logs.grep" in process.cmdline():
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+async def endless(engine: FakeEngine, open_page) -> Page:
+    job = engine.put()
+    engine.stream(job, OUT).write(b"a" * 5000 + b"!\nneedle\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="search", request=1, pattern="^(a+)+$", regex=True)
+    await eventually(searches)
+    return page
+
+
+async def test_a_new_search_ends_the_one_before(engine: FakeEngine, open_page):
+    page = await endless(engine, open_page)
+    old = searches()
+    await page.send(type="search", request=2, pattern="needle")
+    assert (await page.until(type="error"))["request"] == 1
+    answer = await page.until(type="hits")
+    assert (answer["request"], texts(answer)) == (2, ["needle"])
+    await asyncio.to_thread(psutil.wait_procs, old, 10)
+    assert not searches()
+
+
+async def test_a_search_ends_with_its_page(engine: FakeEngine, open_page):
+    page = await endless(engine, open_page)
+    page.close()
+    await eventually(lambda: not searches())

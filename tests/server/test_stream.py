@@ -1,0 +1,239 @@
+"""WS stream: a snapshot, then deltas; details of the jobs that a page looks at; slow pages."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from jupyterlab_t9kjob import feed
+from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core.engine import EngineInfo, Machine
+from jupyterlab_t9kjob.core.errors import Unavailable
+from tests.server.conftest import Api, eventually
+from tests.server.fakes import FakeEngine
+
+
+async def test_snapshot_then_deltas(fakes: SimpleNamespace, open_page):
+    old = fakes.engine.put("train-1", created_at=1.0)
+    fakes.engine.put("train-2", created_at=2.0)
+    fakes.tensorboards.put("tb")
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    first = await page.receive()
+    assert first["type"] == "snapshot"
+    assert [job["name"] for job in first["jobs"]] == ["train-2", "train-1"]
+    assert [board["id"] for board in first["tensorboards"]] == ["tb"]
+    assert [engine["name"] for engine in first["engines"]] == ["local"]
+
+    fakes.engine.change(old.uid, phase="Succeeded")
+    delta = await page.receive()
+    assert (delta["type"], [job["phase"] for job in delta["jobs"]]) == ("delta", ["Succeeded"])
+    assert delta["revision"] > first["revision"]
+    assert not delta["tensorboards"] and delta["engines"] is None
+
+    fakes.tensorboards.put("tb", None)
+    await fakes.engine.remove(old.uid)
+    gone: dict[str, list[str]] = {"removed_jobs": [], "removed_tensorboards": []}
+    while not all(gone.values()):
+        delta = await page.receive()
+        for key, found in gone.items():
+            found += delta[key]
+    assert gone == {"removed_jobs": [old.id], "removed_tensorboards": ["tb"]}
+
+
+async def test_free_memory_is_pushed_when_it_has_changed_by_much(
+    engine: FakeEngine, open_page, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(feed, "ENGINES_INTERVAL", 0.05)
+    plain = await engine.info()
+    free = 1000
+
+    async def info() -> EngineInfo:
+        machine = Machine(hostname="vm", cpus=2, memory_total=1000, memory_available=free)
+        return plain.model_copy(update={"machine": machine})
+
+    monkeypatch.setattr(engine, "info", info)
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    assert (await page.receive())["engines"][0]["machine"]["memory_available"] == 1000
+    free = 990
+    engine.put("marker")
+    delta = await page.receive()
+    assert delta["jobs"] and delta["engines"] is None
+    free = 700
+    assert (await page.receive())["engines"][0]["machine"]["memory_available"] == 700
+
+
+async def test_deleted_jobs_leave_the_list_when_they_have_ended(engine: FakeEngine, open_page):
+    job = engine.put()
+    engine.put("old", deleted=True)
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    assert [shown["id"] for shown in (await page.receive())["jobs"]] == [job.id]
+    engine.change(job.uid, deleted=True, pending_action="deleting")
+    assert (await page.receive())["jobs"][0]["pending_action"] == "deleting"
+    engine.change(job.uid, pending_action=None)
+    assert (await page.receive())["removed_jobs"] == [job.id]
+
+
+async def test_nothing_is_said_before_the_page_has_subscribed(engine: FakeEngine, open_page):
+    page = await open_page("stream")
+    engine.put()
+    await page.send(type="subscribe", jobs=False)
+    snapshot = await page.receive()
+    assert snapshot["type"] == "snapshot" and snapshot["jobs"] == []
+
+
+async def test_a_burst_is_one_delta(engine: FakeEngine, open_page):
+    job = engine.put()
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    await page.receive()
+    for restarts in range(1, 501):
+        engine.change(job.uid, restarts=restarts)
+    messages = 0
+    while True:
+        messages += 1
+        if (await page.receive())["jobs"][0]["restarts"] == 500:
+            break
+    assert messages <= 2
+
+
+async def test_details(engine: FakeEngine, open_page):
+    job, other = engine.put("train-1"), engine.put("train-2")
+    page = await open_page("stream")
+    await page.send(type="subscribe", details=[job.id, "local::gone:x"])
+    assert (await page.receive())["type"] == "snapshot"
+    detail, gone = await page.receive(), await page.receive()
+    assert (detail["id"], detail["job"]["name"], detail["replicas"][0]["name"]) == (job.id, "train-1", "worker-0")
+    assert (gone["id"], gone["job"]) == ("local::gone:x", None)
+
+    engine.change(job.uid, phase="Failed")
+    assert (await page.receive())["type"] == "delta"
+    assert (await page.receive())["job"]["phase"] == "Failed"
+
+    # another list of details brings those that are new, and no snapshot
+    await page.send(type="subscribe", details=[job.id, other.id])
+    detail = await page.receive()
+    assert (detail["type"], detail["id"]) == ("job", other.id)
+
+    await page.send(type="subscribe", details=[])
+    engine.change(job.uid, phase="Running")
+    assert (await page.receive())["type"] == "delta"
+    await engine_removal(engine, job.uid)
+    assert (await page.receive())["removed_jobs"] == [job.id]
+
+
+async def test_a_detail_that_can_not_be_had_stops_nothing_else(engine: FakeEngine, open_page):
+    job = engine.put()
+    engine.refusal = Unavailable("The cluster can't be reached.")
+    page = await open_page("stream")
+    await page.send(type="subscribe", details=[job.id])
+    assert (await page.receive())["type"] == "snapshot"
+    assert (await page.receive())["message"] == "The cluster can't be reached."
+    engine.change(job.uid, restarts=1)
+    assert (await page.receive())["jobs"][0]["restarts"] == 1
+    assert (await page.receive())["type"] == "error"
+    engine.refusal = None
+    again = await open_page("stream")
+    await again.send(type="subscribe", details=[job.id])
+    assert (await again.until(type="job"))["job"]["restarts"] == 1
+
+
+async def engine_removal(engine: FakeEngine, uid: str) -> None:
+    engine.known[uid] = engine.known[uid].model_copy(update={"phase": "Failed"})
+    await engine.remove(uid)
+
+
+async def test_a_job_that_goes_while_it_is_looked_at(engine: FakeEngine, open_page):
+    job = engine.put(phase="Failed")
+    page = await open_page("stream")
+    await page.send(type="subscribe", details=[job.id])
+    await page.until(type="job")
+    await engine.remove(job.uid)
+    assert (await page.until(type="job"))["job"] is None
+
+
+async def test_many_pages_share_one_encoding(engine: FakeEngine, open_page, app: T9kJobApp, monkeypatch):
+    job = engine.put()
+    encoded = 0
+    original = feed.Feed._delta
+
+    def count(self, view, since):
+        nonlocal encoded
+        encoded += 1
+        return original(self, view, since)
+
+    monkeypatch.setattr(feed.Feed, "_delta", count)
+    pages = [await open_page("stream") for _ in range(30)]
+    for page in pages:
+        await page.send(type="subscribe")
+        assert (await page.receive())["type"] == "snapshot"
+    encoded = 0
+    engine.change(job.uid, restarts=1)
+    for page in pages:
+        assert (await page.receive())["jobs"][0]["restarts"] == 1
+    assert encoded <= 2
+
+
+async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNamespace):
+    """The feed alone: a page at an old revision gets one delta, or a snapshot if too much has gone since."""
+    from jupyterlab_t9kjob.jobs import JobService
+
+    jobs = JobService({"local": fakes.engine})
+    view = feed.View(jobs=True, tensorboards=True)
+    published = feed.Feed(jobs, fakes.tensorboards)
+    await published.start()
+    try:
+        old = published.revision
+        job = fakes.engine.put("train-1")
+        news = asyncio.Event()
+        await published.attach(news)
+        await news.wait()
+        fakes.engine.change(job.uid, phase="Failed")
+        news.clear()
+        await news.wait()
+        assert '"type":"delta"' in published.message(view, old)
+        assert published.message(view, published.revision) is None
+        for number in range(feed.KEPT_REMOVALS + 2):
+            published._note_job(f"local::x:{number}", None)
+        news.clear()
+        await news.wait()
+        assert '"type":"snapshot"' in published.message(view, old)
+    finally:
+        await published.stop()
+
+
+@pytest.mark.parametrize(
+    "message", ["", "x", "[]", '{"type":"unknown"}', '{"type":"subscribe","details":[1]}', b"\xff"]
+)
+async def test_bad_messages_are_answered_and_the_socket_lives(engine: FakeEngine, open_page, message):
+    page = await open_page("stream")
+    await page.send_raw(message)
+    answer = await page.receive()
+    assert answer["type"] == "error" and answer["message"]
+    await page.send(type="subscribe")
+    assert (await page.receive())["type"] == "snapshot"
+
+
+async def test_a_message_that_is_too_long_closes_the_socket(engine: FakeEngine, open_page):
+    page = await open_page("stream")
+    await page.send_raw("x" * 1_000_000)
+    assert await page.receive() is None
+
+
+async def test_nothing_is_left_when_pages_go(engine: FakeEngine, open_page, app: T9kJobApp):
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    await page.receive()
+    services = await app.services()
+    assert len(services.feed._watchers) == 1 and len(app.sockets) == 1
+    page.close()
+    await eventually(lambda: not app.sockets and not services.feed._watchers)
+
+
+async def test_a_plain_request_is_told_that_this_is_a_socket(engine: FakeEngine, api: Api):
+    answer = await api("GET", "stream")
+    assert (answer.status, answer.json["reason"]) == (400, "NotAWebSocket")

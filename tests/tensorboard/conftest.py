@@ -1,0 +1,177 @@
+"""A Jupyter server with the extension, real TensorBoards and a fake engine; event files as a script writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+import pytest_asyncio
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
+
+from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.feed import Feed
+from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.logs.follow import LogService
+from jupyterlab_t9kjob.paths import ContentsRoot
+from jupyterlab_t9kjob.services import Services
+from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
+from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+from tests.server.fakes import FakeEngine, FakeLaunch
+
+WAIT = 60.0
+
+
+@pytest.fixture
+def jp_server_config() -> dict[str, Any]:
+    return {
+        "ServerApp": {
+            "jpserver_extensions": {"jupyterlab_t9kjob": True},
+            "allow_unauthenticated_access": False,
+        }
+    }
+
+
+class Events:
+    """Writes scalars as a training script does."""
+
+    def __init__(self, log_dir: Path) -> None:
+        self._writer = EventFileWriter(str(log_dir))
+        self._step = 0
+
+    def add(self, tag: str, values: Iterable[float]) -> None:
+        for value in values:
+            self._step += 1
+            summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
+            self._writer.add_event(Event(step=self._step, wall_time=time.time(), summary=summary))
+        self._writer.flush()
+
+
+class News:
+    """What a manager tells its listeners."""
+
+    def __init__(self, manager: TensorBoardManager) -> None:
+        self.seen: list[tuple[str, TensorBoard | None]] = []
+        self._new = asyncio.Event()
+        manager.listen(self._take)
+
+    def _take(self, ident: str, board: TensorBoard | None) -> None:
+        self.seen.append((ident, board))
+        self._new.set()
+
+    async def until(self, wanted: Callable[[TensorBoard], bool]) -> TensorBoard:
+        """Return the first news from now on, or the last one before, that is as wanted."""
+        position = max(0, len(self.seen) - 1)
+        while True:
+            for _, board in self.seen[position:]:
+                if board is not None and wanted(board):
+                    return board
+            position = len(self.seen)
+            self._new.clear()
+            await asyncio.wait_for(self._new.wait(), WAIT)
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    """Settings of the manager; a test may change them."""
+    return {"reload_interval": 0.5}
+
+
+@pytest.fixture
+def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    (tmp_path / "jobs").mkdir()
+    found = SimpleNamespace(engine=FakeEngine(tmp_path / "jobs"))
+
+    def make(app: T9kJobApp) -> Services:
+        assert app.serverapp is not None
+        jobs = JobService({"local": found.engine})
+        found.manager = TensorBoardManager(ContentsRoot(app.serverapp.contents_manager), **settings)
+        found.news = News(found.manager)
+        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, Feed(jobs, found.manager))
+
+    monkeypatch.setattr(T9kJobApp, "_make_services", make)
+    return found
+
+
+@pytest.fixture
+def manager(
+    parts: SimpleNamespace, jp_serverapp: Any, jp_asyncio_loop: asyncio.AbstractEventLoop
+) -> TensorBoardManager:
+    app = next(iter(jp_serverapp.extension_manager.extension_apps["jupyterlab_t9kjob"]))
+    jp_asyncio_loop.run_until_complete(app.services())
+    return parts.manager
+
+
+@pytest.fixture
+def news(parts: SimpleNamespace, manager: TensorBoardManager) -> News:
+    return parts.news
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory for sockets of this test's own, with a short path; nothing may be left in it."""
+    with tempfile.TemporaryDirectory(prefix="t9k") as path:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", path)
+        yield Path(path)
+        assert list(Path(path).rglob("tb-*")) == []
+
+
+@pytest_asyncio.fixture
+async def alone(runtime: Path, tmp_path: Path, settings: dict[str, Any]) -> AsyncIterator[TensorBoardManager]:
+    """A manager without a server."""
+    from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+
+    (tmp_path / "root").mkdir()
+    made = TensorBoardManager(ContentsRoot(AsyncLargeFileManager(root_dir=str(tmp_path / "root"))), **settings)
+    await made.start()
+    yield made
+    await made.stop()
+    assert children() == []
+
+
+Ask = Callable[..., Awaitable[HTTPResponse]]
+
+
+@pytest.fixture
+def ask(jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: AsyncHTTPClient) -> Ask:
+    """Ask the server: ``await ask("tensorboards")``, ``await ask(board["url"] + "data/runs")``; any status will do."""
+
+    async def fetch(path: str, method: str = "GET", body: Any = None, headers: Any = None, **more: Any) -> HTTPResponse:
+        data = json.dumps(body) if isinstance(body, dict) else body
+        if method == "POST" and data is None:
+            data = ""
+        path = path if path.startswith("t9kjob/") else f"t9kjob/{path}"
+        try:
+            return await http_server_client.fetch(
+                jp_base_url + path,
+                method=method,
+                body=data,
+                headers={**jp_auth_header, **(headers or {})},
+                follow_redirects=False,
+                request_timeout=WAIT,
+                **more,
+            )
+        except HTTPClientError as error:
+            assert error.response is not None, error
+            return error.response
+
+    return fetch
+
+
+def children() -> list[psutil.Process]:
+    """TensorBoard processes that this process started and that still run."""
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if child.is_running() and child.status() != psutil.STATUS_ZOMBIE and "child.py" in " ".join(child.cmdline())
+    ]

@@ -1,0 +1,257 @@
+"""What the proxy lets through, and what it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPResponse
+from tornado.httpserver import HTTPServer
+from tornado.iostream import IOStream
+from tornado.netutil import bind_unix_socket
+from tornado.web import Application, RequestHandler
+
+from jupyterlab_t9kjob.handlers import tensorboard as handlers
+from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
+from jupyterlab_t9kjob.tensorboard.process import Endpoint
+from jupyterlab_t9kjob.tensorboard.proxy import below
+from tests.tensorboard.conftest import Ask
+
+IDENT = "0123456789abcdef01234567"
+PAGE = f"tensorboards/{IDENT}/ui/"
+LARGE = 64 * 1024 * 1024
+
+
+class Backend(RequestHandler):
+    """Stands in for TensorBoard: says what it was asked, or does what the path says."""
+
+    sent = 0
+
+    async def get(self) -> None:
+        path = self.request.path
+        if path == "/large":
+            Backend.sent = 0
+            while Backend.sent < LARGE:
+                self.write(b"x" * 65536)
+                Backend.sent += 65536
+                await self.flush()
+        elif path == "/moved":
+            self.redirect(self.get_argument("to"))
+        elif path == "/svg":
+            self.set_header("Content-Type", "image/svg+xml")
+            self.write("<svg/>")
+        elif path == "/cookie":
+            self.set_cookie("stolen", "1")
+            self.set_header("Access-Control-Allow-Origin", "*")
+        elif path == "/half":
+            self.set_header("Content-Length", "1000")
+            self.write("half")
+            await self.flush()
+            self.request.connection.stream.close()  # type: ignore[union-attr]
+        elif path == "/nothing":
+            self.request.connection.stream.close()  # type: ignore[union-attr]
+        elif path == "/slow":
+            await asyncio.sleep(600)
+        else:
+            self.write(
+                {
+                    "method": self.request.method,
+                    "uri": self.request.uri,
+                    "headers": dict(self.request.headers),
+                    "body": self.request.body.decode(),
+                }
+            )
+
+    post = get
+
+
+@pytest.fixture
+def backend(
+    manager: TensorBoardManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jp_asyncio_loop: Any
+) -> Callable[[], None]:
+    path = str(tmp_path / "s")
+
+    async def listen() -> HTTPServer:
+        server = HTTPServer(Application([(".*", Backend)]))
+        server.add_socket(bind_unix_socket(path))
+        return server
+
+    async def endpoint(_ident: str) -> Endpoint:
+        return Endpoint(path)
+
+    def stop() -> None:
+        server.stop()
+        Path(path).unlink(missing_ok=True)
+
+    server = jp_asyncio_loop.run_until_complete(listen())
+    monkeypatch.setattr(manager, "endpoint", endpoint)
+    yield stop
+    stop()
+
+
+async def seen(ask: Ask, path: str, *arguments: Any, **more: Any) -> dict[str, Any]:
+    response: HTTPResponse = await ask(PAGE + path, *arguments, **more)
+    assert response.code == 200, response.body
+    return json.loads(response.body)
+
+
+async def test_nothing_tells_who_the_user_is(ask: Ask, backend: Any, jp_serverapp: Any) -> None:
+    token = jp_serverapp.identity_provider.token
+    headers = {
+        "Cookie": "username=secret",
+        "X-XSRFToken": "secret",
+        "X-Forwarded-User": "secret",
+        "Proxy-Authorization": "secret",
+        "Referer": "http://lab/?token=secret",
+        "Accept": "application/json",
+    }
+    own = f"token={token}&_xsrf=secret&%74oken={token}"
+    found = await seen(ask, f"data/runs?{own}&a=%20b&token={token}&run=%2E%2F", headers=headers)
+    assert found["uri"] == "/data/runs?a=%20b&run=%2E%2F"
+    assert found["headers"]["Accept"] == "application/json"
+    assert found["headers"]["Host"] == "localhost"
+    everything = json.dumps(found)
+    assert "secret" not in everything
+    assert "Authorization" not in found["headers"]
+    assert token not in everything
+
+
+async def test_any_address_leads_to_its_own_page(ask: Ask, manager: TensorBoardManager, jp_base_url: str) -> None:
+    for ident in (IDENT, "~Q%13Z%3ES%C3%A6%09", "%0d%0aSet-Cookie:%20a=b", "%2F%2Fevil.example"):
+        answer = await ask(f"tensorboards/{ident}/ui?darkMode=true")
+        assert answer.code == 302
+        assert answer.headers["Location"] == f"{jp_base_url}t9kjob/tensorboards/{ident}/ui/?darkMode=true"
+
+
+async def test_paths_pass_as_they_are(ask: Ask, backend: Any) -> None:
+    for path in ("data/plugin/x%2Fy/%E8%AE%AD?tag=a%2Bb+c", "", "a//b", "..%2f..%2fetc", "ui/x/ui/y"):
+        assert (await seen(ask, path))["uri"] == "/" + path
+
+
+async def test_posts_pass_with_their_bodies(ask: Ask, backend: Any) -> None:
+    found = await seen(ask, "data", "POST", "requests=[1]", headers={"Content-Type": "text/x"})
+    assert (found["method"], found["body"], found["headers"]["Content-Type"]) == ("POST", "requests=[1]", "text/x")
+    assert (await seen(ask, "data", "POST"))["body"] == ""
+    assert (await ask(PAGE + "data", "POST", "x" * 1024 * 1024 + "x")).code == 413
+
+
+async def test_no_other_verbs(ask: Ask, backend: Any) -> None:
+    for verb in ("PUT", "DELETE", "PATCH"):
+        response = await ask(PAGE + "data", verb, "x" if verb != "DELETE" else None)
+        assert response.code in (403, 405), verb
+
+
+async def test_answers_keep_only_what_is_theirs(ask: Ask, backend: Any) -> None:
+    answer = await ask(PAGE + "cookie")
+    assert "stolen" not in str(answer.headers.get_list("Set-Cookie"))
+    assert answer.headers.get("Access-Control-Allow-Origin") != "*"
+    picture = await ask(PAGE + "svg")
+    assert "sandbox" in picture.headers.get_list("Content-Security-Policy")
+
+
+@pytest.mark.parametrize(
+    ("location", "seen_as"),
+    [
+        ("/", "/base/ui/"),
+        ("/a/b?c=d#e", "/base/ui/a/b?c=d#e"),
+        ("../x.json", "../x.json"),
+        ("http://localhost/a", "/base/ui/a"),
+        ("//evil.example/a", "/base/ui/a"),
+        ("https://evil.example", ""),
+        ("/secret/a", "/base/ui/a"),
+        ("//", ""),
+    ],
+)
+def test_redirects_stay_below(location: str, seen_as: str) -> None:
+    assert below(location, "/secret", "/base/ui/") == seen_as
+
+
+async def test_a_redirect(ask: Ask, backend: Any, jp_base_url: str) -> None:
+    answer = await ask(PAGE + "moved?to=http://evil.example/x")
+    assert (answer.code, answer.headers["Location"]) == (302, f"{jp_base_url}t9kjob/{PAGE}x")
+
+
+async def test_what_does_not_answer(ask: Ask, backend: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handlers, "ANSWER_SECONDS", 0.5)
+    for path in ("nothing", "slow"):
+        answer = await ask(PAGE + path)
+        assert answer.code == 502, path
+        assert json.loads(answer.body)["hint"] == "Restart it."
+    backend()
+    assert (await ask(PAGE + "data")).code == 502
+
+
+async def test_an_answer_that_breaks_off(
+    backend: Any, jp_base_url: str, jp_http_port: int, jp_auth_header: dict[str, str], ask: Ask
+) -> None:
+    stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)))
+    request = f"GET {jp_base_url}t9kjob/{PAGE}half HTTP/1.1\r\nHost: localhost\r\n"
+    request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+    await stream.write(f"{request}\r\n".encode())
+    answer = await asyncio.wait_for(stream.read_until_close(), 20)
+    assert b"200 OK" in answer
+    assert b"Content-Length: 1000" in answer
+    assert answer.endswith(b"half")
+
+
+async def test_a_browser_that_stops_reading_costs_little(
+    backend: Any, jp_base_url: str, jp_http_port: int, jp_auth_header: dict[str, str], ask: Ask
+) -> None:
+    stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)), max_buffer_size=2 * LARGE)
+    request = f"GET {jp_base_url}t9kjob/{PAGE}large HTTP/1.1\r\nHost: localhost\r\n"
+    request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+    await stream.write(f"{request}\r\n".encode())
+    await stream.read_bytes(65536)
+    sent = -1
+    while Backend.sent != sent:  # until everything that may be under way is
+        sent = Backend.sent
+        await seen(ask, "data")
+        await asyncio.sleep(0.3)
+    assert sent < LARGE / 4
+    total = 65536
+    while total < LARGE:
+        total += len(await stream.read_bytes(1024 * 1024, partial=True))
+    stream.close()
+
+
+async def test_who_may(
+    backend: Any, ask: Ask, jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: AsyncHTTPClient
+) -> None:
+    async def fetch(method: str, **headers: str) -> int:
+        answer = await http_server_client.fetch(
+            f"{jp_base_url}t9kjob/{PAGE}data",
+            method=method,
+            headers=headers,
+            body="x" if method == "POST" else None,
+            raise_error=False,
+            follow_redirects=False,
+        )
+        return answer.code
+
+    assert await fetch("GET") == 403
+    assert await fetch("POST", Origin="http://localhost") == 403
+    # a browser with its cookie, which TensorBoard's page sends without a token
+    token = jp_auth_header["Authorization"].removeprefix("token ")
+    login = await http_server_client.fetch(
+        f"{jp_base_url}tree?token={token}", raise_error=False, follow_redirects=False
+    )
+    cookie = "; ".join(value.partition(";")[0] for value in login.headers.get_list("Set-Cookie"))
+    host = urlsplit(login.effective_url).netloc
+    assert await fetch("GET", Cookie=cookie) == 200
+    assert await fetch("POST", Cookie=cookie, Origin=f"http://{host}") == 200
+    assert await fetch("POST", Cookie=cookie, Origin=f"http://{host}", **{"Sec-Fetch-Site": "same-site"}) == 403
+    for origin in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {}):
+        assert await fetch("POST", Cookie=cookie, **origin) == 403
+
+
+async def test_a_look_is_no_activity(ask: Ask, backend: Any, jp_serverapp: Any) -> None:
+    before = jp_serverapp.web_app.last_activity()
+    assert (await ask(PAGE + "data")).code == 200
+    assert (await ask("tensorboards")).code == 200
+    assert jp_serverapp.web_app.last_activity() == before

@@ -1,0 +1,299 @@
+/** Roles, names, the order of the focus, and contrast, over all views. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import type { Locator } from '@playwright/test';
+import { measureContrast } from './helpers/contrast';
+import { fakeTensorBoard, jobsInAllPhases } from './helpers/fakes';
+import { FakeServer } from './helpers/fakeServer';
+import {
+  absolute,
+  copyExample,
+  expect,
+  jobTab,
+  openSidebar,
+  run,
+  submit,
+  test,
+  waitForPhase,
+  writeFile
+} from './helpers/lab';
+import { inBothThemes } from './helpers/pictures';
+import { FAILS, LOSES_NETWORK, SILENT } from './helpers/scripts';
+
+/** What axe finds in our widgets, and text whose contrast is too low, in both themes. */
+async function expectAccessible(page: IJupyterLabPageFixture): Promise<void> {
+  const { violations } = await new AxeBuilder({ page: page as never })
+    .include('.jp-t9k-View')
+    .exclude('iframe')
+    .disableRules(['color-contrast']) // measured here, without its guesses
+    .analyze();
+  expect(
+    violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      nodes: nodes.map(node => node.html)
+    }))
+  ).toEqual([]);
+  await inBothThemes(page, async theme => {
+    const { count, tooLow } = await measureContrast(page);
+    expect(count).toBeGreaterThan(0);
+    expect(tooLow, `in the ${theme} theme`).toEqual([]);
+  });
+}
+
+/** Names of all that the Tab key reaches from one control on, until it leaves a part of the page. */
+async function tabOrder(
+  page: IJupyterLabPageFixture,
+  part: Locator,
+  first: Locator
+): Promise<string[]> {
+  await first.focus();
+  const names: string[] = [];
+  for (;;) {
+    const name = await part.evaluate(element => {
+      const { activeElement } = document;
+      if (!activeElement || !element.contains(activeElement)) {
+        return null;
+      }
+      const labelled = activeElement as HTMLInputElement;
+      return (
+        activeElement.getAttribute('aria-label') ??
+        labelled.labels?.[0]?.textContent ??
+        activeElement.textContent ??
+        ''
+      ).trim();
+    });
+    if (name === null || names.length > 100) {
+      return names;
+    }
+    names.push(name);
+    await page.keyboard.press('Tab');
+  }
+}
+
+test.describe('the sidebar', () => {
+  test.use({ autoGoto: false });
+
+  test('is a tree with one tab stop', async ({ page }) => {
+    await new FakeServer(page).tell({
+      jobs: jobsInAllPhases(),
+      tensorboards: [fakeTensorBoard('mnist_ddp/runs')]
+    });
+    await page.goto('?reset');
+    const sidebar = await openSidebar(page);
+    const tree = sidebar.getByRole('tree', { name: 'Jobs' });
+    await expect(tree.getByRole('treeitem')).toHaveCount(11);
+    const row = tree.getByRole('treeitem', { name: /^mnist-ddp-9, running/ });
+    await expect(row).toHaveAttribute('aria-level', '2');
+    await expect(row).toHaveAttribute('aria-setsize', '5');
+    await expect(row).toHaveAttribute('aria-posinset', '2');
+    await expect(row.getByRole('progressbar')).toHaveAttribute(
+      'aria-valuetext',
+      /^Epoch 4 of 10\b.* left$/
+    );
+    await expect(row.getByRole('progressbar')).toHaveAttribute(
+      'aria-valuenow',
+      '34'
+    );
+
+    expect(
+      await tabOrder(
+        page,
+        sidebar,
+        sidebar.getByRole('button', { name: 'New job' })
+      )
+    ).toEqual([
+      'New job',
+      'Filter the jobs by name, phase or reason',
+      expect.stringMatching(/^Active/),
+      expect.stringMatching(/^TensorBoards/),
+      'Open…',
+      expect.stringMatching(/^mnist_ddp\/runs/),
+      'Restart',
+      'Stop'
+    ]);
+
+    await test.step('arrows, Home, End and letters move in it', async () => {
+      await tree.getByRole('treeitem', { name: /^Active/ }).focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowDown');
+      await expect(row).toBeFocused();
+      await page.keyboard.press('ArrowRight');
+      await expect(
+        row.getByRole('button', { name: 'Show the log' })
+      ).toBeFocused();
+      await page.keyboard.press('Escape');
+      await expect(row).toBeFocused();
+      await page.keyboard.press('End');
+      await expect(
+        tree.getByRole('treeitem', { name: /^vit-b16/ })
+      ).toBeFocused();
+      await page.keyboard.press('b');
+      await expect(
+        tree.getByRole('treeitem', { name: /^bert-mnli/ })
+      ).toBeFocused();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('ArrowLeft');
+      await expect(
+        tree.getByRole('treeitem', { name: /^Active/ })
+      ).toHaveAttribute('aria-expanded', 'false');
+      await page.keyboard.press('ArrowRight');
+    });
+    await expectAccessible(page);
+  });
+
+  test('first use, lost connection, missing server part', async ({ page }) => {
+    const server = new FakeServer(page);
+    await server.tell({});
+    await page.goto('?reset');
+    const sidebar = await openSidebar(page);
+    await expect(sidebar.getByRole('heading')).toHaveText('No jobs yet');
+    await expectAccessible(page);
+    await server.hangUp();
+    await expect(sidebar.getByText(/Stale since/)).toBeVisible();
+    await expectAccessible(page);
+    await server.beMissing();
+    await sidebar.getByRole('button', { name: 'Try now' }).click();
+    await expect(sidebar.getByRole('alert')).toBeVisible();
+    await expectAccessible(page);
+  });
+});
+
+test('the launch form has a label, help and errors for each field', async ({
+  page,
+  tmpPath
+}) => {
+  const file = `${tmpPath}/train.py`;
+  await copyExample(page, 'mnist_ddp/train.py', file);
+  await run(page, 't9kjob:launch', { path: file });
+  const form = page.getByRole('form', { name: 'Run train.py' });
+  await expect(
+    form.getByText('torch and sklearn are installed in this kernel.')
+  ).toBeVisible({ timeout: 20_000 });
+  await expect(
+    form.getByRole('radiogroup', { name: 'Where the job runs' })
+  ).toBeVisible();
+  await expect(form.getByRole('radio', { name: 'This machine' })).toBeChecked();
+  await expect(
+    form.getByRole('textbox', { name: '--log_dir' })
+  ).toHaveAccessibleDescription(/changed, default runs\/mnist/);
+  for (const group of ['Lifecycle', 'TensorBoard']) {
+    const title = form.getByRole('button', { name: new RegExp(`^${group}`) });
+    await expect(title).toHaveAttribute('aria-expanded', 'false');
+    await title.click();
+    await expect(title).toHaveAttribute('aria-expanded', 'true');
+  }
+
+  const name = form.getByLabel('Name', { exact: true });
+  await name.fill('Digits 1');
+  await expect(name).toHaveAttribute('aria-invalid', 'true');
+  await expect(name).toHaveAccessibleDescription(/small letters, digits/);
+  await expectAccessible(page);
+
+  const order = await tabOrder(
+    page,
+    form,
+    form.getByRole('radio', { name: 'This machine' })
+  );
+  const wanted = [
+    'This machine',
+    'What',
+    'Name',
+    'Entrypoint',
+    'Working directory',
+    'Kernel',
+    '--epochs',
+    'More arguments',
+    'Add variable',
+    'Size',
+    'Processes',
+    'Lifecycle',
+    'Deadline',
+    'TensorBoard',
+    'Log directory',
+    'Dry run',
+    'Submit',
+    'Command'
+  ];
+  const places = wanted.map(control =>
+    order.findIndex(reached => reached.startsWith(control))
+  );
+  expect(
+    wanted.filter((_, index) => places[index] < 0),
+    `not reached; the order is ${order.join(', ')}`
+  ).toEqual([]);
+});
+
+test('a job: tabs, progress, grid, log', async ({ page, tmpPath }) => {
+  const file = `${tmpPath}/train.py`;
+  await writeFile(page, file, LOSES_NETWORK);
+  const { id } = await submit(page, 'digits', {
+    file,
+    processes: 4,
+    more: { replica_specs: [{ restart_policy: 'OnFailure' }] }
+  });
+  await run(page, 't9kjob:open-job', { id });
+  const job = jobTab(page);
+  await expect(job.getByRole('progressbar')).toHaveAttribute(
+    'aria-valuetext',
+    /^Epoch 4 of 10/,
+    { timeout: 60_000 }
+  );
+  await expectAccessible(page);
+
+  const tabs = job.getByRole('tablist', { name: 'Parts of the job' });
+  await tabs.getByRole('tab', { name: 'Overview' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await expect(tabs.getByRole('tab', { name: /^Replicas/ })).toBeFocused();
+  await expect(job.getByRole('tabpanel', { name: /^Replicas/ })).toBeVisible();
+  await expect(job.getByRole('grid')).toHaveAttribute('aria-rowcount', '2');
+  await expectAccessible(page);
+
+  await page.keyboard.press('ArrowRight');
+  const log = job.getByRole('log', { name: 'Log of digits' });
+  await expect(log).toContainText('epoch 4/10, batch 400/938');
+  await expect(log).toHaveAttribute('aria-live', 'off');
+  await log.press('Home');
+  await job.getByRole('searchbox').fill('loss');
+  await expect(job.getByText(/^1 of \d+/)).toBeVisible();
+  await expectAccessible(page);
+});
+
+test('a failed job, an empty log, a TensorBoard without data', async ({
+  page,
+  tmpPath
+}) => {
+  const file = `${tmpPath}/train.py`;
+  await writeFile(page, file, FAILS);
+  const failed = await submit(page, 'fails', { file, processes: 2 });
+  await waitForPhase(page, failed.id, 'Failed');
+  await run(page, 't9kjob:open-job', { id: failed.id });
+  await expect(
+    jobTab(page).getByRole('region', { name: 'Why it failed' })
+  ).toBeVisible();
+  await expectAccessible(page);
+
+  await writeFile(page, file, SILENT);
+  const silent = await submit(page, 'silent', {
+    file,
+    more: {
+      tensorboard: { log_dirs: [await absolute(page, `${tmpPath}/runs`)] }
+    }
+  });
+  await run(page, 't9kjob:open-job', { id: silent.id, tab: 'logs' });
+  await expect(jobTab(page).getByText(/^No log yet/)).toBeVisible();
+  await expectAccessible(page);
+
+  await run(page, 't9kjob:open-tensorboard', { jobId: silent.id });
+  await expect(
+    page.getByRole('heading', { name: 'Nothing has been written here yet' })
+  ).toBeVisible({ timeout: 30_000 });
+  await expectAccessible(page);
+
+  await run(page, 't9kjob:stop', { id: silent.id });
+  await expect(
+    page.getByRole('dialog', { name: 'Stop silent?' })
+  ).toBeVisible();
+  const { tooLow } = await measureContrast(page);
+  expect(tooLow).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import type { Page, WebSocketRoute } from '@playwright/test';
+import type {
+  EngineInfo,
+  JobDetail,
+  JobSummary,
+  Snapshot,
+  Subscribe,
+  TensorBoard
+} from '../../../src/api/types';
+import { fakeEngine } from './fakes';
+
+interface IState {
+  jobs?: JobSummary[];
+  details?: JobDetail[];
+  tensorboards?: TensorBoard[];
+  engines?: EngineInfo[];
+}
+
+/** What the page is told by the stream, in place of what is so: for states that are rare or cannot be made. */
+export class FakeServer {
+  constructor(private readonly _page: Page) {}
+
+  /** Take the place of the server's stream; before the page is loaded. */
+  async tell(state: IState): Promise<void> {
+    this._state = state;
+    await this._page.routeWebSocket(/\/t9kjob\/stream/, socket => {
+      if (this._isDown) {
+        void socket.close({ code: 1011 });
+        return;
+      }
+      this._sockets.push(socket);
+      socket.onMessage(text => {
+        const message = JSON.parse(String(text)) as Subscribe;
+        this._answer(socket, message.details ?? []);
+      });
+    });
+  }
+
+  /** Accept connections and say nothing. */
+  async keepSilent(): Promise<void> {
+    await this._page.routeWebSocket(/\/t9kjob\/stream/, () => undefined);
+  }
+
+  /** Cut the connection and refuse others. */
+  async hangUp(): Promise<void> {
+    this._isDown = true;
+    await Promise.all(
+      this._sockets.map(socket => socket.close({ code: 1011 }))
+    );
+  }
+
+  /** Answer as a Jupyter server does that lacks our part of it. */
+  async beMissing(): Promise<void> {
+    await this._page.routeWebSocket(/\/t9kjob\//, socket =>
+      socket.close({ code: 1011 })
+    );
+    await this._page.route(/\/t9kjob\//, route =>
+      route.fulfill({
+        status: 404,
+        contentType: 'text/html',
+        body: '<h1>404 : Not Found</h1>'
+      })
+    );
+  }
+
+  private _answer(socket: WebSocketRoute, details: string[]): void {
+    const snapshot: Snapshot = {
+      type: 'snapshot',
+      revision: 1,
+      time: Date.now() / 1000,
+      engines: this._state.engines ?? [fakeEngine()],
+      jobs: this._state.jobs ?? [],
+      tensorboards: this._state.tensorboards ?? []
+    };
+    socket.send(JSON.stringify(snapshot));
+    for (const detail of this._state.details ?? []) {
+      if (details.includes(detail.id)) {
+        socket.send(JSON.stringify(detail));
+      }
+    }
+  }
+
+  private _state: IState = {};
+  private _isDown = false;
+  private _sockets: WebSocketRoute[] = [];
+}

@@ -1,0 +1,96 @@
+import { defineConfig } from '@playwright/test';
+import type { PlaywrightTestConfig } from '@playwright/test';
+import { execFileSync } from 'child_process';
+import path from 'path';
+
+const root = path.resolve(__dirname, '../..');
+const build = path.join(root, 'build');
+
+// The workers read this file too and have to find the same port.
+process.env.T9KJOB_UI_PORT ??= String(20000 + 2 * (process.pid % 20000));
+const port = Number(process.env.T9KJOB_UI_PORT);
+
+/** An environment to test in place of the wheel's, such as the one that is developed in. */
+const development = process.env.LAB_ENV && path.resolve(process.env.LAB_ENV);
+
+/** Debian's Chromium, or the browser that the environment names. */
+function chromium(): string {
+  return (
+    process.env.CHROMIUM ||
+    execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim()
+  );
+}
+
+type WebServer = Extract<
+  NonNullable<PlaywrightTestConfig['webServer']>,
+  unknown[]
+>[number];
+
+/** A JupyterLab of one environment, with all its state in a folder that is new at each start. */
+function lab(name: string, port: number, env: string, args: string): WebServer {
+  const state = path.join(build, 'ui', name);
+  return {
+    command:
+      `rm -rf ${state} && mkdir -p ${state}/root && ` +
+      `exec ${env}/bin/jupyter lab --no-browser --allow-root --log-level=WARN ` +
+      `--expose-app-in-browser --port=${port} ${args}`,
+    env: {
+      JUPYTER_CONFIG_DIR: `${state}/config`,
+      JUPYTER_DATA_DIR: `${state}/data`,
+      JUPYTER_RUNTIME_DIR: `${state}/runtime`,
+      JUPYTER_PATH: `${build}/kernels/share/jupyter`,
+      JUPYTERLAB_SETTINGS_DIR: `${state}/settings`,
+      JUPYTERLAB_WORKSPACES_DIR: `${state}/workspaces`,
+      JUPYTERLAB_GALATA_ROOT_DIR: `${state}/root`
+    },
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
+    name,
+    // answers without a token, under any base URL
+    url: `http://localhost:${port}${/base_url=(\S+)/.exec(args)?.[1] ?? '/'}api`
+  };
+}
+
+const newest = lab(
+  'newest',
+  port,
+  development || `${build}/lab-newest`,
+  `--config=${__dirname}/jupyter_server_config.py`
+);
+
+// As on a JupyterHub: with a base URL, a token and XSRF checks.
+const oldest = lab(
+  'oldest',
+  port + 1,
+  `${build}/lab-4.2`,
+  `--ServerApp.root_dir=${build}/ui/oldest/root --ServerApp.base_url=/user/a%40b/ --IdentityProvider.token=secret`
+);
+
+export default defineConfig({
+  testDir: '.',
+  outputDir: `${build}/ui/results`,
+  reporter: [['list'], ['junit', { outputFile: `${build}/reports/ui.xml` }]],
+  forbidOnly: !!process.env.CI,
+  timeout: 120_000,
+  workers: 1, // the tests of one project share a server
+  use: {
+    launchOptions: {
+      executablePath: chromium(),
+      args: ['--no-sandbox', '--disable-background-networking']
+    },
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+    viewport: { width: 1400, height: 900 }
+  },
+  projects: [
+    {
+      name: 'newest',
+      use: { baseURL: `http://localhost:${port}` }
+    },
+    {
+      name: 'oldest',
+      testMatch: 'smoke.spec.ts',
+      use: { baseURL: `http://localhost:${port + 1}/user/a%40b/` }
+    }
+  ].slice(0, development ? 1 : 2),
+  webServer: development ? [newest] : [newest, oldest]
+});

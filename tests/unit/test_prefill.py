@@ -1,0 +1,370 @@
+"""From a file to a filled form, to a preview, to a job that is let in."""
+
+import json
+import os
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from jupyter_server.services.contents.manager import ContentsManager
+
+from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine, Preview
+from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
+from jupyterlab_t9kjob.core.job import JobSummary
+from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
+from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.launch.kernels import Kernels
+from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo
+from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
+from jupyterlab_t9kjob.launch.service import Launch
+from jupyterlab_t9kjob.launch.source import Source
+from jupyterlab_t9kjob.paths import ContentsRoot
+
+pytestmark = pytest.mark.asyncio
+
+SCRIPT = """import argparse, os
+import torch, torch.distributed as dist
+parser = argparse.ArgumentParser(description='Train.')
+parser.add_argument('--log_dir')
+parser.add_argument('--save_path', default='weights/best.pt')
+parser.add_argument('--data', required=True)
+parser.add_argument('--lr', type=float, default=1e-3)
+dist.init_process_group()
+loader = torch.utils.data.DataLoader(data)
+"""
+RUN = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
+
+
+class Specs:
+    def __init__(self, **pythons: str) -> None:
+        self.pythons = pythons
+
+    def get_all_specs(self) -> dict[str, Any]:
+        return {
+            name: {"resource_dir": "/", "spec": {"argv": [python, *RUN], "language": "python", "display_name": name}}
+            for name, python in self.pythons.items()
+        }
+
+
+class OneEngine:
+    """An engine with the jobs of a test."""
+
+    name = "local"
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    async def info(self) -> EngineInfo:
+        return EngineInfo(name="local", label="This machine", available=True, machine=Machine(hostname="h", cpus=8))
+
+    async def jobs(self) -> list[JobSummary]:
+        return [
+            JobSummary(
+                id=f"local::{name}:1", engine="local", namespace="", name=name, uid="1", phase="Failed", created_at=1.0
+            )
+            for name in self.names
+        ]
+
+    async def preview(self, spec: JobSpec, _namespace: str) -> Preview:
+        return Preview(command="cd /", summary="2 processes on this machine")
+
+
+class Place:
+    """A contents root with a launch service on it."""
+
+    def __init__(self, root: Path, specs: Specs) -> None:
+        self.root = root
+        self.engine = OneEngine()
+        manager = AsyncLargeFileManager(root_dir=str(root))
+        self.launch = Launch(ContentsRoot(manager), Kernels(specs, "python3"), JobService({"local": self.engine}))  # type: ignore[dict-item]
+
+    def write(self, path: str, text: str | bytes = SCRIPT) -> Path:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return target
+
+    async def prefill(self, path: str | None, **more: Any) -> Prefill:
+        return await self.launch.prefill(PrefillRequest(path=path, **more))
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> str:
+    """A Python without torch."""
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    return str(tmp_path / "bare" / "bin" / "python")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    (tmp_path / "root").mkdir()
+    return Place(tmp_path / "root", Specs(python3="python"))
+
+
+def notebook(*cells: str, kernel: str = "python3") -> str:
+    return json.dumps(
+        {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {"kernelspec": {"name": kernel, "language": "python"}},
+            "cells": [{"cell_type": "code", "source": cell} for cell in cells],
+        }
+    )
+
+
+async def test_a_form_that_is_ready_to_submit(place: Place) -> None:
+    script = place.write("proj/train.py")
+    form = await place.prefill("proj/train.py")
+    folder = script.parent
+    assert form.path == "proj/train.py"
+    assert form.spec.name == "train-1"
+    assert form.spec.display_name is None
+    assert (form.spec.entrypoint.kind, form.spec.entrypoint.value) == ("script", str(script))
+    assert form.spec.working_dir == str(folder)
+    assert form.spec.runtime.kernel == "python3"
+    assert form.spec.torchrun is not None
+    assert (form.spec.torchrun.proc_per_node, form.spec.torchrun.max_restarts) == (2, 0)
+    assert form.spec.replica_specs[0].restart_policy == "Never"
+    assert form.spec.tensorboard.log_dirs == [str(folder / "runs" / "train-1")]
+    assert form.spec.args == ["--log_dir", "runs/train-1", "--save_path", "runs/train-1/best.pt"]
+    assert form.follow_name == ["--log_dir", "--save_path"]
+    assert form.runs_dir == str(folder / "runs")
+    assert form.root == str(place.root)
+    assert form.empty == ["--data"]
+    assert [option.dest for option in form.script.options] == ["log_dir", "save_path", "data", "lr"]
+    assert [(engine.name, engine.machine and engine.machine.cpus) for engine in form.engines] == [("local", 8)]
+    checks = {check.code: check for check in form.checks}
+    assert checks["OptionMissing"].level == "warning"
+    assert checks["NoSampler"].level == "hint"
+    link = checks["NoSampler"].link
+    assert link is not None
+    assert (link.path, link.line, link.label) == ("proj/train.py", 9, "train.py:9")
+    assert checks["ModulesInstalled"].message == "torch is installed in this kernel."
+    assert checks["LogDirectoryEmpty"].level == "passed"
+
+
+async def test_names_are_free_among_jobs_and_runs(place: Place) -> None:
+    place.write("train.py")
+    place.engine.names = ["train-1", "train-4", "other-9"]
+    assert (await place.prefill("train.py")).spec.name == "train-5"
+    (place.root / "runs" / "train-6").mkdir(parents=True)
+    assert (await place.prefill("train.py")).spec.name == "train-7"
+    place.write("训练.py")
+    form = await place.prefill("训练.py")
+    assert (form.spec.name, form.spec.display_name) == ("job-1", "训练")
+
+
+async def test_a_spec_to_start_from(place: Place) -> None:
+    script = place.write("train.py")
+    base = (await place.prefill("train.py")).spec
+    base.args += ["--data", "/d", "--epochs=3"]
+    base.runtime.kernel = "gone"
+    place.engine.names = ["train-1"]
+    form = await place.prefill("train.py", spec=base)
+    assert form.spec.name == "train-2"
+    assert form.spec.tensorboard.log_dirs == [str(script.parent / "runs" / "train-2")]
+    assert form.spec.args == [
+        *("--log_dir", "runs/train-2", "--save_path", "runs/train-2/best.pt"),
+        *("--data", "/d", "--epochs=3"),
+    ]
+    assert form.empty == []
+    assert form.spec.runtime.kernel == "python3"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [("module", "pkg.train"), ("command", "make"), ("script", "/elsewhere/x.py")]
+)
+async def test_a_spec_without_a_file_to_start_from(place: Place, kind: Any, value: str) -> None:
+    runs = place.root / "mnist" / "runs"
+    (runs / "train-4").mkdir(parents=True)
+    base = JobSpec(
+        name="train-1",
+        entrypoint=Entrypoint(kind=kind, value=value),
+        args=["--log_dir", "mnist/runs/train-1"],
+        working_dir=str(place.root),
+        tensorboard=TensorBoardSpec(log_dirs=[str(runs / "train-1")]),
+    )
+    form = await place.prefill(None, spec=base)
+    assert (form.path, form.script, form.notebook) == (None, ScriptInfo(), None)
+    assert form.spec.name == "train-5"
+    assert (form.spec.entrypoint, form.spec.working_dir) == (base.entrypoint, base.working_dir)
+    assert form.spec.args == ["--log_dir", "mnist/runs/train-5"]
+    assert form.runs_dir == str(runs)
+    assert form.spec.runtime.kernel == "python3"
+    assert [check.code for check in form.checks] == ["LogDirectoryEmpty"]
+    base.tensorboard.log_dirs = []
+    assert (await place.prefill(None, spec=base)).runs_dir == str(place.root / "runs")
+
+
+async def test_a_form_needs_something_to_start_from(place: Place) -> None:
+    with pytest.raises(FieldError, match="something to start from") as caught:
+        await place.prefill(None)
+    assert caught.value.field == "/path"
+
+
+async def test_a_kernel_with_torch_is_chosen(tmp_path: Path, bare: str) -> None:
+    (tmp_path / "root").mkdir()
+    place = Place(tmp_path / "root", Specs(python3=bare, other=sys.executable))
+    place.write("train.py")
+    assert (await place.prefill("train.py")).spec.runtime.kernel == "other"
+    # a notebook keeps its own, and its refusal says what to do
+    place.write("n.ipynb", notebook("import torch", kernel="python3"))
+    form = await place.prefill("n.ipynb")
+    assert form.spec.runtime.kernel == "python3"
+    refusal = form.checks[0]
+    assert (refusal.level, refusal.code, refusal.field) == ("error", "TorchMissing", "/spec/runtime/kernel")
+    assert f"{bare} -m pip install torch" in (refusal.hint or "")
+    with pytest.raises(FieldError, match="PyTorch is not installed"):
+        await place.launch.admit(form.spec)
+
+
+async def test_free_gpus_are_used(tmp_path: Path) -> None:
+    source = Source(tmp_path / "a.py", "a.py", "script")
+    devices = [DeviceInfo(index=i, name="H", used_by="train-1" if i == 0 else None) for i in range(4)]
+    engine = EngineInfo(
+        name="local", label="l", available=True, machine=Machine(hostname="h", cpus=64, devices=devices)
+    )
+    gpu = Kernel(name="k", display_name="k", enabled=True, python="/p", torch=TorchInfo(version="2", devices=4))
+    cpu = gpu.model_copy(update={"torch": TorchInfo(version="2+cpu", devices=0)})
+    spec = fresh_spec(source, gpu, engine, set())
+    assert spec.torchrun is not None
+    assert spec.torchrun.proc_per_node == "gpu"
+    assert spec.replica_specs[0].resources.device is not None
+    assert spec.replica_specs[0].resources.device.count == 3
+    spec = fresh_spec(source, cpu, engine, set())
+    assert spec.torchrun is not None
+    assert (spec.torchrun.proc_per_node, spec.replica_specs[0].resources.device) == (2, None)
+    assert choose_kernel([], None) is None
+
+
+async def test_a_notebook(place: Place) -> None:
+    place.write("dir/explore.ipynb", notebook("%matplotlib inline", "import torch\nprint(1)"))
+    form = await place.prefill("RTC:dir/explore.ipynb")
+    assert form.path == "dir/explore.ipynb"
+    assert (form.spec.name, form.spec.entrypoint.kind) == ("explore-1", "notebook")
+    assert form.notebook is not None
+    assert form.notebook.script_path == "dir/explore.t9kjob.py"
+    assert (form.notebook.cells, form.notebook.kernel) == (2, "python3")
+    assert [line.text for line in form.notebook.skipped] == ["%matplotlib inline"]
+    codes = {check.code for check in form.checks}
+    assert {"NotDistributed", "LinesSkipped"} <= codes
+    # nothing is written until the job is submitted
+    script = place.root / form.notebook.script_path
+    assert not script.exists()
+    await place.launch.admit(form.spec)
+    assert "print(1)" in script.read_text()
+    assert form.spec.entrypoint.script == str(script)
+    script.write_text("mine")
+    with pytest.raises(Conflict):
+        await place.launch.admit(form.spec)
+
+
+async def test_a_syntax_error_opens_the_form_and_refuses_the_job(place: Place) -> None:
+    place.write("train.py", "x = 1\ny = = 2\n")
+    form = await place.prefill("train.py")
+    first = form.checks[0]
+    assert (first.level, first.code, first.field) == ("error", "SyntaxError", "/spec/entrypoint/value")
+    assert "line 2, column 5" in first.message
+    assert first.link is not None
+    assert (first.link.path, first.link.line) == ("train.py", 2)
+    preview = await place.launch.preview(PreviewRequest(spec=form.spec))
+    assert preview.checks[0] == first
+    assert preview.command == "cd /"
+    with pytest.raises(FieldError, match="line 2, column 5"):
+        await place.launch.admit(form.spec)
+
+
+async def test_modules_that_the_kernel_lacks(place: Place) -> None:
+    place.write("train.py", "import torch\nimport helper\nimport no_such_thing\nfrom nothing import x\n")
+    place.write("helper.py", "")
+    form = await place.prefill("train.py")
+    missing = next(check for check in form.checks if check.code == "ModulesMissing")
+    assert missing.level == "warning"
+    assert missing.message.startswith("no_such_thing and nothing can't be found")
+    assert f"{sys.executable} -m pip install no_such_thing nothing" in (missing.hint or "")
+    assert missing.link is not None
+    assert missing.link.line == 3
+
+
+async def test_log_directories_are_looked_at(place: Place) -> None:
+    place.write("train.py")
+    spec = (await place.prefill("train.py")).spec
+    used = place.write("old/events", "x").parent
+    for path, level, code in [
+        (str(used), "warning", "LogDirectoryInUse"),
+        (str(used / "events"), "error", "LogDirectoryIsAFile"),
+        (f"{used}/", "warning", "LogDirectoryInUse"),
+        ("relative", "error", "LogDirectoryNotAbsolute"),
+        (str(used / "new"), "passed", "LogDirectoryEmpty"),
+        (f"{used}/{'x' * 300}/y", "passed", "LogDirectoryEmpty"),
+    ]:
+        spec.tensorboard.log_dirs = [path]
+        preview = await place.launch.preview(PreviewRequest(spec=spec))
+        found = next(check for check in preview.checks if check.code.startswith("LogDirectory"))
+        assert (found.level, found.code) == (level, code)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "says"),
+    [
+        ("gone.py", NotFound, "does not exist"),
+        ("../outside.py", FieldError, "outside the folder"),
+        ("a/../../outside.py", FieldError, "outside the folder"),
+        ("folder", FieldError, "is a folder"),
+        ("folder.py", FieldError, "is a folder"),
+        ("", FieldError, "is a folder"),
+        ("data.csv", FieldError, "neither a Python script nor a notebook"),
+        ("pipe.py", FieldError, "can't be read"),
+        ("loop.py", FieldError, "can't be read"),
+        ("nul\0.py", FieldError, "NUL"),
+        ("bad.ipynb", FieldError, "not a Jupyter notebook"),
+        ("x" * 300 + ".py", FieldError, "can't be read"),
+        ("x" * 300, FieldError, "neither a Python script nor a notebook"),
+    ],
+)
+async def test_what_can_not_be_a_job(place: Place, path: str, kind: type[JobError], says: str) -> None:
+    for folder in ("folder", "folder.py"):
+        (place.root / folder).mkdir()
+    place.write("data.csv", "")
+    place.write("bad.ipynb", "{")
+    place.write("../outside.py")
+    (place.root / "loop.py").symlink_to("loop.py")
+    os.mkfifo(place.root / "pipe.py")
+    with pytest.raises(kind, match=says) as caught:
+        await place.prefill(path)
+    assert caught.value.field
+    assert caught.value.hint or "\0" in path
+
+
+async def test_admission_names_the_field(place: Place) -> None:
+    place.write("train.py")
+    spec = (await place.prefill("train.py")).spec
+    await place.launch.admit(spec)
+    for value, reason in [
+        (str(place.root / "gone.py"), "ScriptGone"),
+        (str(place.root.parent / "x.py"), "OutsideRoot"),
+        ("train.py", "InvalidField"),
+        (str(place.root), "IsAFolder"),
+    ]:
+        spec.entrypoint.value = value
+        with pytest.raises(FieldError) as caught:
+            await place.launch.admit(spec)
+        assert (caught.value.field, caught.value.reason) == ("/spec/entrypoint/value", reason)
+        preview = await place.launch.preview(PreviewRequest(spec=spec))
+        assert (preview.checks[0].level, preview.checks[0].code) == ("error", reason)
+    spec.entrypoint.kind, spec.entrypoint.value = "module", "pkg.train"
+    await place.launch.admit(spec)
+    spec.runtime.kernel = "gone"
+    with pytest.raises(FieldError) as caught:
+        await place.launch.admit(spec)
+    assert (caught.value.field, caught.value.reason) == ("/spec/runtime/kernel", "KernelGone")
+
+
+async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
+    launch = Launch(ContentsRoot(ContentsManager()), Kernels(Specs(), "k"), JobService({}))
+    with pytest.raises(Unavailable) as caught:
+        await launch.prefill(PrefillRequest(path="train.py"))
+    assert caught.value.hint
