@@ -18,7 +18,8 @@ test('the lab opens with our plugins and no error of ours', async ({
     }
   });
 
-  await page.goto('lab?token=secret');
+  // A workspace of its own: the default one holds the tabs of what other tests have removed.
+  await page.goto('lab/workspaces/smoke?reset&token=secret');
   await page.locator('#jp-main-dock-panel').waitFor();
   const inactive = await page.evaluate(async () => {
     const app = (window as unknown as { jupyterapp: IApp }).jupyterapp;
