@@ -190,7 +190,8 @@ class LogStream(Model):
     local_rank: int | None = None
     rank: int | None = Field(None, description="Global rank, once torchrun has told it.")
     worker_restart: int = Field(0, description="torchrun's own restart count within the attempt.")
-    size: int = Field(description="Bytes now.")
+    size: int = Field(description="Bytes that were written, those that have been removed since included.")
+    removed: int = Field(0, description="Of these, bytes that were cut out to keep the job's log below its cap.")
     first_time: Time | None = None
     last_time: Time | None = None
     complete: bool = Field(False, description="Nothing more will be written.")

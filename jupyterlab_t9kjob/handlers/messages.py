@@ -192,6 +192,7 @@ class SearchLog(Model):
     regex: bool = False
     case_sensitive: bool = False
     limit: int = Field(1000, ge=1, le=10_000)
+    context: int = Field(0, ge=0, le=20, description="Lines above and below each hit, of the same stream.")
 
 
 LogRequest = Annotated[ReadLog | FollowLog | UnfollowLog | AckLog | SearchLog, Field(discriminator="type")]

@@ -29,6 +29,11 @@ class LogLine(Model):
     updates: int = Field(1, description="Updates that a progress bar overwrote, itself included.")
     partial: bool = Field(False, description="No newline yet: it may grow.")
     cut: bool = Field(False, description="Longer than what is sent; the rest is at its offset.")
+    removed: int = Field(
+        0,
+        description="This line stands for that many bytes which were cut out to keep the job's log below its cap; its"
+        " text is empty.",
+    )
 
 
 class LogHit(Model):
@@ -41,3 +46,7 @@ class LogHit(Model):
     spans: list[tuple[int, int]] = Field(
         description="Start and end of each match in `text`, in UTF-16 units as JavaScript counts."
     )
+    before: list[LogLine] = Field(
+        default_factory=list, description="The lines above it in its stream, as many as were asked for."
+    )
+    after: list[LogLine] = Field(default_factory=list, description="The lines below it.")

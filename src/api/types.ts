@@ -1569,6 +1569,16 @@ export interface components {
                 number,
                 number
             ][];
+            /**
+             * Before
+             * @description The lines above it in its stream, as many as were asked for.
+             */
+            before: components["schemas"]["LogLine"][];
+            /**
+             * After
+             * @description The lines below it.
+             */
+            after: components["schemas"]["LogLine"][];
         };
         /**
          * LogHits
@@ -1641,6 +1651,12 @@ export interface components {
              * @default false
              */
             cut: boolean;
+            /**
+             * Removed
+             * @description This line stands for that many bytes which were cut out to keep the job's log below its cap; its text is empty.
+             * @default 0
+             */
+            removed: number;
         };
         LogMessage: components["schemas"]["LogStreams"] | components["schemas"]["LogPage"] | components["schemas"]["LogAppend"] | components["schemas"]["LogHits"] | components["schemas"]["SocketError"];
         /**
@@ -1723,9 +1739,15 @@ export interface components {
             worker_restart: number;
             /**
              * Size
-             * @description Bytes now.
+             * @description Bytes that were written, those that have been removed since included.
              */
             size: number;
+            /**
+             * Removed
+             * @description Of these, bytes that were cut out to keep the job's log below its cap.
+             * @default 0
+             */
+            removed: number;
             /**
              * First Time
              * @default null
@@ -2659,6 +2681,12 @@ export interface components {
              * @default 1000
              */
             limit?: number;
+            /**
+             * Context
+             * @description Lines above and below each hit, of the same stream.
+             * @default 0
+             */
+            context?: number;
         };
         /**
          * SecretRef

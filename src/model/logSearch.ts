@@ -173,7 +173,15 @@ export class LogSearch implements IDisposable {
       if (this.hitOf(line) === undefined && expression.test(line.text)) {
         this._places.set(placeOf(line), this._hits.length);
         const { stream, offset, time, text } = line;
-        this._hits.push({ stream, offset, time, text, spans: [] });
+        this._hits.push({
+          stream,
+          offset,
+          time,
+          text,
+          spans: [],
+          before: [],
+          after: []
+        });
       }
     }
     if (this._hits.length > count) {

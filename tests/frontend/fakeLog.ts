@@ -28,6 +28,7 @@ export function someStream(
     rank,
     worker_restart: 0,
     size: 0,
+    removed: 0,
     first_time: null,
     last_time: null,
     complete: false,
@@ -87,7 +88,8 @@ export class FakeLog implements ILogSocket {
       text,
       updates: 1,
       partial,
-      cut: false
+      cut: false,
+      removed: 0
     });
     stream.size = offset + size;
     if (!partial) {
@@ -230,7 +232,9 @@ export class FakeLog implements ILogSocket {
         offset,
         time,
         text,
-        spans: []
+        spans: [],
+        before: [],
+        after: []
       }));
   }
 

@@ -16,7 +16,8 @@ function windowOn(from: number, to: number, total: number): LogWindow {
     text: `line ${from + index}`,
     updates: 1,
     partial: false,
-    cut: false
+    cut: false,
+    removed: 0
   }));
   window.reset({
     lines,

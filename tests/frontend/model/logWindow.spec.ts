@@ -10,6 +10,7 @@ const line = (offset: number, changes: Partial<LogLine> = {}): LogLine => ({
   updates: 1,
   partial: false,
   cut: false,
+  removed: 0,
   ...changes
 });
 
