@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
 from .core.engine import Engine, EngineInfo, Listener, LogFile, Preview
-from .core.errors import Conflict, FieldError, JobError, NotFound
+from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
 from .core.spec import JobSpec, numbered
 
 Admit = Callable[[JobSpec], Awaitable[None]]
 
 RERUN_TRIES = 20
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,6 @@ class JobService:
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
-        self._removing: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
         """Let every engine load what exists."""
@@ -75,7 +71,7 @@ class JobService:
 
     async def stop(self) -> None:
         """Let every engine stop watching; jobs go on."""
-        tasks = [*self._creating.values(), *self._removing.values()]
+        tasks = list(self._creating.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -176,11 +172,7 @@ class JobService:
     async def delete(self, ident: str, *, remove: bool) -> Job:
         """End a job and delete it; with `remove` its record goes as soon as it has ended."""
         engine, uid = await self._own(ident)
-        job = await engine.act(uid, "delete")
-        if remove and ident not in self._removing:
-            task = self._removing[ident] = asyncio.create_task(self._remove_when_deleted(engine, ident, uid))
-            task.add_done_callback(lambda _done: self._removing.pop(ident))
-        return job
+        return await engine.act(uid, "delete", remove=remove)
 
     async def rerun(self, ident: str, *, admit: Admit) -> Job:
         """Create a new job from the same spec, with the next number behind its name."""
@@ -199,25 +191,6 @@ class JobService:
             except Conflict:
                 taken.add(name)
         raise Conflict(f"No free name was found for a rerun of {old.name}.", hint="Clone it and choose a name.")
-
-    async def _remove_when_deleted(self, engine: Engine, ident: str, uid: str) -> None:
-        ended = asyncio.Event()
-
-        def watch(changed: str, job: JobSummary | None) -> None:
-            if changed == ident and (job is None or not listed(job)):
-                ended.set()
-
-        stop = engine.listen(watch)
-        try:
-            job = await engine.job(uid)
-            watch(ident, job)
-            await ended.wait()
-            await engine.remove(uid)
-        except JobError as error:
-            # somebody else was faster, or it can't go: the record stays in the list, marked deleted
-            log.info("The record of %s was not removed: %s", ident, error.message)
-        finally:
-            stop()
 
     # -- looking up ---------------------------------------------------------------------------------------------------
 

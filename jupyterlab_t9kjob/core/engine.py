@@ -163,8 +163,11 @@ class Engine(Protocol):
     ) -> Job:
         """Create a job; the same `request_id` again returns the first one."""
 
-    async def act(self, uid: str, action: Action) -> Job:
-        """Stop, pause, resume or delete; what is asked for shows as `pending_action`."""
+    async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
+        """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+
+        With `remove` a deleted job's record and logs go as soon as it has ended, also if this server is killed before.
+        """
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a finished or deleted job."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.engines.local.command import Interpreter
+from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import Bench, carrying, kill
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(180)]
@@ -242,6 +244,32 @@ async def test_the_echo_of_a_final_failure_is_not_restarted(bench: Bench) -> Non
     (bench.root / "go").touch()
     done = await bench.ended(job.uid, 90)
     assert (done.phase, done.restarts, done.failure and done.failure.replica) == ("Failed", 0, "worker-0")
+
+
+async def test_when_another_replica_failed_the_first_ones_success_does_not_count(bench: Bench) -> None:
+    """torchrun itself would wait in its exit barrier till it is ended, so a stand-in for it ends at once."""
+    launcher = bench.root / "launcher"
+    launcher.write_text(
+        '#!/bin/sh\n[ "$T9KJOB_REPLICA" = worker-1 ] && exit 5\nwhile [ ! -e go ]; do sleep 0.05; done\n'
+    )
+    launcher.chmod(0o755)
+
+    async def stand_in(name: str | None) -> Interpreter:
+        return Interpreter(str(launcher))
+
+    other = LocalEngine(bench.home, bench.root, stand_in)
+    await other.start()
+    spec = bench.spec("pass", torchrun={"proc_per_node": 1}, replica_specs=[{"replicas": 2}])
+    job = await other.create(spec, namespace="", request_id="stand-in")
+    await other.stop()
+    bench.uids.append(job.uid)
+    await bench.known(job.uid)
+    await bench.until(job.uid, lambda job: job.phase == "Running" and job.replicas_running == 1)
+    (bench.root / "go").touch()
+    done = await bench.ended(job.uid, 25)  # it is not waited for longer than for the first one
+    assert (done.phase, done.reason and done.reason.code) == ("Failed", "ExitCode")
+    assert done.failure and (done.failure.replica, done.failure.exit_code) == ("worker-1", 5)
+    assert [replica.exit_code for replica in await bench.engine.replicas(job.uid)] == [0, 5]
 
 
 async def test_no_rank_outlives_its_launcher(bench: Bench) -> None:

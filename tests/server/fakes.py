@@ -32,6 +32,7 @@ class FakeEngine:
         self.refusal: Exception | None = None
         self.conflict: Conflict | None = None
         self.created = 0
+        self.removals: list[str] = []
         self.looks = 0
 
     async def start(self) -> None:
@@ -92,12 +93,14 @@ class FakeEngine:
         self.requests[request_id] = job.uid
         return job
 
-    async def act(self, uid: str, action: str) -> Job:
+    async def act(self, uid: str, action: str, *, remove: bool = False) -> Job:
         job = await self.job(uid)
         if self.conflict is not None:
             raise self.conflict
         if job.phase in ("Succeeded", "Failed") and action != "delete":
             raise Conflict(f"This job has ended, so it can't be asked to {action}.")
+        if remove:
+            self.removals.append(uid)
         return self.change(uid, pending_action=PENDING[action])
 
     async def remove(self, uid: str) -> None:

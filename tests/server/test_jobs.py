@@ -12,7 +12,7 @@ from tornado.httpclient import HTTPClientError
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
 from jupyterlab_t9kjob.jobs import renamed
-from tests.server.conftest import Api, eventually
+from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
 
 SPEC = {"name": "train-1", "entrypoint": {"kind": "script", "value": "/work/train.py"}}
@@ -150,28 +150,12 @@ async def test_delete(engine: FakeEngine, api: Api):
     assert job.uid in engine.known
 
 
-async def test_delete_and_remove(engine: FakeEngine, api: Api):
-    job = engine.put()
-    removed = asyncio.Event()
-    engine.listen(lambda ident, changed: removed.set() if changed is None else None)
+async def test_delete_and_remove_is_the_engines_to_finish(engine: FakeEngine, api: Api):
+    job, refused = engine.put(), engine.put("other")
     assert (await api("DELETE", "jobs", job.id, remove="true")).status == 202
-    assert job.uid in engine.known
-    engine.change(job.uid, deleted=True, pending_action=None)
-    await asyncio.wait_for(removed.wait(), 5)
-    assert job.uid not in engine.known
-
-
-async def test_a_delete_that_is_refused_removes_nothing_later(engine: FakeEngine, api: Api):
-    job = engine.put()
     engine.conflict = Conflict("This job runs on another machine.")
-    assert (await api("DELETE", "jobs", job.id, remove="true")).status == 409
-    engine.change(job.uid, deleted=True, pending_action=None)
-    other = engine.put("other")
-    engine.conflict = None
-    await api("DELETE", "jobs", other.id, remove="true")
-    engine.change(other.uid, deleted=True, pending_action=None)
-    await eventually(lambda: other.uid not in engine.known)
-    assert job.uid in engine.known
+    assert (await api("DELETE", "jobs", refused.id, remove="true")).status == 409
+    assert engine.removals == [job.uid]
 
 
 @pytest.mark.parametrize(

@@ -241,15 +241,20 @@ class LocalEngine:
 
     # --- acting ------------------------------------------------------------------------------
 
-    async def act(self, uid: str, action: Action) -> Job:
+    async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
         """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+
+        Parameters
+        ----------
+        remove
+            With a delete: drop the record and logs as well when the job has ended, be it by another server.
 
         Raises
         ------
         Conflict
             If the job's phase, or its machine, does not allow it.
         """
-        job = await self._in_thread(self._act, uid, action)
+        job = await self._in_thread(self._act, uid, action, remove)
         await self._announce_changes()
         return job
 
@@ -268,11 +273,11 @@ class LocalEngine:
             await asyncio.sleep(_POLL_SECONDS)
         await self._announce_changes()
 
-    def _act(self, uid: str, action: Action) -> Job:
+    def _act(self, uid: str, action: Action, remove: bool) -> Job:
         job = self._store.get(uid)
         self._demand(job, action)
         try:
-            return self._job(self._store.want(uid, _DESIRED[action]))
+            return self._job(self._store.want(uid, "remove" if remove else _DESIRED[action]))
         except OSError as error:
             raise Unavailable("The request could not be written.", verbatim=str(error)) from error
 
@@ -284,7 +289,7 @@ class LocalEngine:
     def _demand(self, job: StoredJob, action: Action) -> None:
         """Raise `Conflict` unless the action makes sense now."""
         summary = self._summary(job)
-        if action in summary.actions:
+        if action in summary.actions or (action == "delete" and summary.pending_action == "deleting"):
             return
         if summary.read_only is not None:
             raise Conflict(summary.read_only, reason="ReadOnly")
@@ -292,6 +297,8 @@ class LocalEngine:
             raise Conflict("This job has not ended.", hint="Stop or delete it first.")
         if summary.phase not in ACTIVE:
             raise Conflict(f"This job has ended, so it can't be asked to {action}.")
+        if summary.pending_action in ("stopping", "deleting"):
+            raise Conflict(f"This job is {summary.pending_action}, so it can't be asked to {action}.")
         raise Conflict(f"A job that is {summary.phase.lower()} can't be asked to {action}.")
 
     # --- inside ------------------------------------------------------------------------------

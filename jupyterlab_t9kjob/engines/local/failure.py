@@ -25,6 +25,7 @@ STILL_WORKED = "terminate called without an active exception"
 _TAIL_BYTES = 256 * 1024
 _MOST_TEXT = 1000
 _LONGEST_PATH = 4096
+_CLOSE_SECONDS = 5.0
 _REPORTED = re.compile(
     r"time\s*: (\S+)\s+host\s*: .*\n\s*rank\s*: (\d{1,9}) \(local_rank: (\d{1,9})\)"
     r"\s+exitcode\s*: (-?\d{1,9}) \(pid: \d+\)"
@@ -65,7 +66,8 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str
     }
     own: FoundLog | None = main
     if plan["launcher"] is not None and main is not None:
-        rank = _first_failed(main, [log for log in logs if log.local_rank is not None])
+        ranks = [log for log in logs if log.local_rank is not None]
+        rank = _first_failed(main, ranks) or _first_with_traceback(ranks, attempt)
         if rank is not None:
             failed |= rank[0]
             own = rank[1]
@@ -76,6 +78,11 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str
     if failed["error"] is not None:
         failed["error"] = failed["error"][:_MOST_TEXT]
     return failed
+
+
+def is_cause(found: dict[str, Any], known: dict[str, Any] | None) -> bool:
+    """Return whether a failure came before the one that was found first, which then is its echo."""
+    return known is None or (found["rank"] is not None and found["time"] < known["time"])
 
 
 def words(failed: dict[str, Any], *, alone: bool) -> str:
@@ -104,13 +111,32 @@ def _first_failed(launcher: FoundLog, ranks: list[FoundLog]) -> tuple[dict[str, 
         log = errors.get(int(local_rank))
         written = log.path.stat().st_mtime if log is not None else 0.0
         code = exit_code(int(number))
-        found = {"rank": int(rank), "local_rank": int(local_rank), "exit_code": code}
-        failures.append((_seconds(noted), code == ENDED_BY_TORCHRUN, written, int(rank), found, log))
+        seconds = _seconds(noted)
+        # What it wrote last tells more exactly when it failed, if it wrote anything then.
+        when = written if abs(written - seconds) < _CLOSE_SECONDS else seconds
+        found = {"rank": int(rank), "local_rank": int(local_rank), "exit_code": code, "time": when}
+        failures.append((seconds, code == ENDED_BY_TORCHRUN, written, int(rank), found, log))
     if not failures:
         return None
     first = min(failure[0] for failure in failures)
     *_, found, log = min(failures, key=lambda failure: (failure[0] - first > 2, *failure[1:4]))
     return found, log
+
+
+def _first_with_traceback(ranks: list[FoundLog], attempt: AttemptRecord) -> tuple[dict[str, Any], FoundLog] | None:
+    """Return the rank that failed first by its own log, for a launcher that could not report.
+
+    It can't when the replica at whose port they meet was gone before.
+    """
+    if attempt["exit_code"] != 1:
+        return None
+    failed = [log for log in ranks if log.output == "stderr" and _HEAD.search(tail(log.path, _TAIL_BYTES))]
+    if not failed:
+        return None
+    log = min(failed, key=lambda log: (-log.worker_restart, log.path.stat().st_mtime))
+    assert log.local_rank is not None  # noqa: S101
+    rank = None if attempt["first_rank"] is None else attempt["first_rank"] + log.local_rank
+    return {"rank": rank, "local_rank": log.local_rank, "exit_code": 1, "time": log.path.stat().st_mtime}, log
 
 
 def _seconds(noted: str) -> float:

@@ -65,7 +65,8 @@ def _clean_up(files: JobFiles, plan: RunPlan, grace: float) -> None:
     def left() -> set[int]:
         return process.descendants(os.getpid()) | process.marked(plan["uid"])
 
-    process.Ending(left, [], grace).finish()
+    ending = process.Ending(left, [], grace)
+    ending.finish()
     record = files.read_record()
     if record["supervisor"] is not None:
-        settle_lost(files, record)
+        settle_lost(files, record, ending.killed_in_words())

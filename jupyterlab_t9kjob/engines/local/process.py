@@ -41,6 +41,11 @@ def machine_id() -> MachineId:
     return MachineId(hostname=host, boot_id=boot, pid_namespace=namespace)
 
 
+def same_boot(one: MachineId, other: MachineId) -> bool:
+    """Return whether process ids mean the same in both: the same boot, and the same namespace."""
+    return (one["boot_id"], one["pid_namespace"]) == (other["boot_id"], other["pid_namespace"])
+
+
 def process_id(pid: int) -> ProcessId:
     """Return a process's identity, its start time included."""
     return ProcessId(pid=pid, started=_started(pid) or "")
@@ -129,6 +134,8 @@ class Ending:
         self._find = find
         self._leaders = set(leaders)
         self._asked: set[int] = set()
+        self._killed: set[int] = set()
+        self._grace = grace
         self._kill_at = time.monotonic() + grace
 
     def step(self) -> bool:
@@ -138,11 +145,20 @@ class Ending:
             return True
         if time.monotonic() >= self._kill_at:
             send(left, signal.SIGKILL)
+            self._killed |= left
             return False
         asked = (left & self._leaders) or left
         send(asked - self._asked, signal.SIGTERM)
         self._asked |= asked
         return False
+
+    def killed_in_words(self) -> str | None:
+        """Say how many processes did not end when they were asked; None if all did, or none was asked."""
+        count = len(self._killed)
+        if not count or not self._grace:
+            return None
+        processes, were = ("process", "was") if count == 1 else ("processes", "were")
+        return f"{count} {processes} did not end within {self._grace:g} s and {were} killed."
 
     def finish(self) -> None:
         """Step until nothing is left (blocking)."""

@@ -88,8 +88,8 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
         "DeadlineExceeded": f"Ended at its deadline, after {ran}",
         "StartFailed": "The job could not be started",
-        "SupervisorLost": "The job's supervisor was killed, so its processes were ended",
-        "MachineRestarted": "The machine was restarted while the job ran",
+        "SupervisorLost": "The job's supervisor ended before the job did, so its processes were ended",
+        "MachineRestarted": "The machine, or this lab on it, was restarted while the job ran",
         "DirectoryRemoved": "The job's directory was removed while it ran",
     }
     hints = {
@@ -100,7 +100,8 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "MachineRestarted": "Run it again.",
     }
     words = facts.get("words") if code != "WaitingForDevices" else None
-    return Reason(code=code, sentence=sentences.get(code, code), hint=hints.get(code), verbatim=words)
+    hint = _joined(facts.get("killed"), hints.get(code))
+    return Reason(code=code, sentence=sentences.get(code, code), hint=hint, verbatim=words)
 
 
 def not_heard_of(record: Record, since: float) -> Reason:
@@ -154,7 +155,7 @@ def _failed(code: str, record: Record) -> Reason:
         hint = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
     if exit_code == 134 and failure["error"] == STILL_WORKED:
         advice = "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
-        hint = f"{hint} {advice}" if hint else advice
+        hint = _joined(hint, advice)
     link = link_to(failure)
     return Reason(
         code=code,
@@ -163,6 +164,10 @@ def _failed(code: str, record: Record) -> Reason:
         verbatim=failure["error"],
         links=[link] if link is not None else [],
     )
+
+
+def _joined(*sentences: str | None) -> str | None:
+    return " ".join(filter(None, sentences)) or None
 
 
 def _who(failure: dict[str, Any], replicas: int) -> str:

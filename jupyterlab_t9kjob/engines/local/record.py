@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-DESIRED = ("run", "pause", "stop", "delete")
+DESIRED = ("run", "pause", "stop", "delete", "remove")
+"""What may be wanted of a job; `remove` is a delete after which its directory goes as well."""
+DELETING = frozenset({"delete", "remove"})
 ACTIVE = frozenset({"Pending", "Running", "Paused", "Resuming"})
 _RESERVED_BYTES = 256 * 1024
 

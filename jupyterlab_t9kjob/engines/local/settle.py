@@ -12,7 +12,7 @@ import time
 from . import process
 from .agents import tail
 from .logfiles import logs_of_attempt
-from .record import ACTIVE, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
+from .record import ACTIVE, DELETING, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
 
 _EVENTS = {
     "Succeeded": "The job succeeded.",
@@ -44,13 +44,16 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
         _close(replica, now, outcome["code"])
     record["outcome"] = outcome
     record["ending"] = record["supervisor"] = None
-    record["ended_at"] = None if outcome["phase"] == "Paused" else now
-    record["deleted"] = record["deleted"] or files.read_desired() == "delete"
+    over = outcome["phase"] != "Paused"
+    record["ended_at"] = now if over else None
+    record["deleted"] = over and files.read_desired() in DELETING
     record["progress"] = _last_progress(files, record)
     if outcome["code"] not in ("ExitCode", "BackoffLimitExceeded"):
         record["failure"] = None
     files.write_record(record)
-    words = outcome["facts"].get("words")
+    words, killed = outcome["facts"].get("words"), outcome["facts"].get("killed")
+    if killed:
+        files.add_event("ProcessesKilled", killed, warning=True)
     message = _EVENTS[outcome["code"]] + (f" {words}" if words else "")
     good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
     files.add_event(outcome["code"], message, warning=not good)
@@ -76,16 +79,14 @@ def settle(files: JobFiles, record: Record) -> bool:
     """
     desired = files.read_desired()
     phase = record["outcome"]["phase"]
-    if desired == "delete" and record["deleted"]:
-        return False
     if phase not in ACTIVE:
-        if desired != "delete":
+        if desired != "delete" or record["deleted"]:
             return False
         record["deleted"] = True
         files.write_record(record)
         files.add_event("Deleted", "Deleted by you. The record and the logs are kept.")
         return True
-    if desired in ("stop", "delete"):
+    if desired == "stop" or desired in DELETING:
         conclude(files, record, _STOPPED)
         return True
     if desired == "pause" and phase != "Paused":
@@ -94,21 +95,29 @@ def settle(files: JobFiles, record: Record) -> bool:
     return False
 
 
-def settle_lost(files: JobFiles, record: Record, words: str = "") -> None:
+def settle_lost(files: JobFiles, record: Record, killed: str | None = None) -> None:
     """End a job whose supervisor died and whose processes are gone.
 
     What was decided before counts, then what the user asked for.
+
+    Parameters
+    ----------
+    killed
+        In words, how many of the processes had to be killed.
     """
-    restarted = record["machine"]["boot_id"] != process.machine_id()["boot_id"] or (
-        record["machine"]["pid_namespace"] != process.machine_id()["pid_namespace"]
-    )
+    restarted = not process.same_boot(record["machine"], process.machine_id())
     record["supervisor"] = None
     if record["ending"] is not None:
-        conclude(files, record, record["ending"])
+        conclude(files, record, with_killed(record["ending"], killed))
     elif not settle(files, record):
         code = "MachineRestarted" if restarted else "SupervisorLost"
-        facts = {"words": words} if words else {}
-        conclude(files, record, Outcome(phase="Failed", code=code, facts=facts, ended_by="platform"))
+        outcome = Outcome(phase="Failed", code=code, facts={}, ended_by="platform")
+        conclude(files, record, with_killed(outcome, killed))
+
+
+def with_killed(outcome: Outcome, killed: str | None) -> Outcome:
+    """Return an outcome that tells as well which processes had to be killed."""
+    return outcome if killed is None else {**outcome, "facts": {**outcome["facts"], "killed": killed}}
 
 
 def _close(replica: ReplicaRecord, now: float, cause: str) -> None:

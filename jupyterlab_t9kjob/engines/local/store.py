@@ -6,6 +6,7 @@ cache of it, and several servers may look at the same home.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -43,6 +44,7 @@ PROGRESS_SECONDS = 0.5
 STARTING_SECONDS = 3.0
 """How long a supervisor may take to show itself before it is started once more."""
 MOST_STARTS = 3
+_FINALITY = {"stop": 1, "delete": 2, "remove": 3}
 CLOCK_SECONDS = 2.0
 """Coarsest step of a file system's clock."""
 SILENT_SECONDS = 60.0
@@ -79,7 +81,7 @@ class Store:
             If the home can't be written.
         """
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with self._creating():
+        with self._exclusive():
             # Nobody else on this machine creates now, so what is half made stays half made.
             for path in (*self._directory.glob(f"{self._draft_prefix}*"), *self._directory.glob(".gone-*")):
                 shutil.rmtree(path, ignore_errors=True)
@@ -127,7 +129,7 @@ class Store:
         OSError
             If the disk is full or read-only; nothing is left behind then.
         """
-        with self._creating():
+        with self._exclusive():
             existing = self.by_request(request_id)
             if existing is not None:
                 return existing
@@ -148,9 +150,15 @@ class Store:
         return job
 
     def want(self, uid: str, desired: str) -> StoredJob:
-        """Write what is wanted of a job and do at once what can be done at once."""
+        """Write what is wanted of a job and do at once what can be done at once.
+
+        A wish that ends the job gives way only to one that goes further: whoever stops a job that another server
+        deletes must not keep it.
+        """
         job = self.get(uid)
-        job.files.write_desired(desired)
+        with self._exclusive():
+            if _FINALITY.get(desired, 0) >= _FINALITY.get(job.files.read_desired(), 0):
+                job.files.write_desired(desired)
         job.starts = 0
         job.started_at = job.attended_at = 0.0
         self._look_at(job)
@@ -163,7 +171,8 @@ class Store:
             if not free:
                 return False
             gone = self._directory / f".gone-{uid}"
-            job.files.path.rename(gone)
+            with contextlib.suppress(FileNotFoundError):  # another server was faster
+                job.files.path.rename(gone)
         del self.jobs[uid]
         self._changed.add(uid)
         shutil.rmtree(gone, ignore_errors=True)  # what is left is taken at the next start
@@ -209,6 +218,8 @@ class Store:
             job.attended_at = now
             if job.record is not None and not self.is_foreign(job):
                 self._attend(job, job.record)
+                if job.uid not in self.jobs:
+                    return  # removed, as was asked
                 changed = job.refresh() or changed
         phase = job.record["outcome"]["phase"] if job.record is not None else None
         if job.record is not None and self.is_foreign(job):
@@ -229,10 +240,13 @@ class Store:
     def _attend(self, job: StoredJob, record: Record) -> None:
         """Do for a job what its supervisor does not do, if it has none."""
         phase = record["outcome"]["phase"]
+        if job.desired == "remove" and phase not in ACTIVE:
+            self.remove(job.uid)
+            return
         lost = phase in ACTIVE and record["supervisor"] is not None
         if not lost and not self._differs(job, phase):
             return
-        if lost and process.alive(record["supervisor"]):
+        if lost and process.same_boot(record["machine"], self.machine) and process.alive(record["supervisor"]):
             return
         if lost or job.desired == "run":
             fresh = time.time() - record["created_at"] < STARTING_SECONDS
@@ -303,9 +317,9 @@ class Store:
             shutil.rmtree(draft, ignore_errors=True)
             raise
 
-    def _creating(self) -> _Creating:
+    def _exclusive(self) -> _Exclusive:
         digest = hashlib.sha256(os.fsencode(self.home.resolve())).hexdigest()[:16]
-        return _Creating(runtime_directory() / f"create-{digest}.lock")
+        return _Exclusive(runtime_directory() / f"create-{digest}.lock")
 
     def _lock(self, job: StoredJob) -> Path:
         if job.plan is not None:
@@ -317,8 +331,8 @@ class Store:
         os.utime(self._directory)
 
 
-class _Creating:
-    """Held while a job is created, so that of two with one name only one comes to be."""
+class _Exclusive:
+    """Held by one server while it creates a job or writes down a wish, so that no two do so at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

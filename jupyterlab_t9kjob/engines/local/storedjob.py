@@ -68,8 +68,10 @@ class StoredJob:
 
     @property
     def unfinished_wish(self) -> bool:
-        """Whether a delete of an ended job has still to be written down."""
-        return self.desired == "delete" and self.record is not None and not self.record["deleted"]
+        """Whether a delete has not been brought about; a removed job is gone, so here it has not been removed."""
+        if self.record is None:
+            return False
+        return self.desired == "remove" or (self.desired == "delete" and not self.record["deleted"])
 
     def refresh(self) -> bool:
         """Read what has changed; return whether anything has."""

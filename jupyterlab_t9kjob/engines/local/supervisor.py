@@ -25,6 +25,8 @@ TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
 LATECOMER_SECONDS = 10.0
 """How long the other replicas may go on when the first one has succeeded."""
+TELL_SECONDS = 2.0
+"""How long the others may go on when the first replica has failed under torchrun, to tell whether it was the cause."""
 ECHO_SECONDS = 30.0
 """How long the first replica may go on when another one has failed under torchrun."""
 LONGEST_BACKOFF_SECONDS = 60.0
@@ -59,7 +61,7 @@ class Supervisor:
         self._port = plan["rendezvous_port"]
         self._rendezvous = Rendezvous(plan["uid"], len(self._agents), self._port)
         self._ending: process.Ending | None = None
-        self._cleaning: list[process.Ending] = []
+        self._cleaning: list[tuple[Agent, process.Ending]] = []
         self._decided: Outcome | None = record["ending"]
         self._end_at: float | None = None
         self._deadline: float | None = None
@@ -136,10 +138,10 @@ class Supervisor:
                 self._event("WorkerRestart", message, agent, warning=True)
                 self._unsaved = True
         self._obey()
-        self._cleaning = [ending for ending in self._cleaning if not ending.step()]
+        self._clean()
         if self._ending is not None:
             if self._ending.step():
-                self._all_ended()
+                self._all_ended(self._ending.killed_in_words())
         elif self._deadline is not None and now >= self._deadline:
             self._decide("Failed", "DeadlineExceeded", "deadline")
         elif self._end_at is not None and now >= self._end_at:
@@ -166,7 +168,7 @@ class Supervisor:
         desired = self._files.read_desired()
         if desired == "pause":
             self._decide("Paused", "PausedByUser", "user")
-        elif desired in ("stop", "delete"):
+        elif desired != "run":
             self._decide("Failed", "Stopped", "user")
 
     def _collect(self) -> None:
@@ -187,11 +189,13 @@ class Supervisor:
 
     def _replica_ended(self, agent: Agent, code: int) -> None:
         uid, name = self._plan["uid"], agent.name
-        self._cleaning.append(self._end(lambda: process.marked(uid, name), []))
+        self._cleaning.append((agent, self._end(lambda: process.marked(uid, name), [])))
         succeeded = self._decided is not None and self._decided["phase"] == "Succeeded"
-        if code == 0 and agent is self._first:
+        if code == 0 and agent is self._first and self._decided is None:
             self._note("Succeeded", "Succeeded", "itself")
             self._end_at = time.monotonic() + LATECOMER_SECONDS
+        elif code == 0 and agent is self._first:
+            self._end_all()  # under torchrun another replica has failed for good
         elif code != 0 and agent.port_was_taken():
             self._event("PortTaken", "The port to meet on was taken; trying another one.", agent)
             self._port = 0
@@ -207,7 +211,7 @@ class Supervisor:
         found = failure.find(self._files, agent.plan, agent.attempt)
         if agent.attempt["first_rank"] is None and found["rank"] is not None:
             agent.attempt["first_rank"] = found["rank"] - found["local_rank"]
-        if self._end_at is None:  # else this is the echo of a failure that is known
+        if self._decided is None or failure.is_cause(found, self._record["failure"]):
             self._record["failure"] = found
         words = failure.words(found, alone=len(self._agents) == 1)
         # What is decided stays so: then this is the echo of a failure for which there was no restart.
@@ -225,11 +229,11 @@ class Supervisor:
             return
         self._event("ReplicaFailed", words, agent, warning=True)
         reason = "BackoffLimitExceeded" if allowed else "ExitCode"
-        if agent is self._first:
-            self._decide("Failed", reason, "itself")
-        elif self._launched and self._end_at is None:
+        if self._launched and self._decided is None and len(self._agents) > 1:
             self._note("Failed", reason, "itself")
-            self._end_at = time.monotonic() + ECHO_SECONDS
+            self._end_at = time.monotonic() + (TELL_SECONDS if agent is self._first else ECHO_SECONDS)
+        elif agent is self._first:
+            self._decide("Failed", reason, "itself")
 
     def _restart(self, failed: Agent, delay: float) -> None:
         """Begin the next attempt: under torchrun of all replicas together, else of this one."""
@@ -261,6 +265,15 @@ class Supervisor:
         if self._ending is None:
             self._ending = self._end(self._everything, self._agents)
 
+    def _clean(self) -> None:
+        """Go on with ending what replicas have left behind."""
+        for agent, ending in list(self._cleaning):
+            if ending.step():
+                self._cleaning.remove((agent, ending))
+                words = ending.killed_in_words()
+                if words is not None:
+                    self._event("ProcessesKilled", words, agent, warning=True)
+
     def _end(self, find: Callable[[], set[int]], leaders: list[Agent]) -> process.Ending:
         pids = [agent.pid for agent in leaders if agent.pid is not None]
         return process.Ending(find, pids, self._plan["grace_seconds"])
@@ -268,12 +281,15 @@ class Supervisor:
     def _everything(self) -> set[int]:
         return process.descendants(os.getpid()) | process.marked(self._plan["uid"])
 
-    def _all_ended(self) -> None:
+    def _all_ended(self, killed: str | None) -> None:
         self._collect()
         self._ending = None
         self._cleaning = []
-        if self._decided is None:
-            return  # a restart: the next attempt begins when it is due
+        if self._decided is None:  # a restart: the next attempt begins when it is due
+            if killed is not None:
+                self._event("ProcessesKilled", killed, warning=True)
+            return
+        self._decided = settle.with_killed(self._decided, killed)
         self._claim.release()
         self._done = settle.try_to_conclude(self._files, self._record, self._decided)
         if not self._done:

@@ -158,8 +158,8 @@ def events_of(records: list[EventRecord]) -> list[Event]:
     return folded
 
 
-def actions_of(record: Record, *, foreign: bool) -> list[Action]:
-    """Return what can be done to a job in its phase."""
+def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
+    """Return what can be done to a job in its phase, and after what was asked already."""
     if foreign:
         return ["rerun"]
     phase = record["outcome"]["phase"]
@@ -167,6 +167,8 @@ def actions_of(record: Record, *, foreign: bool) -> list[Action]:
         return ["rerun", "remove"]
     if phase not in ACTIVE:
         return ["rerun", "delete", "remove"]
+    if desired not in ("run", "pause"):
+        return ["stop", "rerun", "delete"]
     return ["resume" if phase == "Paused" else "pause", "stop", "rerun", "delete"]
 
 
@@ -200,12 +202,12 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "progress": Progress(**progress) if progress is not None else None,
         "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
         "deleted": record["deleted"],
-        "actions": actions_of(record, foreign=foreign),
+        "actions": actions_of(record, job.desired, foreign=foreign),
     }
 
 
 def _pending_action(job: StoredJob, record: Record) -> PendingAction | None:
-    if job.desired == "delete" and not record["deleted"]:
+    if job.unfinished_wish:
         return "deleting"
     return _PENDING.get((record["outcome"]["phase"], job.desired))
 
