@@ -1,0 +1,154 @@
+"""A real Jupyter server with the extension, in a process of its own that can be killed, and a client of its API."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+TOKEN = "a-token-of-the-tests"
+OTHERS = ["jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim"]
+# Another machine, as far as the extension asks: its name.
+NAMED = """
+import os, sys
+seen = os.uname()
+os.uname = lambda: os.uname_result((seen.sysname, {name!r}, *seen[2:]))
+from jupyter_server.serverapp import main
+main(sys.argv[1:])
+"""
+
+
+@dataclass
+class Answer:
+    status: int
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Gone(Exception):
+    """The server died before it answered."""
+
+
+class Lab:
+    """One server; several may share a folder.
+
+    Parameters
+    ----------
+    folder
+        Holds the contents root `work`, the `home` of jobs, and what servers keep.
+    hostname
+        Makes the server believe that this machine is called so.
+    """
+
+    def __init__(self, folder: Path, *, hostname: str | None = None, **traits: Any) -> None:
+        self.root, self.home = folder / "work", folder / "home"
+        self._folder = folder
+        self._hostname = hostname
+        self._traits = {"grace_seconds": 10.0, **traits}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = 0
+
+    @property
+    def jobs(self) -> Path:
+        return self.home / "jobs"
+
+    def start(self) -> None:
+        """Start the server and wait until it answers; not for what it then shows."""
+        for part in (self.root, self._folder / "config", self._folder / "run"):
+            part.mkdir(mode=0o700, exist_ok=True, parents=True)
+        extensions = dict.fromkeys(OTHERS, False) | {"jupyterlab_t9kjob": True}
+        config = {"ServerApp": {"jpserver_extensions": extensions}}
+        (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        main = ["-m", "jupyter_server"] if self._hostname is None else ["-c", NAMED.format(name=self._hostname)]
+        options = {"home": self.home, **self._traits}
+        with (self._folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
+                    "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
+                    f"--ServerApp.root_dir={self.root}",
+                    *(f"--T9kJobApp.{name}={value}" for name, value in options.items()),
+                ],
+                env={
+                    **os.environ,
+                    "PYTHONPATH": str(Path(__file__).parents[2]),
+                    "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
+                    "JUPYTER_RUNTIME_DIR": str(self._folder / "run"),
+                },
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+        end = time.monotonic() + 60
+        while True:
+            try:
+                self.ask("GET", "engines", raw_path="/api/status")
+                return
+            except Gone:
+                if self._process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError((self._folder / "server.log").read_text()[-3000:]) from None
+                time.sleep(0.01)
+
+    def kill(self) -> None:
+        """End the server as a crash does."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+    def ask(self, method: str, *parts: str, body: Any = None, raw_path: str | None = None, **query: Any) -> Answer:
+        """Ask the API; raises `Gone` if the connection ends before the answer does."""
+        path = raw_path or "/t9kjob/" + "/".join(quote(part, safe="") for part in parts)
+        if query:
+            path += "?" + urlencode(query)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
+        try:
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            answer = connection.getresponse()
+            return Answer(answer.status, answer.read())
+        except (OSError, http.client.HTTPException) as error:
+            raise Gone from error
+        finally:
+            connection.close()
+
+    # -- jobs ---------------------------------------------------------------------------------------------------------
+
+    def spec(self, script: str, name: str, **fields: Any) -> dict[str, Any]:
+        path = self.root / f"{name}.py"
+        path.write_text(script)
+        return {"name": name, "entrypoint": {"kind": "script", "value": str(path)}, "torchrun": None, **fields}
+
+    def submit(self, spec: dict[str, Any], request_id: str) -> Answer:
+        return self.ask("POST", "jobs", body={"engine": "local", "spec": spec, "request_id": request_id})
+
+    def listed(self, **query: Any) -> list[dict[str, Any]]:
+        answer = self.ask("GET", "jobs", **query)
+        assert answer.status == 200, answer.body
+        found: list[dict[str, Any]] = answer.json["jobs"]
+        return found
+
+    def until(self, ident: str, reached: Any, seconds: float = 60) -> dict[str, Any]:
+        """Wait until a job is as wanted; the API has no other way for a plain client than to ask."""
+        end = time.monotonic() + seconds
+        while True:
+            answer = self.ask("GET", "jobs", ident)
+            assert answer.status == 200, answer.body
+            if reached(answer.json):
+                job: dict[str, Any] = answer.json
+                return job
+            assert time.monotonic() < end, answer.json
+            time.sleep(0.02)
