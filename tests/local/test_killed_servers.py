@@ -23,7 +23,7 @@ from tests.local.lab import Answer, Gone, Lab
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "4"))
 RIGHT_WITHIN = 20.0
-"""Seconds from a server's first answer until it shows the right state: a limit for busy machines; what it took is told."""
+"""Seconds from a server's first answer until it shows the right state; generous, what it took is printed."""
 ENDED = ("Succeeded", "Failed")
 
 pytestmark = pytest.mark.timeout(120 + 60 * KILLS)
