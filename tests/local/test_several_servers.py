@@ -68,10 +68,7 @@ def test_one_name_at_the_same_moment(labs: Callable[..., Lab]) -> None:
     for number in range(5):
         spec = one.spec("pass", f"job-{number}")
         answers = at_once(
-            *(
-                lambda lab=lab, i=i: lab.submit(spec, f"request-{number}-{i}")
-                for i, lab in enumerate([one, two, one, two])
-            )
+            *(partial(lab.submit, spec, f"request-{number}-{i}") for i, lab in enumerate([one, two, one, two]))
         )
         assert sorted(answer.status for answer in answers) == [201, 409, 409, 409]
         refused = next(answer.json for answer in answers if answer.status == 409)
