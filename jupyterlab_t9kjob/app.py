@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_server._tz import utcnow
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Bool, Float, Integer, List, Unicode, default
+from traitlets import Bool, Enum, Float, Integer, List, Unicode, default
 
 from .core.errors import Unavailable
 from .handlers.routes import handlers
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .handlers.base import Socket
     from .services import Services
+    from .tensorboard.process import Loader
 
 STOP_SECONDS = 5.0
 ACTIVE_PHASES = frozenset({"Pending", "Running", "Resuming"})
@@ -55,10 +56,12 @@ class T9kJobApp(ExtensionApp):
     tensorboard_reload_seconds = Float(5.0, min=0.1, help="Seconds between a TensorBoard's looks for new data.").tag(
         config=True
     )
-    tensorboard_load_fast = Bool(
-        False,
-        help="Let TensorBoard use its fast loader. It listens on a TCP port from which every user of this machine can"
-        " read, so only a machine with one user should.",
+    tensorboard_loader = Enum(
+        ("auto", "fast", "slow"),
+        "auto",
+        help="Who reads event files: TensorBoard's data server (fast), which listens on a TCP port from which every"
+        " user of this machine can read, or its Python (slow); auto is the fast one where it can be shut off from the"
+        " machine's network, else the slow one.",
     ).tag(config=True)
     log_bytes_in_flight = Integer(
         1024 * 1024,
@@ -131,6 +134,7 @@ class T9kJobApp(ExtensionApp):
     def _make_services(self) -> Services:
         from .engines.local.engine import Settings
         from .services import make_services
+        from .tensorboard.board import Settings as TensorBoardSettings
 
         assert self.serverapp is not None  # noqa: S101
         return make_services(
@@ -142,8 +146,9 @@ class T9kJobApp(ExtensionApp):
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,
-                "reload_interval": self.tensorboard_reload_seconds,
-                "load_fast": self.tensorboard_load_fast,
+                "settings": TensorBoardSettings(
+                    reload_interval=self.tensorboard_reload_seconds, loader=cast("Loader", self.tensorboard_loader)
+                ),
             },
         )
 

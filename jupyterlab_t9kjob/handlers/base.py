@@ -84,8 +84,12 @@ class Answers(ExtensionHandlerMixin, _Handler):
             if status_code >= 500:
                 message = "The server extension failed at this; its log says how."
             body = {"message": message, "reason": None, "field": None, "hint": None, "verbatim": None}
+        self.say({**body, "traceback": None})
+
+    def say(self, body: dict[str, Any]) -> None:
+        """Answer with an error's body."""
         self.set_header("Content-Type", "application/json")
-        self.finish(json.dumps({**body, "traceback": None}))
+        self.finish(json.dumps(body))
 
 
 @web.stream_request_body

@@ -1,17 +1,23 @@
 """One TensorBoard as a process of its own; run as a file, by the server's Python.
 
 The first line of standard input says what to show (JSON: ``log_dir``, ``directory``, ``prefix``,
-``load_fast``, ``reload_interval``). The address goes to standard output, as one line of JSON. When
+``loader``, ``reload_interval``). The address goes to standard output, as one line of JSON. When
 standard input ends, so does the process: a server that is killed leaves none behind. Nothing secret
 stands in its arguments, which every user of the machine can read.
 """
 
 import json
+import math
 import os
 import shutil
+import signal
 import socket
+import struct
 import sys
+import tempfile
 import threading
+import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +34,16 @@ def end_with_input(directory: str) -> None:
     os._exit(0)
 
 
+def wake_with_server() -> None:
+    """Have the kernel wake this process when the server dies: one that is stopped can't see its input end."""
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGCONT)  # PR_SET_PDEATHSIG
+    except (OSError, AttributeError):  # not Linux
+        pass
+
+
 def can_bind(path: str) -> bool:
     """Whether a Unix socket can be made here: not on Windows, some network disks, long paths."""
     try:
@@ -37,6 +53,94 @@ def can_bind(path: str) -> bool:
     except (OSError, AttributeError):
         return False
     return True
+
+
+def leave_network() -> bool:
+    """Move this process into a network of its own, with nobody else on it; return whether that worked.
+
+    Linux only, and where containers or the administrator allow it; a Unix socket is reached all the
+    same. The process has one thread yet. Root does it without a user namespace, in which it could no
+    longer read the files of others.
+    """
+    try:
+        import ctypes
+        import fcntl
+
+        uid, gid = os.getuid(), os.getgid()
+        new_network, new_user = 0x40000000, 0x10000000  # CLONE_NEWNET, CLONE_NEWUSER
+        if ctypes.CDLL(None, use_errno=True).unshare(new_network if uid == 0 else new_network | new_user):
+            return False
+        if uid:
+            for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+                Path("/proc/self", name).write_text(text)
+        with socket.socket() as control:  # SIOCSIFFLAGS: lo is down in a new network
+            fcntl.ioctl(control, 0x8914, struct.pack("16sH14x", b"lo", 0x1 | 0x40))
+    except (OSError, AttributeError, ImportError):
+        return False
+    return True
+
+
+def log_folders(top: str) -> Iterator[str]:
+    """Find the folders with event files; links are followed, but not in circles.
+
+    TensorBoard's own way ends for good at a folder that it may not read, and hardly ever among links
+    that lead in circles.
+    """
+    stack: list[tuple[str, frozenset[tuple[int, int]]]] = [(top, frozenset())]
+    while stack:
+        folder, above = stack.pop()
+        inside = []
+        has_events = False
+        try:
+            status = Path(folder).stat()
+            this = (status.st_dev, status.st_ino)
+            if this in above:
+                continue
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        inside.append((entry.path, above | {this}))
+                    elif "tfevents" in entry.name:
+                        has_events = True
+        except OSError:  # removed meanwhile, or not for us
+            continue
+        stack += sorted(inside, key=lambda found: found[0], reverse=True)
+        if has_events:
+            yield folder
+
+
+def go_on_reading() -> None:
+    """Let TensorBoard's slow loader survive what it meets: an error ends its thread, and with it all news."""
+    from tensorboard.backend.event_processing import io_wrapper  # type: ignore[import-untyped]
+    from tensorboard.backend.event_processing.plugin_event_multiplexer import (  # type: ignore[import-untyped]
+        EventMultiplexer,
+    )
+
+    def patient(method: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                return method(self, *args, **kwargs)
+            except Exception:
+                traceback.print_exc()  # it looks again soon
+                return self
+
+        return call
+
+    io_wrapper.GetLogdirSubdirectories = log_folders
+    EventMultiplexer.AddRunsFromDirectory = patient(EventMultiplexer.AddRunsFromDirectory)
+    EventMultiplexer.Reload = patient(EventMultiplexer.Reload)
+
+
+def end_with_child(_signal: int, _frame: Any) -> None:
+    """End this process when its data server does: without it there is nothing to show."""
+    try:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return
+    if pid:
+        sys.stderr.write(f"TensorBoard's data server ended: {os.waitstatus_to_exitcode(status)}\n")
+        sys.stderr.flush()
+        os._exit(1)
 
 
 def with_fonts(app: Any) -> Any:
@@ -59,12 +163,20 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
     config = json.loads(os.fdopen(0, "rb", buffering=0, closefd=False).readline())
+    tempfile.tempdir = config["directory"]
     path = str(Path(config["directory"]) / "s")
+    on_socket = can_bind(path)
+    alone = config["loader"] == "auto" and on_socket and leave_network()
+    wake_with_server()
     watcher = threading.Thread(target=end_with_input, args=(config["directory"],), daemon=True)
     watcher.start()
+    for name in ("http_proxy", "https_proxy", "grpc_proxy"):  # the data server is not behind one
+        os.environ.pop(name, None)
 
     from tensorboard import program  # type: ignore[import-untyped]
     from werkzeug.serving import WSGIRequestHandler, make_server
+
+    go_on_reading()
 
     class Handler(WSGIRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -89,15 +201,20 @@ def main() -> None:
 
     server: list[Server] = []
     board = program.TensorBoard(server_class=Server)
+    fast = alone or config["loader"] == "fast"
+    interval = config["reload_interval"]
     board.configure(
         ("tensorboard",),
         logdir=config["log_dir"],
-        path_prefix="" if can_bind(path) else config["prefix"],
-        load_fast=config["load_fast"],
-        reload_interval=config["reload_interval"],
+        path_prefix="" if on_socket else config["prefix"],
+        load_fast="auto" if fast else "false",
+        reload_interval=math.ceil(interval) if fast else interval,  # the data server takes whole seconds
         reload_multifile=True,  # the ranks of a job may write a file each
     )
     board.launch()
+    if hasattr(signal, "SIGCHLD"):
+        signal.signal(signal.SIGCHLD, end_with_child)
+        end_with_child(signal.SIGCHLD, None)  # it may have ended already
     print(json.dumps(server[0].address), file=answers, flush=True)
     watcher.join()
 

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 MAX_ENTRIES = 50_000
 MAX_SECONDS = 2.0
 MARK = "tfevents"
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a log directory itself can't be listed.
+
+    Attributes
+    ----------
+    path
+        The directory.
+    missing
+        Whether there is none.
+    words
+        The system's own.
+    """
+
+    path: Path
+    missing: bool
+    words: str
 
 
 @dataclass(frozen=True)
@@ -23,22 +42,30 @@ class Found:
         Whether there is an event file with anything in it.
     newest
         Modification time of the newest one, seconds since the epoch; None if there is none.
+    complete
+        Whether everything was looked at. If not, there may be event files all the same.
+    trouble
+        With the first log directory that can't be listed; None if all can.
     """
 
     has_data: bool = False
     newest: float | None = None
+    complete: bool = True
+    trouble: Trouble | None = None
 
 
-def look(log_dirs: Iterable[Path]) -> Found:
-    """Look for event files. Blocks, at most about `MAX_SECONDS`: call it in a thread.
+def look(log_dirs: Sequence[Path]) -> Found:
+    """Look for event files. Blocks, at most about `MAX_SECONDS` on a disk that answers: call it in a thread.
 
     Links to directories are followed, as TensorBoard does, each real directory once.
     """
     end = time.monotonic() + MAX_SECONDS
     left = MAX_ENTRIES
     newest: float | None = None
+    trouble: Trouble | None = None
+    tops = {str(path) for path in log_dirs}
     seen: set[tuple[int, int]] = set()
-    stack = [str(path) for path in log_dirs]
+    stack = [str(path) for path in reversed(log_dirs)]
     while stack and left > 0 and time.monotonic() < end:
         folder = stack.pop()
         try:
@@ -55,6 +82,7 @@ def look(log_dirs: Iterable[Path]) -> Found:
                         newest = max(newest or 0.0, entry.stat().st_mtime)
                     elif entry.is_dir():
                         stack.append(entry.path)
-        except OSError:  # removed meanwhile, or not for us: TensorBoard shows nothing of it either
-            continue
-    return Found(newest is not None, newest)
+        except OSError as error:  # below a log directory, TensorBoard shows nothing of it either
+            if folder in tops and trouble is None:
+                trouble = Trouble(Path(folder), isinstance(error, FileNotFoundError), error.strerror or str(error))
+    return Found(newest is not None, newest, not stack and left >= 0, trouble)

@@ -43,7 +43,7 @@ def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -
             raise FieldError("The path has a NUL byte in it.", field=field)
         path = Path(os.path.normpath(text)) if text.startswith("/") else root.disk(text, field)
         if str(path) not in allowed:
-            _inside(root, path, field)
+            check(root, [path], field)
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 (Path raises at long names)
             raise FieldError(
                 f"{path} is a file.",
@@ -60,8 +60,18 @@ def canonical(paths: Iterable[Path]) -> frozenset[str]:
     return frozenset(os.path.realpath(path) for path in paths)
 
 
-def _inside(root: ContentsRoot, path: Path, field: str) -> None:
-    folder = root.folder
-    real = Path(os.path.realpath(path))
-    if not root.contains(path) or not real.is_relative_to(os.path.realpath(folder)):
-        raise outside(path if real == path else f"{path} (a link to {real})", folder, field)
+def check(root: ContentsRoot, paths: Iterable[Path], field: str = "/paths") -> None:
+    """Check that log directories lie in the root, links followed. Blocks: call it in a thread.
+
+    What links inside of them lead to is not checked: TensorBoard follows them, as the file browser
+    does, for runs are often kept on another disk.
+
+    Raises
+    ------
+    FieldError
+        If one does not.
+    """
+    for path in paths:
+        real = Path(os.path.realpath(path))
+        if not root.contains(path) or not real.is_relative_to(os.path.realpath(root.folder)):
+            raise outside(path if real == path else f"{path} (a link to {real})", root.folder, field)

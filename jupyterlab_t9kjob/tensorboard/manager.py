@@ -6,61 +6,25 @@ import asyncio
 import builtins
 import importlib
 import importlib.util
-import logging
 import secrets
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
 
 from ..core.errors import Conflict, NotFound, Unavailable
 from ..core.job import Reason
 from ..paths import ContentsRoot
-from .events import Found, look
+from .board import Board, Settings
 from .folders import canonical, resolve
 from .model import TensorBoard
-from .process import Endpoint, Process, StartError
+from .process import Endpoint
 
-SLOW_SECONDS = 8.0
-WATCH_SECONDS = 2.0
-WATCH_SECONDS_WITH_DATA = 10.0
-BUSY_SECONDS = 30.0
-GENERIC_NAMES = frozenset({"log", "logs", "run", "runs", "events", "tb", "tensorboard"})
+# An open page asks every 30 s.
+BUSY_SECONDS = 45.0
 
 Listener = Callable[[str, TensorBoard | None], None]
-
-log = logging.getLogger(__name__)
-
-
-@dataclass(eq=False)
-class _Board:
-    """One TensorBoard: what it shows, and what runs for it.
-
-    Attributes
-    ----------
-    work
-        Owns the process, from its start to its end; None while there is none.
-    settled
-        Set when a start has succeeded or failed.
-    """
-
-    log_dirs: list[Path]
-    key: frozenset[str]
-    job_id: str | None
-    id: str = field(default_factory=lambda: secrets.token_hex(12))
-    status: Literal["starting", "running", "idle", "failed"] = "idle"
-    reason: Reason | None = None
-    endpoint: Endpoint | None = None
-    work: asyncio.Task[None] | None = None
-    watch: asyncio.Task[None] | None = None
-    settled: asyncio.Event = field(default_factory=asyncio.Event)
-    started_at: float | None = None
-    looked_at: float = field(default_factory=time.monotonic)
-    found: Found = field(default_factory=Found)
-    said: TensorBoard | None = None
 
 
 class TensorBoardManager:
@@ -74,13 +38,8 @@ class TensorBoardManager:
         After which one that nobody looks at is stopped; it starts again at the next look.
     limit
         How many may run at a time.
-    start_seconds
-        How long a start may take.
-    reload_interval
-        Seconds between looks of a TensorBoard for new data.
-    load_fast
-        Use TensorBoard's fast loader. It listens on a TCP port of this machine from which every
-        local user can read, so only a machine with one user should.
+    settings
+        How they are run.
     """
 
     def __init__(
@@ -89,19 +48,17 @@ class TensorBoardManager:
         *,
         idle_seconds: float = 3600.0,
         limit: int = 10,
-        start_seconds: float = 120.0,
-        reload_interval: float = 5.0,
-        load_fast: bool = False,
+        settings: Settings | None = None,
     ) -> None:
         self._root = root
         self._idle_seconds = idle_seconds
         self._limit = limit
-        self._start_seconds = start_seconds
-        self._reload_interval = reload_interval
-        self._load_fast = load_fast
-        self._boards: dict[str, _Board] = {}
+        self._settings = settings or Settings()
+        self._boards: dict[str, Board] = {}
+        self._said: dict[str, TensorBoard] = {}
         self._listeners: list[Listener] = []
         self._starting = asyncio.Lock()
+        self._stopped = False
         # A board lets go of its work before the process is cleaned up; here it stays until then.
         self._work: set[asyncio.Task[None]] = set()
         self._reaper: asyncio.Task[None] | None = None
@@ -113,12 +70,14 @@ class TensorBoardManager:
         self._reaper = asyncio.create_task(self._stop_idle())
 
     async def stop(self) -> None:
-        """End all processes."""
+        """End all processes; none is started from now on."""
+        self._stopped = True
         if self._reaper is not None:
             self._reaper.cancel()
-        await asyncio.gather(*(self._close(board) for board in self._boards.values()))
-        await asyncio.gather(*self._work, return_exceptions=True)
-        self._boards.clear()
+        async with self._starting:
+            await asyncio.gather(*(board.close() for board in self._boards.values()))
+            await asyncio.gather(*self._work, return_exceptions=True)
+            self._boards.clear()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with an id and a TensorBoard at every change, None when it is gone; returns how to end."""
@@ -138,7 +97,7 @@ class TensorBoardManager:
 
     async def list(self) -> list[TensorBoard]:
         """Return all, the oldest first."""
-        return [self._model(board) for board in self._boards.values()]
+        return [board.model for board in self._boards.values()]
 
     def get(self, ident: str) -> TensorBoard:
         """Return one.
@@ -148,7 +107,7 @@ class TensorBoardManager:
         NotFound
             If there is none of this id.
         """
-        return self._model(self._board(ident))
+        return self._board(ident).model
 
     async def folders(self, paths: Sequence[str], own: Iterable[str] = ()) -> builtins.list[Path]:
         """Return log directories as absolute paths: see `folders.resolve`."""
@@ -162,7 +121,7 @@ class TensorBoardManager:
         NotFound
             If there is none of this id.
         Unavailable
-            If it has failed, or does not start.
+            If it has failed, does not start, or does not answer.
         Conflict
             If too many run.
         """
@@ -172,20 +131,31 @@ class TensorBoardManager:
             async with self._starting:
                 await self._start(self._board(ident))
         await board.settled.wait()
-        if board.endpoint is None:
+        if board.endpoint is None or board.endpoint.fault:
             reason = board.reason or Reason(code="Stopped", sentence="This TensorBoard has been stopped.")
             raise Unavailable(reason.sentence, reason=reason.code, hint=reason.hint, verbatim=reason.verbatim)
         return board.endpoint
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
-    async def open(self, log_dirs: Sequence[Path], job_id: str | None = None) -> tuple[TensorBoard, bool]:
+    async def open(
+        self, log_dirs: Sequence[Path], job_id: str | None = None, own: Iterable[str] = ()
+    ) -> tuple[TensorBoard, bool]:
         """Return a TensorBoard on log directories, and whether it is new; one that is there is used again.
+
+        Parameters
+        ----------
+        log_dirs
+            Absolute paths.
+        job_id
+            The job that writes there.
+        own
+            Log directories of jobs, which may lie anywhere; others must stay in the root.
 
         Raises
         ------
         Unavailable
-            If TensorBoard is not installed.
+            If TensorBoard is not installed, or the server is about to stop.
         Conflict
             If too many run.
         """
@@ -194,16 +164,19 @@ class TensorBoardManager:
             board = next((board for board in self._boards.values() if board.key == key), None)
             new = board is None
             if board is None:
-                board = _Board(list(log_dirs), key, job_id)
+                board = Board(self._root, log_dirs, key, self._settings, self._tell)
+                if board.id in self._boards:  # of one whose links lead elsewhere by now
+                    board.id = secrets.token_hex(12)
             board.job_id = board.job_id or job_id
             board.looked_at = time.monotonic()
+            board.allow(own)
             if board.status in ("idle", "failed"):
                 await self._start(board)
             if new:
                 self._boards[board.id] = board
-                board.watch = asyncio.create_task(self._watch(board))
+                board.watch()
             self._tell(board)
-            return self._model(board), new
+            return board.model, new
 
     async def restart(self, ident: str) -> TensorBoard:
         """Start one's process anew; id and address stay.
@@ -219,10 +192,10 @@ class TensorBoardManager:
         """
         async with self._starting:
             board = self._board(ident)
-            await self._end(board)
+            await board.end()
             board.looked_at = time.monotonic()
             await self._start(board)
-            return self._model(board)
+            return board.model
 
     async def remove(self, ident: str) -> None:
         """End one for good.
@@ -235,17 +208,19 @@ class TensorBoardManager:
         async with self._starting:  # else a start that has begun would go on for a board that is gone
             board = self._board(ident)
             del self._boards[ident]
-            board.said = None
+            self._said.pop(ident, None)
             for listener in list(self._listeners):
                 listener(ident, None)
-            await self._close(board)
+            await board.close()
 
     # -- processes ----------------------------------------------------------------------------------------------------
 
-    async def _start(self, board: _Board) -> None:
+    async def _start(self, board: Board) -> None:
         """Begin to start a board's process, if it has none; the lock is held."""
         if board.work is not None:
             return
+        if self._stopped:
+            raise Unavailable("The server is about to stop.", reason="Stopping")
         if not await self.installed():
             raise Unavailable(
                 "TensorBoard is not installed in the Python that runs this server.",
@@ -253,12 +228,9 @@ class TensorBoardManager:
                 hint=f"Install it with: {self.install_command()}",
             )
         await self._make_room()
-        board.status, board.reason, board.started_at = "starting", None, time.time()
-        board.settled.clear()
-        board.work = asyncio.create_task(self._run(board))
-        self._work.add(board.work)
-        board.work.add_done_callback(self._work.discard)
-        self._tell(board)
+        work = board.start()
+        self._work.add(work)
+        work.add_done_callback(self._work.discard)
 
     async def _make_room(self) -> None:
         """Stop the one that was looked at longest ago, if as many run as may."""
@@ -270,119 +242,37 @@ class TensorBoardManager:
             raise Conflict(
                 f"{len(running)} TensorBoards run and are looked at; no more may run at a time.",
                 reason="TooManyTensorBoards",
-                hint="Stop one of them.",
+                hint="Stop one of them in the sidebar. The server's option T9kJobApp.tensorboard_limit says how many.",
             )
-        await self._end(oldest)
-        self._tell(oldest)
-
-    async def _run(self, board: _Board) -> None:
-        """Own a board's process: start it, wait for its end, clean up."""
-        process = Process(board.log_dirs, load_fast=self._load_fast, reload_interval=self._reload_interval)
-        slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_slow, board)
-        try:
-            await asyncio.wait_for(process.start(), self._start_seconds)
-            slow.cancel()
-            board.status, board.reason, board.endpoint = "running", None, process.endpoint
-            board.settled.set()
-            self._tell(board)
-            self._fail(board, "Ended", f"TensorBoard ended by itself: {await process.ended()}.", process.words)
-        except asyncio.TimeoutError:
-            sentence = f"TensorBoard did not start within {self._start_seconds:g} s."
-            self._fail(board, "StartTimeout", sentence, process.words)
-        except StartError as error:
-            self._fail(board, "StartFailed", str(error), process.words)
-        except OSError as error:
-            self._fail(board, "StartFailed", "TensorBoard can't be started.", str(error))
-        finally:
-            slow.cancel()
-            board.endpoint = board.work = None
-            board.settled.set()
-            self._tell(board)
-            await process.stop()
-
-    def _fail(self, board: _Board, code: str, sentence: str, words: str) -> None:
-        log.warning("%s", sentence)
-        board.status = "failed"
-        board.reason = Reason(code=code, sentence=sentence, hint="Restart it.", verbatim=words or None)
-
-    def _say_slow(self, board: _Board) -> None:
-        sentence = "TensorBoard is loading its libraries, which can take a minute the first time."
-        board.reason = Reason(code="SlowStart", sentence=sentence)
-        self._tell(board)
-
-    async def _end(self, board: _Board) -> None:
-        """End a board's process, if it has one; the board is idle then."""
-        work = board.work
-        if work is not None:
-            work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
-        board.status, board.reason, board.endpoint, board.work = "idle", None, None, None
-
-    async def _close(self, board: _Board) -> None:
-        if board.watch is not None:
-            board.watch.cancel()
-        await self._end(board)
+        await oldest.end()
 
     async def _stop_idle(self) -> None:
         while True:
             await asyncio.sleep(min(self._idle_seconds / 4, 30.0))
             for board in list(self._boards.values()):
-                unseen = time.monotonic() - board.looked_at
-                if board.status == "running" and unseen > self._idle_seconds:
+                if board.status in ("running", "unresponsive"):
                     async with self._starting:
-                        await self._end(board)
-                    self._tell(board)
+                        if time.monotonic() - board.looked_at > self._idle_seconds:
+                            await board.end()
 
     # -- news ---------------------------------------------------------------------------------------------------------
 
-    async def _watch(self, board: _Board) -> None:
-        """Look for event files, again and again, but no more than a tenth of the time."""
-        while True:
-            began = time.monotonic()
-            if not (board.status == "idle" and board.found.has_data):
-                board.found = await asyncio.to_thread(look, board.log_dirs)
-                self._tell(board)
-            pause = WATCH_SECONDS_WITH_DATA if board.found.has_data else WATCH_SECONDS
-            await asyncio.sleep(max(pause, 10 * (time.monotonic() - began)))
-
-    def _tell(self, board: _Board) -> None:
+    def _tell(self, board: Board) -> None:
         """Let listeners know, if something changed and the board is not gone."""
-        model = self._model(board)
-        if board.id in self._boards and model != board.said:
-            board.said = model
+        if self._boards.get(board.id) is not board:
+            return
+        model = board.model
+        if model != self._said.get(board.id):
+            self._said[board.id] = model
             for listener in list(self._listeners):
                 listener(board.id, model)
 
-    def _board(self, ident: str) -> _Board:
+    def _board(self, ident: str) -> Board:
         if ident not in self._boards:
             raise NotFound(
                 "There is no such TensorBoard, or no longer.", reason="NoSuchTensorBoard", hint="Open it again."
             )
         return self._boards[ident]
-
-    def _model(self, board: _Board) -> TensorBoard:
-        return TensorBoard(
-            id=board.id,
-            log_dirs=[str(path) for path in board.log_dirs],
-            paths=[self._root.api(path) for path in board.log_dirs],
-            label=label(board.log_dirs),
-            status=board.status,
-            reason=board.reason,
-            url=f"t9kjob/tensorboards/{board.id}/ui/",
-            started_at=board.started_at,
-            last_data_at=board.found.newest,
-            has_data=board.found.has_data,
-            job_id=board.job_id,
-        )
-
-
-def label(log_dirs: Sequence[Path]) -> str:
-    """Return a short name for a set of log directories: “train-1”, “mnist/runs”, “train-1 and 2 more”."""
-    first = log_dirs[0]
-    name = first.name or "/"
-    if name.lower() in GENERIC_NAMES and first.parent.name:
-        name = f"{first.parent.name}/{name}"
-    return name if len(log_dirs) == 1 else f"{name} and {len(log_dirs) - 1} more"
 
 
 def _installed() -> bool:

@@ -17,12 +17,13 @@ class TensorBoard(Model):
     log_dirs: list[str] = Field(description="Absolute paths.")
     paths: list[str | None] = Field(description="The same as the contents API names them.")
     label: str = Field(description="Short name for tabs and lists.")
-    status: Literal["starting", "running", "idle", "failed"]
-    reason: Reason | None = Field(None, description="Why it failed, or what it waits for.")
+    status: Literal["starting", "running", "unresponsive", "idle", "failed"]
+    since: Time | None = Field(None, description="Since when it is in this status.")
+    reason: Reason | None = Field(None, description="Why it is so, or what is wrong with a log directory.")
     url: str = Field(description="Path of the proxied page, below the server's base URL.")
     started_at: Time | None = None
     last_data_at: Time | None = Field(None, description="Newest event file's modification time.")
-    has_data: bool = False
+    has_data: bool = Field(False, description="There are event files, or too many files to tell.")
     job_id: str | None = None
 
 

@@ -12,10 +12,16 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from ..engines.local.record import runtime_directory
+
+if TYPE_CHECKING:
+    from tornado.iostream import IOStream
+
+Loader = Literal["auto", "fast", "slow"]
 
 CHILD = Path(__file__).with_name("child.py")
 KEPT_LINES = 40
@@ -29,9 +35,9 @@ class StartError(Exception):
     """The process ended, or said nothing, before it served; the message is for people."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Endpoint:
-    """Where a TensorBoard listens.
+    """Where a TensorBoard listens, and who is connected to it.
 
     Attributes
     ----------
@@ -39,10 +45,22 @@ class Endpoint:
         Path of a Unix socket, or host and port.
     prefix
         What comes before every path; secret where it is not empty.
+    streams
+        Connections to it.
+    fault
+        Why it answers nobody, a sentence; None while it is well.
     """
 
     address: str | tuple[str, int]
     prefix: str = ""
+    streams: set[IOStream] = field(default_factory=set)
+    fault: str | None = None
+
+    def hang_up(self, fault: str) -> None:
+        """Tell all who wait for an answer that there will be none."""
+        self.fault = fault
+        for stream in list(self.streams):
+            stream.close()
 
 
 class Process:
@@ -52,16 +70,18 @@ class Process:
     ----------
     log_dirs
         Absolute paths. Several are shown side by side, each under its own name.
-    load_fast
-        TensorBoard's option. Its fast loader listens on a port that every user of the machine can
-        read from, so it is for machines with one user.
+    loader
+        Who reads event files. "fast" is TensorBoard's data server, which reads thousands of files
+        in seconds, but listens on a port that every user of the machine can read from; "slow" is in
+        Python and listens nowhere; "auto" is the fast one where it can be given a network of its
+        own, which nobody else is in, else the slow one.
     reload_interval
         Seconds between looks for new data.
     """
 
-    def __init__(self, log_dirs: Sequence[Path], *, load_fast: bool, reload_interval: float) -> None:
+    def __init__(self, log_dirs: Sequence[Path], *, loader: Loader, reload_interval: float) -> None:
         self._log_dirs = log_dirs
-        self._load_fast = load_fast
+        self._loader = loader
         self._reload_interval = reload_interval
         self._words: deque[str] = deque(maxlen=KEPT_LINES)
         self._process: asyncio.subprocess.Process | None = None
@@ -97,7 +117,7 @@ class Process:
             "log_dir": str(log_dir),
             "directory": str(self._directory),
             "prefix": prefix,
-            "load_fast": "auto" if self._load_fast else "false",
+            "loader": self._loader,
             "reload_interval": self._reload_interval,
         }
         self._process = await asyncio.create_subprocess_exec(
@@ -123,6 +143,11 @@ class Process:
             self.endpoint = Endpoint(where["socket"])
         else:
             self.endpoint = Endpoint(("127.0.0.1", where["port"]), prefix)
+
+    def kill(self) -> None:
+        """Kill it, if it runs."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
 
     async def ended(self) -> str:
         """Wait for its end and return how that was, in words."""

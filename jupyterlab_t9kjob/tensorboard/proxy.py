@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .process import Endpoint
 
 MAX_ANSWER = 1024**3
+# So long nothing may move, neither from TensorBoard nor to the browser.
+SILENCE_SECONDS = 120.0
 # Of a request: nothing that tells who the user is. Of an answer: nothing about the connection.
 REQUEST_HEADERS = ("Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Range", "User-Agent")
 ANSWER_HEADERS = (
@@ -23,12 +26,16 @@ ANSWER_HEADERS = (
 )
 OWN_ARGUMENTS = frozenset({"token", "_xsrf", "no_track_activity"})
 
-Begin = Callable[[int, str, httputil.HTTPHeaders], None]
+Begin = Callable[[int, httputil.HTTPHeaders], None]
 Pass = Callable[[bytes], Awaitable[None]]
 
 
 class UnreachableError(Exception):
     """The process does not answer, or not as HTTP."""
+
+
+class GoneError(Exception):
+    """Nobody waits for the answer any more."""
 
 
 class _Receiver(httputil.HTTPMessageDelegate):
@@ -38,16 +45,26 @@ class _Receiver(httputil.HTTPMessageDelegate):
         self._begin = begin
         self._send = send
         self.complete = False
+        self.parts = 0
+        self.stream: IOStream | None = None
 
     def headers_received(self, start_line: Any, headers: httputil.HTTPHeaders) -> None:
+        if start_line.code < 200:  # an interim answer; the real one follows
+            return
+        self.parts += 1
         kept = httputil.HTTPHeaders()
         for name in ANSWER_HEADERS:
             for value in headers.get_list(name):
                 kept.add(name, value)
-        self._begin(start_line.code, start_line.reason, kept)
+        self._begin(start_line.code, kept)
 
-    def data_received(self, chunk: bytes) -> Awaitable[None]:
-        return self._send(chunk)
+    async def data_received(self, chunk: bytes) -> None:
+        try:
+            await self._send(chunk)
+        except GoneError:  # tornado would log it as a fault of ours
+            if self.stream is not None:
+                self.stream.close()
+        self.parts += 1
 
     def finish(self) -> None:
         self.complete = True
@@ -69,38 +86,77 @@ async def pass_on(
     body
         The request's body.
     begin
-        Called with the answer's status, reason and headers.
+        Called with the answer's status and headers.
     send
-        Called with each part of its body; awaited before the next is read.
+        Called with each part of its body; awaited before the next is read. Raises `GoneError` when there is nobody
+        to send it to.
 
     Raises
     ------
     UnreachableError
         If the process does not answer, or breaks off.
     """
+    headers = httputil.HTTPHeaders()
+    for name in REQUEST_HEADERS:
+        if name in request.headers:
+            headers[name] = request.headers[name]
+    if request.method == "POST":
+        headers["Content-Length"] = str(len(body))
+    query = _query(request.query)
+    target = f"{path}{'?' if query else ''}{query}"
+    receiver = _Receiver(begin, send)
+    work = asyncio.ensure_future(_exchange(endpoint, request.method or "GET", target, headers, body, receiver))
+    try:
+        before = -1
+        while not work.done():
+            if before == receiver.parts:
+                raise UnreachableError(f"TensorBoard did not answer within {SILENCE_SECONDS:g} s.")
+            before = receiver.parts
+            await asyncio.wait({work}, timeout=SILENCE_SECONDS)
+        await work
+    finally:
+        work.cancel()
+
+
+async def ask(endpoint: Endpoint, path: str) -> None:
+    """Ask a TensorBoard for something, and wait for the answer, whatever it is.
+
+    Raises
+    ------
+    UnreachableError
+        If the process does not answer, or breaks off.
+    """
+
+    async def drop(_chunk: bytes) -> None:
+        pass
+
+    receiver = _Receiver(lambda _code, _headers: None, drop)
+    await _exchange(endpoint, "GET", path, httputil.HTTPHeaders(), b"", receiver)
+
+
+async def _exchange(
+    endpoint: Endpoint, method: str, target: str, headers: httputil.HTTPHeaders, body: bytes, receiver: _Receiver
+) -> None:
+    """Send a request and take in its answer, on a connection of its own."""
     stream = await _connect(endpoint)
+    endpoint.streams.add(stream)
+    receiver.stream = stream
     try:
         connection = HTTP1Connection(
             stream, True, HTTP1ConnectionParameters(no_keep_alive=True, max_body_size=MAX_ANSWER)
         )
-        headers = httputil.HTTPHeaders({"Host": "localhost", "Connection": "close"})
-        for name in REQUEST_HEADERS:
-            if name in request.headers:
-                headers[name] = request.headers[name]
-        if request.method == "POST":
-            headers["Content-Length"] = str(len(body))
-        query = _query(request.query)
-        target = f"{endpoint.prefix}/{path}{'?' if query else ''}{query}"
-        start = httputil.RequestStartLine(request.method or "GET", target, "HTTP/1.1")
-        receiver = _Receiver(begin, send)
+        headers["Host"] = "localhost"
+        headers["Connection"] = "close"
+        start = httputil.RequestStartLine(method, f"{endpoint.prefix}/{target}", "HTTP/1.1")
         await connection.write_headers(start, headers, body or None)
         connection.finish()
         await connection.read_response(receiver)
         if not receiver.complete:
-            raise UnreachableError("TensorBoard broke off its answer.")
+            raise UnreachableError(endpoint.fault or "TensorBoard broke off its answer.")
     except (StreamClosedError, httputil.HTTPInputError) as error:
-        raise UnreachableError("TensorBoard broke off its answer.") from error
+        raise UnreachableError(endpoint.fault or "TensorBoard broke off its answer.") from error
     finally:
+        endpoint.streams.discard(stream)
         stream.close()
 
 

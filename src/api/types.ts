@@ -2886,9 +2886,15 @@ export interface components {
              * Status
              * @enum {string}
              */
-            status: "starting" | "running" | "idle" | "failed";
+            status: "starting" | "running" | "unresponsive" | "idle" | "failed";
             /**
-             * @description Why it failed, or what it waits for.
+             * Since
+             * @description Since when it is in this status.
+             * @default null
+             */
+            since: number | null;
+            /**
+             * @description Why it is so, or what is wrong with a log directory.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
@@ -2910,6 +2916,7 @@ export interface components {
             last_data_at: number | null;
             /**
              * Has Data
+             * @description There are event files, or too many files to tell.
              * @default false
              */
             has_data: boolean;

@@ -25,6 +25,7 @@ from jupyterlab_t9kjob.jobs import JobService
 from jupyterlab_t9kjob.logs.follow import LogService
 from jupyterlab_t9kjob.paths import ContentsRoot
 from jupyterlab_t9kjob.services import Services
+from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 from tests.server.fakes import FakeEngine, FakeLaunch
@@ -83,8 +84,14 @@ class News:
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    """Settings of the manager; a test may change them."""
+    """Settings of the manager and of its boards; a test may change them."""
     return {"reload_interval": 0.5}
+
+
+def managed(root: ContentsRoot, settings: dict[str, Any]) -> TensorBoardManager:
+    """Make a manager from flat settings."""
+    own = {name: value for name, value in settings.items() if name in ("idle_seconds", "limit")}
+    return TensorBoardManager(root, **own, settings=Settings(**{k: v for k, v in settings.items() if k not in own}))
 
 
 @pytest.fixture
@@ -95,7 +102,7 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
     def make(app: T9kJobApp) -> Services:
         assert app.serverapp is not None
         jobs = JobService({"local": found.engine})
-        found.manager = TensorBoardManager(ContentsRoot(app.serverapp.contents_manager), **settings)
+        found.manager = managed(ContentsRoot(app.serverapp.contents_manager), settings)
         found.news = News(found.manager)
         return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, Feed(jobs, found.manager))
 
@@ -132,7 +139,7 @@ async def alone(runtime: Path, tmp_path: Path, settings: dict[str, Any]) -> Asyn
     from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
     (tmp_path / "root").mkdir()
-    made = TensorBoardManager(ContentsRoot(AsyncLargeFileManager(root_dir=str(tmp_path / "root"))), **settings)
+    made = managed(ContentsRoot(AsyncLargeFileManager(root_dir=str(tmp_path / "root"))), settings)
     await made.start()
     yield made
     await made.stop()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.tensorboard import events
-from jupyterlab_t9kjob.tensorboard.events import Found, look
+from jupyterlab_t9kjob.tensorboard.events import Found, Trouble, look
 
 
 def write(path: Path, age: float, text: str = "x") -> None:
@@ -29,8 +29,13 @@ def test_nothing_to_show(tmp_path: Path) -> None:
     write(tmp_path / "empty" / "events.out.tfevents.1.host", 1000.0, "")
     (tmp_path / "tfevents-folder").mkdir()
     write(tmp_path / "file", 1.0)
-    for path in ("empty", "gone", "file", "tfevents-folder"):
+    for path in ("empty", "tfevents-folder"):
         assert look([tmp_path / path]) == Found(False, None)
+    for path, missing, words in (("gone", True, "No such file or directory"), ("file", False, "Not a directory")):
+        assert look([tmp_path / path]) == Found(trouble=Trouble(tmp_path / path, missing, words))
+    write(tmp_path / "log" / "events.out.tfevents.1.host", 1000.0)
+    beside = look([tmp_path / "log", tmp_path / "gone"])
+    assert (beside.newest, beside.trouble and beside.trouble.path) == (1000.0, tmp_path / "gone")
 
 
 def test_links_are_followed_once(tmp_path: Path) -> None:
@@ -47,6 +52,8 @@ def test_a_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         write(tmp_path / f"{number:02}" / "events.out.tfevents.1.host", 1000.0 + number)
     monkeypatch.setattr(events, "MAX_ENTRIES", 10)
     assert look([tmp_path]).newest is None or look([tmp_path]).newest < 1029.0
+    assert not look([tmp_path]).complete
     monkeypatch.setattr(events, "MAX_ENTRIES", 1000)
+    assert look([tmp_path]) == Found(True, 1029.0)
     monkeypatch.setattr(events, "MAX_SECONDS", 0.0)
-    assert look([tmp_path]) == Found(False, None)
+    assert look([tmp_path]) == Found(complete=False)

@@ -187,7 +187,7 @@ async def test_addresses_without_a_slash(ask: Ask, jp_root_dir: Path) -> None:
     assert moved.headers["Location"].endswith(board["url"] + "?darkMode=true")
 
 
-@pytest.mark.parametrize("settings", [{"reload_interval": 1.0, "load_fast": True}])
+@pytest.mark.parametrize("settings", [{"reload_interval": 1.0, "loader": "fast"}])
 async def test_the_fast_loader(ask: Ask, manager: TensorBoardManager, jp_root_dir: Path) -> None:
     for name in ("a", "b"):
         Events(jp_root_dir / name / "train-1").add("loss", [1.0])

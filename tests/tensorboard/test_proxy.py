@@ -17,7 +17,7 @@ from tornado.iostream import IOStream
 from tornado.netutil import bind_unix_socket
 from tornado.web import Application, RequestHandler
 
-from jupyterlab_t9kjob.handlers import tensorboard as handlers
+from jupyterlab_t9kjob.tensorboard import proxy
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.process import Endpoint
 from jupyterlab_t9kjob.tensorboard.proxy import below
@@ -178,7 +178,7 @@ async def test_a_redirect(ask: Ask, backend: Any, jp_base_url: str) -> None:
 
 
 async def test_what_does_not_answer(ask: Ask, backend: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(handlers, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 0.5)
     for path in ("nothing", "slow"):
         answer = await ask(PAGE + path)
         assert answer.code == 502, path
