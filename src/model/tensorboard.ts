@@ -22,9 +22,36 @@ export function preferAutoReload(storage: Storage): boolean {
   return settings.autoReload === true;
 }
 
-/** Press the page's own reload button, which keeps everything else as it is. */
-export function pressReload(page: Document): void {
-  page.querySelector<HTMLElement>('app-header-reload button')?.click();
+/**
+ * Press the page's own reload button, which keeps everything else as it is.
+ *
+ * @returns Whether there is one: not in a page that has not loaded.
+ */
+export function pressReload(page: Document): boolean {
+  const button = page.querySelector<HTMLElement>('app-header-reload button');
+  button?.click();
+  return button !== null;
+}
+
+/**
+ * Tell the page whether it is seen.
+ *
+ * In a tab of the lab that is behind another one it takes itself for visible; it would reload every
+ * 30 s, and its process would never be idle.
+ */
+export function tellVisibility(page: Document, visible: boolean): void {
+  if (visible) {
+    // Its own properties hid those that tell about the browser's tab.
+    Reflect.deleteProperty(page, 'visibilityState');
+    Reflect.deleteProperty(page, 'hidden');
+  } else {
+    const configurable = true;
+    Object.defineProperties(page, {
+      visibilityState: { value: 'hidden', configurable },
+      hidden: { value: true, configurable }
+    });
+  }
+  page.dispatchEvent(new Event('visibilitychange'));
 }
 
 /** The page's address with the lab's theme. */

@@ -3,6 +3,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { IFrame, ReactWidget } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
+import { Message } from '@lumino/messaging';
 import { ISignal, Signal } from '@lumino/signaling';
 import { Panel, PanelLayout } from '@lumino/widgets';
 import * as React from 'react';
@@ -14,7 +15,13 @@ import {
   TensorBoardToolbar
 } from '../components/tensorboard/TensorBoardView';
 import { tensorBoardIcon } from '../icons';
-import { preferAutoReload, pressReload, themedUrl } from '../model/tensorboard';
+import { serverNow } from '../model/clock';
+import {
+  preferAutoReload,
+  pressReload,
+  tellVisibility,
+  themedUrl
+} from '../model/tensorboard';
 import { IJobs } from '../tokens';
 
 /** How often to ask whether it has read the event files (ms), and how many times. */
@@ -92,9 +99,9 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     return this._isOpening;
   }
 
-  /** There are event files, but its page would still be empty. */
-  get isReading(): boolean {
-    return this._isReading;
+  /** Since when there are event files, but its page would still be empty (s); null if that is not so. */
+  get readingSince(): number | null {
+    return this._readingSince;
   }
 
   /** Anything that is shown has changed. */
@@ -127,12 +134,11 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       return this.open();
     }
     await this._ask(() => this.jobs.api.restartTensorBoard(id));
-    this.reload();
   }
 
   /** Load the page again, at the same place and in the lab's theme. */
   reload(): void {
-    const page = this._frame?.node.querySelector('iframe')?.contentWindow;
+    const page = this._iframe?.contentWindow;
     if (page && this._board) {
       const { location } = page;
       const target = new URL(this._url(this._board), location.href);
@@ -148,6 +154,23 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   /** The lab takes the widget with the focus for the one in front. */
   protected override onActivateRequest(): void {
     this.node.focus();
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this._tellVisibility();
+  }
+
+  protected override onAfterHide(msg: Message): void {
+    super.onAfterHide(msg);
+    this._tellVisibility();
+  }
+
+  private _tellVisibility(): void {
+    const page = this._iframe?.contentDocument;
+    if (page) {
+      tellVisibility(page, this.isVisible);
+    }
   }
 
   private async _ask(request: () => Promise<TensorBoard>): Promise<void> {
@@ -169,8 +192,11 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   }
 
   private _onChange(): void {
+    if (this._isOpening || this._hasComeBack()) {
+      return;
+    }
     const { _board: board } = this;
-    if (!board || this._isOpening) {
+    if (!board) {
       return;
     }
     const now = this.jobs.tensorboards.find(({ id }) => id === board.id);
@@ -189,6 +215,25 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     this._update();
   }
 
+  /** Open it again if the server has been away, and knows nothing of it now: that is another server. */
+  private _hasComeBack(): boolean {
+    const { connection, tensorboards } = this.jobs;
+    if (connection.state !== 'open') {
+      this._lost ??= tensorboards;
+    } else if (this._lost !== null && this._lost !== tensorboards) {
+      // The list of a new connection.
+      this._lost = null;
+      const id = this._board?.id;
+      const isKnown = tensorboards.some(known => known.id === id);
+      if (this._error?.status === 0 || (id !== undefined && !isKnown)) {
+        this._wasListed = false;
+        void this.open();
+        return true;
+      }
+    }
+    return false;
+  }
+
   private _update(): void {
     if (this.isDisposed) {
       return;
@@ -199,21 +244,35 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       this.title.caption = board.log_dirs.join('\n');
     }
     const shows =
-      board !== null && board.has_data && /running|idle/.test(board.status);
-    if (shows && !this._frame && !this._isReading) {
+      board !== null &&
+      this._error === null &&
+      board.has_data &&
+      /running|idle/.test(board.status);
+    if (shows && this._readingSince === null && this._hasUnread(board)) {
       void this._read(board);
     }
-    this._frame?.setHidden(!shows);
-    this._page.setHidden(shows && this._frame !== null);
+    const isReady =
+      shows && this._frame !== null && this._readingSince === null;
+    this._frame?.setHidden(!isReady);
+    this._page.setHidden(isReady);
     this._changed.emit();
   }
 
-  /** Make the frame once its page has something to show. */
+  /** Its process has started after the page was filled last. */
+  private _hasUnread({ status, started_at }: TensorBoard): boolean {
+    return (
+      !this._frame || (status === 'running' && started_at !== this._startOfPage)
+    );
+  }
+
+  /** Make the frame, or fill it anew, once its page has something to show. */
   private async _read(board: TensorBoard): Promise<void> {
-    this._isReading = true;
+    this._readingSince = serverNow();
     this._changed.emit();
     const wanted = (): boolean =>
-      !this.isDisposed && this._board?.id === board.id;
+      !this.isDisposed &&
+      this._board?.id === board.id &&
+      /running|idle/.test(this._board.status);
     for (let i = 0; i < READ_TRIES && wanted(); i++) {
       try {
         if ((await this.jobs.api.tensorBoardRuns(board.id)).length > 0) {
@@ -225,11 +284,24 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       }
       await new Promise(resolve => window.setTimeout(resolve, READ_INTERVAL));
     }
-    this._isReading = false;
+    this._readingSince = null;
     if (wanted()) {
-      this._frame = this._createFrame(board);
+      this._startOfPage = this._board?.started_at ?? null;
+      if (!this._frame) {
+        this._frame = this._createFrame(board);
+      } else {
+        this._refresh();
+      }
     }
     this._update();
+  }
+
+  /** Have the page ask again for everything, and keep the rest as it is. */
+  private _refresh(): void {
+    const page = this._iframe?.contentDocument;
+    if (!page || !pressReload(page)) {
+      this.reload();
+    }
   }
 
   /** The page by itself would look after 30 s only. */
@@ -237,7 +309,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     if (this._frame && !this._newData) {
       this._newData = window.setTimeout(() => {
         this._newData = 0;
-        const page = this._frame?.node.querySelector('iframe')?.contentDocument;
+        const page = this._iframe?.contentDocument;
         if (page && this.isVisible && preferAutoReload(window.localStorage)) {
           pressReload(page);
         }
@@ -258,11 +330,15 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     });
     frame.addClass('jp-t9k-TensorBoard-frame');
     frame.url = this._url(board);
-    frame.node
-      .querySelector('iframe')
-      ?.setAttribute('title', this._trans.__('TensorBoard'));
+    const node = frame.node.querySelector('iframe');
+    node?.setAttribute('title', this._trans.__('TensorBoard'));
+    node?.addEventListener('load', () => this._tellVisibility());
     (this.layout as PanelLayout).addWidget(frame);
     return frame;
+  }
+
+  private get _iframe(): HTMLIFrameElement | null {
+    return this._frame?.node.querySelector('iframe') ?? null;
   }
 
   private _url(board: TensorBoard): string {
@@ -280,7 +356,11 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   private _board: TensorBoard | null = null;
   private _error: ApiError | null = null;
   private _isOpening = false;
-  private _isReading = false;
+  private _readingSince: number | null = null;
+  /** When the process began from which the page was filled. */
+  private _startOfPage: number | null = null;
+  /** The list as it was when the connection broke; null while it stands. */
+  private _lost: readonly TensorBoard[] | null = null;
   private _newData = 0;
   private _wasListed = false;
   private _changed = new Signal<this, void>(this);

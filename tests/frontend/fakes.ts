@@ -143,6 +143,7 @@ export function someTensorBoard(
     paths: ['mnist_ddp/runs'],
     label: 'mnist_ddp/runs',
     status: 'running',
+    since: 1000,
     reason: null,
     url: 't9kjob/tensorboards/tb1/ui/',
     started_at: 1000,

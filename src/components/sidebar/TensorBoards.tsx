@@ -109,6 +109,8 @@ export function TensorBoardState({
       return <>{trans.__('starting…')}</>;
     case 'failed':
       return <>{trans.__('failed')}</>;
+    case 'unresponsive':
+      return <>{trans.__('does not answer')}</>;
     case 'idle':
       return <>{trans.__('idle')}</>;
     case 'running':

@@ -13,6 +13,7 @@ import { Button, IconButton, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useSignal } from '../hooks';
 import { PhaseIcon } from '../PhaseIcon';
+import { Duration } from '../Time';
 import { RunCommand } from '../commands';
 import { TensorBoardState } from '../sidebar/TensorBoards';
 import { NotInstalled } from './NotInstalled';
@@ -24,7 +25,7 @@ export interface ITensorBoardView {
   readonly board: TensorBoard | null;
   readonly error: ApiError | null;
   readonly isOpening: boolean;
-  readonly isReading: boolean;
+  readonly readingSince: number | null;
   readonly changed: ISignal<ITensorBoardView, void>;
   open(): Promise<void>;
   restart(): Promise<void>;
@@ -73,11 +74,7 @@ export function TensorBoardToolbar({
       )}
       {board && (
         <span className="jp-t9k-TensorBoard-age" role="status">
-          {board.has_data || board.status !== 'running' ? (
-            <TensorBoardState board={board} trans={trans} />
-          ) : (
-            trans.__('no event files yet')
-          )}
+          <ToolbarState board={board} trans={trans} />
         </span>
       )}
       <span className="jp-t9k-TensorBoard-spacer" />
@@ -119,6 +116,27 @@ export function TensorBoardToolbar({
   );
 }
 
+function ToolbarState({
+  board,
+  trans
+}: {
+  board: TensorBoard;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  if (board.status !== 'running') {
+    return <TensorBoardState board={board} trans={trans} />;
+  }
+  if (board.reason) {
+    // One of its folders, or all of them.
+    return <>{board.reason.sentence}</>;
+  }
+  return board.has_data ? (
+    <TensorBoardState board={board} trans={trans} />
+  ) : (
+    <>{trans.__('no event files yet')}</>
+  );
+}
+
 /** What is said while there is no TensorBoard to show. */
 export function TensorBoardPage({
   view,
@@ -127,13 +145,14 @@ export function TensorBoardPage({
 }: IViewProps): React.JSX.Element | null {
   useSignal(view.changed);
   useSignal(view.jobs.changed, 250);
-  const { board, error, isOpening } = view;
-  const starting = isOpening || view.isReading || board?.status === 'starting';
+  const { board, error, isOpening, readingSince } = view;
+  const starting =
+    isOpening || readingSince !== null || board?.status === 'starting';
   const slow = useAfter(starting, 300);
   if (starting) {
     return slow ? <Starting view={view} trans={trans} /> : null;
   }
-  if (error?.status === 503) {
+  if (error?.reason === 'TensorBoardMissing') {
     return <NotInstalled view={view} error={error} trans={trans} />;
   }
   if (error) {
@@ -166,12 +185,17 @@ export function TensorBoardPage({
       </EmptyState>
     );
   }
-  if (board.status === 'failed') {
-    const { reason } = board;
+  if (board.status === 'failed' || board.status === 'unresponsive') {
+    const { reason, since } = board;
+    const hangs = board.status === 'unresponsive';
     return (
       <EmptyState
         icon={tensorBoardIcon}
-        title={trans.__('TensorBoard has failed')}
+        title={
+          hangs
+            ? trans.__('TensorBoard does not answer')
+            : trans.__('TensorBoard has failed')
+        }
         actions={
           <Button onClick={() => void view.restart()}>
             {trans.__('Restart')}
@@ -185,6 +209,13 @@ export function TensorBoardPage({
             verbatim={reason.verbatim}
           />
         )}
+        {hangs && since !== null && (
+          <SoFar
+            label={trans.__('Time without an answer')}
+            since={since}
+            trans={trans}
+          />
+        )}
       </EmptyState>
     );
   }
@@ -192,18 +223,40 @@ export function TensorBoardPage({
 }
 
 function Starting({ view, trans }: Omit<IViewProps, 'run'>): React.JSX.Element {
-  const says = view.board?.reason?.sentence;
+  const { board, readingSince } = view;
+  const isReading = readingSince !== null;
+  const since = readingSince ?? board?.since ?? null;
+  const says = isReading
+    ? trans.__('The first curves appear as soon as they have been read.')
+    : (board?.reason?.sentence ?? trans.__('This takes a few seconds.'));
   return (
     <EmptyState
       icon={tensorBoardIcon}
       title={
-        view.isReading
+        isReading
           ? trans.__('TensorBoard is reading the event files')
           : trans.__('TensorBoard is starting')
       }
     >
-      <p role="status">{says ?? trans.__('This takes a few seconds.')}</p>
+      <p role="status">{says}</p>
+      {since !== null && (
+        <SoFar label={trans.__('Time so far')} since={since} trans={trans} />
+      )}
     </EmptyState>
+  );
+}
+
+/** For how long something has been so, ticking. */
+function SoFar(props: {
+  label: string;
+  since: number;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <p className="jp-t9k-caption">
+      {props.label}:{' '}
+      <Duration start={props.since} end={null} trans={props.trans} />
+    </p>
   );
 }
 
@@ -236,7 +289,7 @@ function NothingWritten({
   return (
     <EmptyState
       icon={tensorBoardIcon}
-      title={trans.__('Nothing has been written here yet')}
+      title={titleOfNothing(board, trans)}
       actions={
         <>
           {job && (
@@ -258,7 +311,13 @@ function NothingWritten({
           <code key={directory}>{directory}</code>
         ))}
       </p>
-      {board.reason && <p>{board.reason.sentence}</p>}
+      {board.reason && (
+        <Refusal
+          message={board.reason.sentence}
+          hint={board.reason.hint}
+          verbatim={board.reason.verbatim}
+        />
+      )}
       {job && (
         <p className="jp-t9k-TensorBoard-why">
           <PhaseIcon state={stateOf(job)} />
@@ -272,6 +331,21 @@ function NothingWritten({
       )}
     </EmptyState>
   );
+}
+
+function titleOfNothing(board: TensorBoard, trans: TranslationBundle): string {
+  switch (board.reason?.code) {
+    case 'NoFolder':
+      return trans.__('The folder does not exist yet');
+    case 'FolderGone':
+      return trans.__('The folder has been removed');
+    case 'FolderUnreadable':
+      return trans.__('The folder can’t be read');
+    case 'FolderHangs':
+      return trans.__('The folder’s disk does not answer');
+    default:
+      return trans.__('Nothing has been written here yet');
+  }
 }
 
 function whyNothing(job: JobSummary, trans: TranslationBundle): string {

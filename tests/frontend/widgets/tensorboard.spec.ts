@@ -2,6 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 import { ApiClient } from '../../../src/api/client';
+import { Reason } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
 import { TensorBoardWidget } from '../../../src/widgets/tensorboard';
 import {
@@ -14,6 +15,15 @@ import {
 } from '../fakes';
 
 const trans = nullTranslator.load('');
+
+const reason = (code: string, sentence: string): Reason => ({
+  code,
+  sentence,
+  hint: null,
+  fix: null,
+  verbatim: null,
+  links: []
+});
 
 describe('a TensorBoard’s tab', () => {
   let server: FakeServer;
@@ -94,7 +104,13 @@ describe('a TensorBoard’s tab', () => {
   it('gives the command when TensorBoard is not installed', async () => {
     open(({ method }) =>
       method === 'POST'
-        ? json({ message: 'TensorBoard is not installed.' }, 503)
+        ? json(
+            {
+              message: 'TensorBoard is not installed.',
+              reason: 'TensorBoardMissing'
+            },
+            503
+          )
         : json({
             tensorboards: [],
             available: false,
@@ -114,12 +130,8 @@ describe('a TensorBoard’s tab', () => {
     const failed = someTensorBoard({
       status: 'failed',
       reason: {
-        code: 'Exited',
-        sentence: 'It ended by itself.',
-        hint: null,
-        fix: null,
-        verbatim: 'ImportError: numpy',
-        links: []
+        ...reason('Ended', 'It ended by itself.'),
+        verbatim: 'ImportError: numpy'
       }
     });
     open(() => json(failed));
@@ -152,5 +164,151 @@ describe('a TensorBoard’s tab', () => {
     await new Promise(requestAnimationFrame);
     push();
     await says('This TensorBoard was stopped');
+  });
+
+  const frames = async (): Promise<void> => {
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+  };
+  const seconds = (ago: number): number => Date.now() / 1000 - ago;
+  const opened = (): number =>
+    server.requests.filter(
+      ({ method, url }) => method === 'POST' && url.endsWith('/tensorboards')
+    ).length;
+
+  it('says for how long it has been starting, and why that takes', async () => {
+    open(() => json({ ...empty, status: 'starting', since: seconds(12) }));
+    await says('TensorBoard is starting');
+    await says('Time so far: 12 s');
+    push({
+      ...empty,
+      status: 'starting',
+      since: seconds(20),
+      reason: reason('SlowStart', 'It is loading its libraries.')
+    });
+    await says('It is loading its libraries.');
+    await says('Time so far: 20 s');
+  });
+
+  it('offers a restart when it does not answer, and comes back by itself', async () => {
+    open(() => json(someTensorBoard()));
+    const page = await frame();
+    push({
+      ...someTensorBoard(),
+      status: 'unresponsive',
+      since: seconds(40),
+      reason: reason('NotAnswering', 'It may hang.')
+    });
+    await says('TensorBoard does not answer');
+    await says('Time without an answer: 40 s');
+    const hidden = (): boolean => page.closest('.lm-mod-hidden') !== null;
+    expect(hidden()).toBe(true);
+    const buttons = [...tab.node.querySelectorAll('.jp-t9k-EmptyState button')];
+    expect(buttons.map(button => button.textContent)).toEqual(['Restart']);
+    push(someTensorBoard());
+    await frames();
+    expect(hidden()).toBe(false);
+    expect(await frame()).toBe(page);
+  });
+
+  it('has its page ask again when the process is another one, and keeps the page', async () => {
+    open(() => json(someTensorBoard()));
+    const page = await frame();
+    const pressed = jest.fn();
+    // The test's browser loads no frames.
+    const content = document.implementation.createHTMLDocument();
+    content.body.innerHTML =
+      '<app-header-reload><button></button></app-header-reload>';
+    content.querySelector('button')?.addEventListener('click', pressed);
+    Object.defineProperty(page, 'contentDocument', { value: content });
+    push({ ...someTensorBoard(), status: 'idle' });
+    await frames();
+    push({ ...someTensorBoard(), status: 'starting', started_at: 2000 });
+    await says('TensorBoard is starting');
+    expect(pressed).not.toHaveBeenCalled();
+    push({ ...someTensorBoard(), started_at: 2000 });
+    while (!pressed.mock.calls.length) {
+      await frames();
+    }
+    push({ ...someTensorBoard(), started_at: 2000, last_data_at: 2001 });
+    await frames();
+    expect(pressed).toHaveBeenCalledTimes(1);
+    expect(await frame()).toBe(page);
+  });
+
+  it('opens again by itself after a restart of the server', async () => {
+    open(() => json(someTensorBoard()));
+    const page = await frame();
+    push(someTensorBoard());
+    await frames();
+    expect(opened()).toBe(1);
+    server.socket.break();
+    await frames();
+    // Another server: it knows nothing of it yet.
+    jobs.reconnect();
+    server.socket.open();
+    await frames();
+    expect(opened()).toBe(1);
+    push();
+    await frames();
+    expect(opened()).toBe(2);
+    push(someTensorBoard());
+    await frames();
+    expect(await frame()).toBe(page);
+    // Stopped by somebody, it stays so.
+    push();
+    await says('This TensorBoard was stopped');
+    expect(opened()).toBe(2);
+  });
+
+  it('stays as it is when only the connection was lost', async () => {
+    open(() => json(someTensorBoard()));
+    await frame();
+    push(someTensorBoard());
+    await frames();
+    server.socket.break();
+    await frames();
+    jobs.reconnect();
+    server.socket.open();
+    push(someTensorBoard());
+    await frames();
+    expect(opened()).toBe(1);
+  });
+
+  it.each([
+    ['NoFolder', 'The folder does not exist yet'],
+    ['FolderGone', 'The folder has been removed'],
+    ['FolderUnreadable', 'The folder can’t be read'],
+    ['FolderHangs', 'The folder’s disk does not answer']
+  ])('says what is wrong with the folder: %s', async (code, title) => {
+    open(() => json({ ...empty, reason: reason(code, 'In other words.') }));
+    await says(title);
+    await says('In other words.');
+  });
+
+  it('says why no more may run', async () => {
+    open(() =>
+      json(
+        {
+          message: '10 TensorBoards run and are looked at.',
+          hint: 'Stop one of them.'
+        },
+        409
+      )
+    );
+    await says('TensorBoard could not be opened');
+    await says('10 TensorBoards run and are looked at. Stop one of them.');
+  });
+
+  it('lets its page rest while another tab is in front', async () => {
+    open(() => json(someTensorBoard()));
+    const page = (await frame()).contentDocument as Document;
+    const told = jest.fn();
+    page.addEventListener('visibilitychange', () => told(page.hidden));
+    tab.hide();
+    expect(page.visibilityState).toBe('hidden');
+    tab.show();
+    expect(told.mock.calls).toEqual([[true], [document.hidden]]);
+    expect(page.visibilityState).toBe(document.visibilityState);
   });
 });

@@ -283,6 +283,7 @@ export function fakeTensorBoard(
     paths: [label],
     label,
     status: 'running',
+    since: ago(HOUR),
     reason: null,
     url: 't9kjob/tensorboards/tb/ui/',
     started_at: ago(HOUR),
