@@ -44,6 +44,13 @@ class T9kJobApp(ExtensionApp):
         allow_none=True,
         help="Accelerators that local jobs may use, by index or UUID; None for all that are found.",
     ).tag(config=True)
+    keep_finished_days = Float(
+        None,
+        allow_none=True,
+        min=0,
+        help="Days after its end that a local job's record and logs are kept; None for ever. What a job itself wrote"
+        " is never removed, nor is what another machine recorded in the same home.",
+    ).tag(config=True)
     local_jobs_are_activity = Bool(
         True,
         help="While a local job runs, the server counts as active, so that nothing culls it as idle.",
@@ -132,7 +139,7 @@ class T9kJobApp(ExtensionApp):
         return services
 
     def _make_services(self) -> Services:
-        from .engines.local.engine import Settings
+        from .engines.local.settings import Settings
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
@@ -142,7 +149,11 @@ class T9kJobApp(ExtensionApp):
             contents_manager=self.serverapp.contents_manager,
             kernel_spec_manager=self.serverapp.kernel_spec_manager,
             default_kernel=self.serverapp.kernel_manager.default_kernel_name,
-            local=Settings(grace_seconds=self.grace_seconds, device_pool=self.device_pool),
+            local=Settings(
+                grace_seconds=self.grace_seconds,
+                device_pool=self.device_pool,
+                keep_seconds=None if self.keep_finished_days is None else self.keep_finished_days * 86400,
+            ),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,

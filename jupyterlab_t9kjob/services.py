@@ -9,7 +9,8 @@ from typing import Any
 
 from .core.errors import Unavailable
 from .engines.local.command import Interpreter
-from .engines.local.engine import LocalEngine, Settings
+from .engines.local.engine import LocalEngine
+from .engines.local.settings import Settings
 from .feed import Feed
 from .jobs import JobService
 from .launch.kernels import Kernels

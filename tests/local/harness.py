@@ -17,7 +17,8 @@ from typing import Any
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.local.command import Interpreter
-from jupyterlab_t9kjob.engines.local.engine import LocalEngine, Settings
+from jupyterlab_t9kjob.engines.local.engine import LocalEngine
+from jupyterlab_t9kjob.engines.local.settings import Settings
 
 ENDED = ("Succeeded", "Failed")
 

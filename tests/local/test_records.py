@@ -16,7 +16,7 @@ from jupyterlab_t9kjob.engines.local import engine as engine_module
 from jupyterlab_t9kjob.engines.local.record import Outcome, try_lock
 from jupyterlab_t9kjob.engines.local.settle import conclude
 from jupyterlab_t9kjob.engines.local.storedjob import StoredJob
-from tests.local.harness import Bench, make_engine
+from tests.local.harness import Bench, eventually, make_engine
 
 pytestmark = pytest.mark.asyncio
 
@@ -180,3 +180,53 @@ async def test_a_heartbeat_is_never_half_written(bench: Bench) -> None:
     assert stored.files.heartbeat.stat().st_ino == written.st_ino  # in place: a full disk takes that as well
     assert stored.files.heartbeat.stat().st_size == written.st_size
     await bench.ended(stored.uid)
+
+
+DAY = 86400.0
+
+
+def age(bench: Bench, uid: str, seconds: float, **changes: Any) -> None:
+    """Let a job have ended earlier."""
+    path = directory(bench, uid) / "record.json"
+    record = json.loads(path.read_bytes())
+    record["ended_at"] -= seconds
+    record["machine"] |= changes
+    path.write_text(json.dumps(record))
+
+
+async def test_old_records_go_and_nothing_else_does(bench: Bench) -> None:
+    jobs = {
+        name: await bench.submit(f"open('model-{name}', 'w').write('weights')")
+        for name in ("old", "deleted", "elsewhere", "fresh")
+    }
+    paused = await bench.submit("pass", paused=True)
+    for name, job in jobs.items():
+        await bench.ended(job.uid)
+        if name != "fresh":
+            age(bench, job.uid, 2 * DAY, **({"hostname": "another"} if name == "elsewhere" else {}))
+    await bench.engine.act(jobs["deleted"].uid, "delete")
+    await bench.until(jobs["deleted"].uid, lambda job: job.deleted)
+
+    await again(bench)  # nothing is removed unless that is set
+    assert len(await bench.engine.jobs()) == 5
+    await bench.engine.stop()
+    bench.engine = make_engine(bench.home, bench.root, keep_seconds=DAY)
+    bench.engine.listen(bench.hear)
+    await bench.engine.start()
+    gone = {jobs["old"].id, jobs["deleted"].id}
+    await eventually(lambda: gone <= {ident for ident, summary in bench.heard if summary is None})
+    kept = {jobs["elsewhere"].uid, jobs["fresh"].uid, paused.uid}
+    assert {job.uid for job in await bench.engine.jobs()} == kept
+    assert {path.name for path in (bench.home / "jobs").iterdir()} == kept
+    assert {path.name for path in bench.root.glob("model-*")} == {f"model-{name}" for name in jobs}
+
+
+async def test_records_that_grow_old_go_as_well(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
+    await bench.engine.stop()
+    bench.engine = make_engine(bench.home, bench.root, keep_seconds=1.0)
+    bench.engine.listen(bench.hear)
+    await bench.engine.start()
+    job = await bench.submit("pass")
+    await eventually(lambda: bench.heard[-1] == (job.id, None), 30)
+    assert await bench.engine.jobs() == []

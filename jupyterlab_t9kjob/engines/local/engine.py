@@ -9,13 +9,12 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ...core.engine import Check, EngineInfo, Listener, LogFile, Preview
-from ...core.errors import Conflict, FieldError, Unavailable
+from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
@@ -23,6 +22,7 @@ from .command import Interpreter, command_text, plan_replicas, working_directory
 from .devicepool import DevicePool
 from .machine import machine
 from .record import ACTIVE, MachineId, RunPlan, new_record, runtime_directory
+from .settings import Settings
 from .store import Store
 from .storedjob import StoredJob
 from .views import Views, events_of
@@ -37,6 +37,8 @@ ResolveKernel = Callable[[str | None], Awaitable[Interpreter]]
 
 LEAVING_SECONDS = 5.0
 """How long a supervisor that has recorded the job's end may take to leave."""
+CLEANING_SECONDS = 600.0
+"""Between two looks for records that are older than they are kept."""
 _POLL_SECONDS = 0.2
 _DESIRED: dict[Action, str] = {
     "pause": "pause",
@@ -44,28 +46,6 @@ _DESIRED: dict[Action, str] = {
     "stop": "stop",
     "delete": "delete",
 }
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What an administrator may change.
-
-    Attributes
-    ----------
-    grace_seconds
-        Between SIGTERM and SIGKILL.
-    backoff_seconds
-        Delay of the first restart; it doubles up to a minute.
-    rendezvous_port
-        Port that the agents of several replicas try first; 0 for any free one.
-    device_pool
-        Accelerators that jobs may use, by index or UUID; None for all that are found.
-    """
-
-    grace_seconds: float = 10.0
-    backoff_seconds: float = 1.0
-    rendezvous_port: int = 0
-    device_pool: list[str] | None = None
 
 
 class LocalEngine:
@@ -105,7 +85,7 @@ class LocalEngine:
         self._ids: dict[str, str] = {}
         # Everything about the store happens in this one thread, so it needs no locks.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="t9kjob-local")
-        self._watching: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._unavailable: str | None = _why_unavailable()
 
     # --- life --------------------------------------------------------------------------------
@@ -119,14 +99,16 @@ class LocalEngine:
                 self._unavailable = f"The folder for local jobs can't be used: {error}."
         if self._unavailable is None:
             await self._in_thread(self._name_all)
-            self._watching = asyncio.create_task(self._watch())
+            self._tasks = [asyncio.create_task(self._watch())]
+            if self._settings.keep_seconds is not None:
+                self._tasks.append(asyncio.create_task(self._clean(self._settings.keep_seconds)))
 
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
-            self._watching = None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
         self._thread.shutdown(wait=False)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -311,6 +293,16 @@ class LocalEngine:
                 log.exception("Looking for changes of local jobs failed")
                 await asyncio.sleep(5)
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _clean(self, keep_seconds: float) -> None:
+        """Drop what was kept long enough; the watch announces it."""
+        while True:
+            for uid in await self._in_thread(self._store.ended_before, time.time() - keep_seconds):
+                try:
+                    await self._in_thread(self._store.remove, uid)
+                except (OSError, NotFound) as error:  # the next one may go
+                    log.warning("The old record of job %s could not be removed: %s", uid, error)
+            await asyncio.sleep(CLEANING_SECONDS)
 
     def _changes(self) -> list[tuple[str, JobSummary | None]]:
         return [

@@ -178,6 +178,15 @@ class Store:
         shutil.rmtree(gone, ignore_errors=True)  # what is left is taken at the next start
         return True
 
+    def ended_before(self, when: float) -> list[str]:
+        """Return the uids of this machine's jobs that had ended before a time."""
+        records = [(job.uid, job.record) for job in self.jobs.values() if job.record is not None]
+        return [
+            uid
+            for uid, record in records
+            if record["machine"]["hostname"] == self.machine["hostname"] and (record["ended_at"] or when) < when
+        ]
+
     def is_foreign(self, job: StoredJob) -> bool:
         """Return whether the job runs on another machine, so that only that one may judge it."""
         if job.record is None or not job.active:
