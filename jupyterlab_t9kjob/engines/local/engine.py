@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from ...core.disk import trouble_of
 from ...core.engine import Check, EngineInfo, Listener, LogFile, Preview
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
@@ -40,6 +41,13 @@ LEAVING_SECONDS = 5.0
 CLEANING_SECONDS = 600.0
 """Between two looks for records that are older than they are kept."""
 _POLL_SECONDS = 0.2
+_RETRY_SECONDS = 2.0
+_WHY_UNAVAILABLE = (
+    "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the "
+    "file locks that they rely on. Run JupyterLab in WSL."
+    if sys.platform == "win32"
+    else None
+)
 _DESIRED: dict[Action, str] = {
     "pause": "pause",
     "resume": "run",
@@ -86,19 +94,18 @@ class LocalEngine:
         # Everything about the store happens in this one thread, so it needs no locks.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="t9kjob-local")
         self._tasks: list[asyncio.Task[None]] = []
-        self._unavailable: str | None = _why_unavailable()
+        self._opened = False
+        self._unavailable: str | None = _WHY_UNAVAILABLE
 
     # --- life --------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load what exists, finish what was cut short, and begin to watch."""
-        if self._unavailable is None:
-            try:
-                await self._in_thread(self._store.open)
-            except OSError as error:
-                self._unavailable = f"The folder for local jobs can't be used: {error}."
-        if self._unavailable is None:
-            await self._in_thread(self._name_all)
+        """Load what exists, finish what was cut short, and begin to watch.
+
+        Where the home can't be used, the engine says so and tries again until it can.
+        """
+        if _WHY_UNAVAILABLE is None:
+            await self._look()
             self._tasks = [asyncio.create_task(self._watch())]
             if self._settings.keep_seconds is not None:
                 self._tasks.append(asyncio.create_task(self._clean(self._settings.keep_seconds)))
@@ -154,9 +161,18 @@ class LocalEngine:
         return ManifestView(submitted=job.spec or {}, current=None)
 
     async def log_files(self, uid: str) -> list[LogFile]:
-        """Return the log streams that exist now, in a stable order."""
+        """Return the log streams that exist now, in a stable order.
+
+        Raises
+        ------
+        Unavailable
+            If nobody may look for them, or their disk has an error.
+        """
         job = self._store.get(uid)
-        return await asyncio.to_thread(self._views.log_files, job)
+        try:
+            return await asyncio.to_thread(self._views.log_files, job)
+        except OSError as error:
+            raise self._unusable("The logs can't be read", error) from error
 
     # --- creating ----------------------------------------------------------------------------
 
@@ -179,7 +195,8 @@ class LocalEngine:
 
     async def created_by(self, request_id: str) -> Job | None:
         """Return the job that this request has created, also through another server; None if it has not."""
-        job = await self._in_thread(self._store.by_request, request_id)
+        await self._demand_home()
+        job = await self._in_store("The jobs can't be read", self._store.by_request, request_id)
         return await self.job(job.uid) if job is not None else None
 
     async def create(
@@ -201,24 +218,17 @@ class LocalEngine:
         Unavailable
             If the engine or the disk can't be used.
         """
-        if self._unavailable is not None:
-            raise Unavailable(self._unavailable)
+        await self._demand_home()
         interpreters = await self._interpreters(spec)
         problem = first_error(await self._check(spec, interpreters))
         if problem is not None and problem.code != "NameTaken":  # the store decides on names
             raise FieldError(problem.message, reason=problem.code, field=problem.field, hint=problem.hint)
-        plan = await asyncio.to_thread(self._plan, spec, interpreters)
+        what = "The job could not be written"
+        plan = await self._in_store(what, self._plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
         document = spec.model_dump(mode="json")
-        try:
-            job = await self._in_thread(self._store.create, document, plan, record, request_id)
-        except OSError as error:
-            raise Unavailable(
-                "The job could not be written.",
-                verbatim=str(error),
-                hint="Make room on the disk that holds Jupyter's data directory.",
-            ) from error
-        await self._announce_changes()
+        job = await self._in_store(what, self._store.create, document, plan, record, request_id)
+        await self._look()
         return await self.job(job.uid)
 
     # --- acting ------------------------------------------------------------------------------
@@ -235,9 +245,11 @@ class LocalEngine:
         ------
         Conflict
             If the job's phase, or its machine, does not allow it.
+        Unavailable
+            If the disk does not take the wish.
         """
-        job = await self._in_thread(self._act, uid, action, remove)
-        await self._announce_changes()
+        job = await self._in_store("The request could not be written", self._act, uid, action, remove)
+        await self._look()
         return job
 
     async def remove(self, uid: str) -> None:
@@ -247,21 +259,20 @@ class LocalEngine:
         ------
         Conflict
             If it has not ended.
+        Unavailable
+            If the disk does not let it go.
         """
         end = time.monotonic() + LEAVING_SECONDS
-        while not await self._in_thread(self._remove, uid):
+        while not await self._in_store("The job could not be removed", self._remove, uid):
             if time.monotonic() > end:
                 raise Conflict("This job still runs.", hint="Stop or delete it first.")
             await asyncio.sleep(_POLL_SECONDS)
-        await self._announce_changes()
+        await self._look()
 
     def _act(self, uid: str, action: Action, remove: bool) -> Job:
         job = self._store.get(uid)
         self._demand(job, action)
-        try:
-            return self._job(self._store.want(uid, "remove" if remove else _DESIRED[action]))
-        except OSError as error:
-            raise Unavailable("The request could not be written.", verbatim=str(error)) from error
+        return self._job(self._store.want(uid, "remove" if remove else _DESIRED[action]))
 
     def _remove(self, uid: str) -> bool:
         job = self._store.get(uid)
@@ -275,6 +286,8 @@ class LocalEngine:
             return
         if summary.read_only is not None:
             raise Conflict(summary.read_only, reason="ReadOnly")
+        if job.record is None:
+            raise Conflict(f"This job's record can't be read, so it can't be asked to {action}.", hint="Remove it.")
         if action == "remove" and summary.phase in ACTIVE:
             raise Conflict("This job has not ended.", hint="Stop or delete it first.")
         if summary.phase not in ACTIVE:
@@ -287,12 +300,48 @@ class LocalEngine:
 
     async def _watch(self) -> None:
         while True:
+            await asyncio.sleep(_POLL_SECONDS if self._unavailable is None else _RETRY_SECONDS)
             try:
-                await self._announce_changes()
-            except Exception:  # a home that vanished for a while must not end the watch
+                await self._look()
+            except Exception:  # one job's oddity must not end the watch over all
                 log.exception("Looking for changes of local jobs failed")
-                await asyncio.sleep(5)
-            await asyncio.sleep(_POLL_SECONDS)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _look(self) -> None:
+        """Announce what changed; a home that can't be used makes the engine unavailable until it can."""
+        try:
+            changes = await self._in_thread(self._changes)
+        except OSError as error:
+            trouble = trouble_of(error, self._store.home)
+            unavailable = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
+            if unavailable != self._unavailable:  # once, however often it is tried
+                log.warning("%s", unavailable)
+            self._unavailable = unavailable
+        else:
+            if self._unavailable is not None:
+                log.warning("The folder for local jobs can be used again.")
+            self._unavailable = None
+            for uid, summary in changes:
+                self._announce(uid, summary)
+
+    async def _demand_home(self) -> None:
+        """Raise `Unavailable` if the home can't be used, also now."""
+        if self._unavailable is not None and _WHY_UNAVAILABLE is None:
+            await self._look()
+        if self._unavailable is not None:
+            raise Unavailable(self._unavailable)
+
+    async def _in_store(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do something with the store; raise `Unavailable` in words where the disk does not let it."""
+        try:
+            return await self._in_thread(function, *args, **kwargs)
+        except OSError as error:
+            raise self._unusable(what, error) from error
+
+    def _unusable(self, what: str, error: OSError) -> Unavailable:
+        """Return the answer to a request that the disk does not let through."""
+        trouble = trouble_of(error, self._store.home)
+        return Unavailable(f"{what}: {trouble.sentence}.", reason=trouble.code, hint=trouble.hint, verbatim=str(error))
 
     async def _clean(self, keep_seconds: float) -> None:
         """Drop what was kept long enough; the watch announces it."""
@@ -300,19 +349,20 @@ class LocalEngine:
             for uid in await self._in_thread(self._store.ended_before, time.time() - keep_seconds):
                 try:
                     await self._in_thread(self._store.remove, uid)
-                except (OSError, NotFound) as error:  # the next one may go
-                    log.warning("The old record of job %s could not be removed: %s", uid, error)
+                except NotFound:
+                    continue  # somebody else was faster
+                except OSError as error:  # a read-only disk lets none of them go
+                    log.warning("The old record of job %s could not be removed: %s", uid, error.strerror)
+                    break
             await asyncio.sleep(CLEANING_SECONDS)
 
     def _changes(self) -> list[tuple[str, JobSummary | None]]:
-        return [
-            (uid, self._summary(self._store.jobs[uid]) if uid in self._store.jobs else None)
-            for uid in self._store.scan()
-        ]
-
-    async def _announce_changes(self) -> None:
-        for uid, summary in await self._in_thread(self._changes):
-            self._announce(uid, summary)
+        if self._opened:
+            changed = self._store.scan()
+        else:
+            self._store.open()
+            self._opened, changed = True, set(self._store.jobs)
+        return [(uid, self._summary(self._store.jobs[uid]) if uid in self._store.jobs else None) for uid in changed]
 
     def _announce(self, uid: str, summary: JobSummary | None) -> None:
         if summary is None:
@@ -321,9 +371,6 @@ class LocalEngine:
             name = self._ids[uid] = summary.id
         for listener in list(self._listeners) if name is not None else []:
             listener(name or "", summary)
-
-    def _name_all(self) -> None:
-        self._ids = {uid: self._views.id_of(job) for uid, job in self._store.jobs.items()}
 
     def _summary(self, job: StoredJob) -> JobSummary:
         return self._views.summary(job, foreign=self._store.is_foreign(job))
@@ -379,12 +426,3 @@ def _summary(spec: JobSpec, processes: list[int | None]) -> str:
 
 def _check(error: FieldError) -> Check:
     return Check(level="error", code=error.reason, message=error.message, hint=error.hint, field=error.field)
-
-
-def _why_unavailable() -> str | None:
-    if sys.platform == "win32":
-        return (
-            "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the "
-            "file locks that they rely on. Run JupyterLab in WSL."
-        )
-    return None

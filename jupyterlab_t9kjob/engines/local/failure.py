@@ -6,12 +6,14 @@ of the rank. Standard library only.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ...core import disk
 from .agents import tail
 from .logfiles import FoundLog, logs_of_attempt
 from .process import exit_code
@@ -22,6 +24,8 @@ ENDED_BY_TORCHRUN = 143
 STILL_WORKED = "terminate called without an active exception"
 """What C++ says when a thread is destroyed that still works; gloo's may at a process's end (pytorch#190489)."""
 
+_PYTHONS_OWN = (1, 120)
+"""Exit codes of an exception, and of output that can't be written at a process's end."""
 _TAIL_BYTES = 256 * 1024
 _MOST_TEXT = 1000
 _LONGEST_PATH = 4096
@@ -35,11 +39,15 @@ _PREFIX = re.compile(rb"^\[rank\d+\]: ?", re.MULTILINE)
 _HEAD = re.compile(rb"^(?:\[rank\d+\]: ?)?Traceback \(most recent call last\):\s*$", re.MULTILINE)
 _FRAME = re.compile(r'^\s+File "(?P<file>.+)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
 _LIBRARY = re.compile(r"(^<frozen |/(site|dist)-packages/|/lib(64)?/python3[^/]*/)")
+# torch.save's words for a write that failed, whatever the reason.
+_FAILED_WRITE = re.compile(r"inline_container\.cc|PytorchStreamWriter failed|file write failed")
 _NOISE = re.compile(r"^(\[[WI]\d*|\s*warnings\.warn\(|.*Warning: )")
 
 
-def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str, Any]:
+def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) -> dict[str, Any]:
     """Return what `core.job.Failure` says, without the link's wording, for an ended attempt.
+
+    `disk` in it is the trouble with a disk (`core.disk.DiskTrouble`) that the replica failed of, if it did.
 
     Parameters
     ----------
@@ -49,9 +57,9 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str
         The replica's.
     attempt
         The attempt that ended with an exit code other than 0.
+    cwd
+        The job's working directory.
     """
-    logs = logs_of_attempt(files, plan["name"], attempt["number"])
-    main = next((log for log in logs if log.local_rank is None), None)
     failed: dict[str, Any] = {
         "replica": plan["name"],
         "attempt": attempt["number"],
@@ -61,23 +69,15 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str
         "time": attempt["ended_at"],
         "error": None,
         "frames": [],
-        "stream": main.id if main is not None else None,
+        "stream": None,
         "offset": None,
+        "disk": None,
     }
-    own: FoundLog | None = main
-    if plan["launcher"] is not None and main is not None:
-        ranks = [log for log in logs if log.local_rank is not None]
-        rank = _first_failed(main, ranks) or _first_with_traceback(ranks, attempt)
-        if rank is not None:
-            failed |= rank[0]
-            own = rank[1]
-    if own is not None:
-        failed["stream"] = own.id
-        failed |= _last_words(own)
-        failed |= _error_file(own.path.parent / "error.json", failed["error"])
+    with contextlib.suppress(OSError):  # logs that are gone, or that may not be read, tell nothing
+        failed |= _told_by_logs(logs_of_attempt(files, plan["name"], attempt["number"]), plan, attempt)
     if failed["error"] is not None:
         failed["error"] = failed["error"][:_MOST_TEXT]
-    return failed
+    return failed | _disk_trouble(failed, files.logs, [Path(plan["env"].get("T9KJOB_LOG_DIR", cwd)), cwd])
 
 
 def is_cause(found: dict[str, Any], known: dict[str, Any] | None) -> bool:
@@ -91,9 +91,42 @@ def words(failed: dict[str, Any], *, alone: bool) -> str:
     if failed["rank"] is not None:
         who = f"Rank {failed['rank']}"
     code = failed["exit_code"]
+    if failed["disk"]:
+        return f"{who} failed: {failed['disk']['sentence']} (exit code {code})."
     if failed["error"]:
         return f"{who} failed: {failed['error']} (exit code {code})."
     return f"{who} ended with exit code {code}."
+
+
+def _told_by_logs(logs: list[FoundLog], plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str, Any]:
+    """Return what the logs say: who failed first, with which error, and where that stands."""
+    told: dict[str, Any] = {}
+    own = main = next((log for log in logs if log.local_rank is None), None)
+    if plan["launcher"] is not None and main is not None:
+        ranks = [log for log in logs if log.local_rank is not None]
+        rank = _first_failed(main, ranks) or _first_with_traceback(ranks, attempt)
+        if rank is not None:
+            told |= rank[0]
+            own = rank[1]
+    if own is None:
+        return told | {"stream": main.id if main is not None else None}
+    told |= {"stream": own.id, **_last_words(own)}
+    return told | _error_file(own.path.parent / "error.json", told.get("error"))
+
+
+def _disk_trouble(failed: dict[str, Any], logs: Path, written: list[Path]) -> dict[str, Any]:
+    """Say that a disk is the reason, if a failure tells that or its log could not be written to the end."""
+    error = failed["error"] or ""
+    told = disk.told_by(error)
+    full = next(filter(None, map(disk.full_disk, [logs, *written])), None)
+    if told is not None or _FAILED_WRITE.search(error):
+        found = full if full is not None and (told is None or told.code == "DiskFull") else told
+        return {"disk": found._asdict() if found is not None else None}
+    log_full = disk.full_disk(logs)
+    if log_full is not None and failed["exit_code"] in _PYTHONS_OWN and not (failed["frames"] and error):
+        # What stands at the end of a log that breaks off is no error.
+        return {"disk": log_full._asdict(), "error": None, "offset": None}
+    return {}
 
 
 def _first_failed(launcher: FoundLog, ranks: list[FoundLog]) -> tuple[dict[str, Any], FoundLog | None] | None:

@@ -5,6 +5,7 @@ The supervisor uses this module, so it needs only the standard library.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -40,7 +41,8 @@ class LogWatch:
     def poll(self) -> None:
         """Look for new files and note how far each one has grown."""
         if self._ranks is not None:
-            self._discover(self._ranks)
+            with contextlib.suppress(OSError):  # while nobody may look, nothing new is found
+                self._discover(self._ranks)
         now = time.time()
         for file in self._files.values():
             file.poll(now)

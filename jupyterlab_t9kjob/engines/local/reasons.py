@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
 from .failure import STILL_WORKED
 from .record import Record
@@ -44,7 +45,7 @@ def code_in_words(code: int, *, launched: bool = False) -> str:
         return "Completed"
     if code == 1:
         return "A rank failed (1)" if launched else "Python error (1)"
-    known = {126: "Not executable", 127: "Command not found", 2: "Wrong use"} | _SIGNALS
+    known = {120: "Output can't be written", 126: "Not executable", 127: "Command not found", 2: "Wrong use"} | _SIGNALS
     return f"{known.get(code, 'Error')} ({code})"
 
 
@@ -77,6 +78,8 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
     total = len(record["replicas"])
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)
+    if code == "StartFailed":
+        return _not_started(facts)
     if code == "Started":
         return Reason(code=code, sentence=_running(record, replicas_running))
     sentences = {
@@ -87,7 +90,6 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "Succeeded": f"Ran {ran}{_best(record['progress'])}",
         "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
         "DeadlineExceeded": f"Ended at its deadline, after {ran}",
-        "StartFailed": "The job could not be started",
         "SupervisorLost": "The job's supervisor ended before the job did, so its processes were ended",
         "MachineRestarted": "The machine, or this lab on it, was restarted while the job ran",
         "DirectoryRemoved": "The job's directory was removed while it ran",
@@ -95,13 +97,21 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
     hints = {
         "PausedByUser": "Resume starts it from the beginning, as its next attempt.",
         "DeadlineExceeded": "Give it a longer deadline, or none, and run it again.",
-        "StartFailed": "Check the working directory and the kernel's Python, then run it again.",
         "SupervisorLost": "Nothing is left running. Run it again.",
         "MachineRestarted": "Run it again.",
     }
     words = facts.get("words") if code != "WaitingForDevices" else None
     hint = _joined(facts.get("killed"), hints.get(code))
     return Reason(code=code, sentence=sentences.get(code, code), hint=hint, verbatim=words)
+
+
+def unwritable(trouble: DiskTrouble, reason: Reason) -> Reason:
+    """Return the reason of an active job whose directory takes no writing at present."""
+    return Reason(
+        code=trouble.code,
+        sentence=f"{reason.sentence}, but {trouble.sentence}",
+        hint=f"{trouble.hint} The job goes on as long as it can, and its record when there is a way.",
+    )
 
 
 def not_heard_of(record: Record, since: float) -> Reason:
@@ -124,6 +134,17 @@ def bad_record(problem: str | None) -> Reason:
     )
 
 
+def _not_started(facts: dict[str, Any]) -> Reason:
+    why, hint = "", "Check the working directory and the kernel's Python, then run it again."
+    if "disk" in facts:
+        why, hint = f": {facts['disk']['sentence']}", facts["disk"]["hint"]
+    elif "working_dir" in facts:
+        why = f": its working directory {facts['working_dir']} is gone"
+        hint = "Choose a folder that exists, and run it again."
+    sentence = f"The job could not be started{why}"
+    return Reason(code="StartFailed", sentence=sentence, hint=hint, verbatim=facts.get("words"))
+
+
 def link_to(failure: dict[str, Any]) -> Link | None:
     """Return where the failure is in the log."""
     if failure["stream"] is None:
@@ -143,7 +164,10 @@ def _failed(code: str, record: Record) -> Reason:
         return Reason(code=code, sentence="The job failed")
     who = _who(failure, len(record["replicas"]))
     exit_code = failure["exit_code"]
-    if exit_code in _SIGNALS and exit_code != 138:
+    trouble = failure.get("disk")
+    if trouble:
+        sentence = f"{who} failed: {trouble['sentence']}"
+    elif exit_code in _SIGNALS and exit_code != 138:
         what = {137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
         sentence = f"{who} {what.get(exit_code, 'died: ' + _SIGNALS[exit_code].lower())} ({exit_code})"
     elif failure["error"]:
@@ -156,9 +180,11 @@ def _failed(code: str, record: Record) -> Reason:
     if exit_code == 134 and failure["error"] == STILL_WORKED:
         advice = "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
         hint = _joined(hint, advice)
+    if trouble:
+        hint = f"{trouble['hint']} Then run it again."
     link = link_to(failure)
     return Reason(
-        code=code,
+        code=trouble["code"] if trouble else code,
         sentence=sentence,
         hint=hint,
         verbatim=failure["error"],

@@ -6,7 +6,6 @@ The supervisor uses this module, so it needs only the standard library.
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import time
@@ -14,11 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from ...core.disk import no_room
+
 DESIRED = ("run", "pause", "stop", "delete", "remove")
 """What may be wanted of a job; `remove` is a delete after which its directory goes as well."""
 DELETING = frozenset({"delete", "remove"})
 ACTIVE = frozenset({"Pending", "Running", "Paused", "Resuming"})
 _RESERVED_BYTES = 256 * 1024
+_MOST_UNTOLD = 1000
 
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed"]
@@ -206,6 +208,7 @@ class JobFiles:
         self.reserve = path / "reserve"
         self.words = path / "supervisor.log"
         self.logs = path / "logs"
+        self._untold: list[bytes] = []
 
     def attempt_logs(self, replica: str, attempt: int) -> Path:
         """Return the directory with the logs of one attempt of a replica."""
@@ -226,16 +229,21 @@ class JobFiles:
             raise ValueError("record.json is not a record that this version knows")
         return record
 
-    def write_record(self, record: Record) -> None:
-        """Write the job's state; on a full disk the reserved space is given up for it."""
+    def write_record(self, record: Record, *, last: bool = False) -> None:
+        """Write the job's state; on a full disk the reserved space is given up for the `last` one.
+
+        Raises
+        ------
+        OSError
+            If it can't be written; the one before is still there then.
+        """
         data = json.dumps(record).encode()
         try:
             write_atomically(self.record, data)
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT) or not self.reserve.exists():
+            if not (last and no_room(error) and self.reserve.exists()):
                 raise
-            self.reserve.unlink()
-            write_atomically(self.record, data)
+            self._write_into_reserve(data)
 
     def read_plan(self) -> RunPlan:
         """Read how the job is run."""
@@ -251,11 +259,30 @@ class JobFiles:
         return text if text in DESIRED else "run"
 
     def write_desired(self, desired: str) -> None:
-        """Say what is wanted of the job; its supervisor, or the next one, brings it about."""
-        write_atomically(self.desired, desired.encode())
+        """Say what is wanted of the job; its supervisor, or the next one, brings it about.
+
+        On a full disk it is written over what is there: to stop or delete a job may be what makes room.
+        """
+        text = f"{desired:<{max(map(len, DESIRED))}}".encode()
+        try:
+            write_atomically(self.desired, text)
+        except OSError as error:
+            if not no_room(error):
+                raise
+            descriptor = os.open(self.desired, os.O_WRONLY)
+            try:
+                os.pwrite(descriptor, text, 0)
+            finally:
+                os.close(descriptor)
 
     def add_event(self, reason: str, message: str, *, replica: str | None = None, warning: bool = False) -> None:
-        """Append an event, in words."""
+        """Append an event, in words.
+
+        Raises
+        ------
+        OSError
+            If it can't be written now. It is remembered, and written before the next one.
+        """
         event = EventRecord(
             time=time.time(),
             type="Warning" if warning else "Normal",
@@ -263,18 +290,39 @@ class JobFiles:
             message=message,
             replica=replica,
         )
-        descriptor = os.open(self.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._untold = [*self._untold[-_MOST_UNTOLD:], json.dumps(event).encode() + b"\n"]
+        self.tell_events()
+
+    def tell_events(self) -> None:
+        """Write the events that could not be written when they happened.
+
+        Raises
+        ------
+        OSError
+            If they still can't be written.
+        """
+        if not self._untold:
+            return
+        descriptor = os.open(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, json.dumps(event).encode() + b"\n")
-            os.fsync(descriptor)
+            size = os.fstat(descriptor).st_size
+            # A line that was cut short by a crash must not take the next one with it.
+            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            try:
+                _write_all(descriptor, b"\n" * torn + b"".join(self._untold))
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
         finally:
             os.close(descriptor)
+        self._untold = []
 
     def read_events(self) -> list[EventRecord]:
-        """Return all events, oldest first; a line that was cut short is left out."""
+        """Return all events, oldest first; a line that was cut short is left out, none if they can't be read."""
         try:
             lines = self.events.read_bytes().splitlines()
-        except FileNotFoundError:
+        except OSError:  # the record's own trouble tells more of it
             return []
         events: list[EventRecord] = []
         for line in lines:
@@ -291,9 +339,32 @@ class JobFiles:
             os.close(descriptor)
 
     def reserve_space(self) -> None:
-        """Keep some disk space for the record of the job's end."""
-        with self.reserve.open("wb") as file:
-            file.write(b"\0" * _RESERVED_BYTES)
+        """Keep some disk space for the record of the job's end, if it is not kept already.
+
+        Raises
+        ------
+        OSError
+            If there is not enough.
+        """
+        if self.reserve.exists():
+            return
+        with self.reserve.open("xb") as file:
+            file.write(os.urandom(_RESERVED_BYTES))  # zeros take no space on disks that compress
+
+    def _write_into_reserve(self, data: bytes) -> None:
+        """Make the reserve the record: what is overwritten needs no new space, and nobody can take it meanwhile."""
+        try:
+            descriptor = os.open(self.reserve, os.O_WRONLY)
+            try:
+                _write_all(descriptor, data)
+                os.ftruncate(descriptor, len(data))
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            self.reserve.replace(self.record)
+        except OSError:  # disks that copy on write need new space even so
+            self.reserve.unlink(missing_ok=True)
+            write_atomically(self.record, data)
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -6,9 +6,12 @@ have no supervisor. Whoever calls these holds the job's lock. Standard library o
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import time
 
+from ...core.disk import trouble_of
 from . import process
 from .agents import tail
 from .logfiles import logs_of_attempt
@@ -50,26 +53,28 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
     record["progress"] = _last_progress(files, record)
     if outcome["code"] not in ("ExitCode", "BackoffLimitExceeded"):
         record["failure"] = None
-    files.write_record(record)
+    files.write_record(record, last=True)
+    if record["ended_at"] is None:
+        with contextlib.suppress(OSError):  # a full disk; the next one to write the record tries again
+            files.reserve_space()
+    else:
+        files.reserve.unlink(missing_ok=True)
     words, killed = outcome["facts"].get("words"), outcome["facts"].get("killed")
     if killed:
-        files.add_event("ProcessesKilled", killed, warning=True)
+        _tell(files, "ProcessesKilled", killed, warning=True)
     message = _EVENTS[outcome["code"]] + (f" {words}" if words else "")
     good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
-    files.add_event(outcome["code"], message, warning=not good)
-    files.reserve.unlink(missing_ok=True)
+    _tell(files, outcome["code"], message, warning=not good)
 
 
-def try_to_conclude(files: JobFiles, record: Record, outcome: Outcome) -> bool:
-    """Do the same; False if the disk doesn't let it, which is said in the supervisor's words."""
+def try_to_conclude(files: JobFiles, record: Record, outcome: Outcome) -> OSError | None:
+    """Do the same; return what keeps the disk from taking it."""
     try:
         conclude(files, record, outcome)
     except OSError as error:
-        if not files.path.exists():
-            return True  # removed while it ran: there is nothing left to write to
-        sys.stderr.write(f"the end could not be recorded: {error.strerror}\n")
-        return False
-    return True
+        # Removed while it ran, there is nothing left to write to.
+        return error if os.path.lexists(files.path) else None
+    return None
 
 
 def settle(files: JobFiles, record: Record) -> bool:
@@ -84,7 +89,7 @@ def settle(files: JobFiles, record: Record) -> bool:
             return False
         record["deleted"] = True
         files.write_record(record)
-        files.add_event("Deleted", "Deleted by you. The record and the logs are kept.")
+        _tell(files, "Deleted", "Deleted by you. The record and the logs are kept.")
         return True
     if desired == "stop" or desired in DELETING:
         conclude(files, record, _STOPPED)
@@ -118,6 +123,14 @@ def settle_lost(files: JobFiles, record: Record, killed: str | None = None) -> N
 def with_killed(outcome: Outcome, killed: str | None) -> Outcome:
     """Return an outcome that tells as well which processes had to be killed."""
     return outcome if killed is None else {**outcome, "facts": {**outcome["facts"], "killed": killed}}
+
+
+def _tell(files: JobFiles, code: str, message: str, *, warning: bool = False) -> None:
+    """Add the event of a change that is recorded already: without it the record still says all."""
+    try:
+        files.add_event(code, message, warning=warning)
+    except OSError as error:
+        sys.stderr.write(f"event {code} could not be written: {trouble_of(error, files.path).sentence}\n")
 
 
 def _close(replica: ReplicaRecord, now: float, cause: str) -> None:

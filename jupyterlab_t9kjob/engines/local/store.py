@@ -19,6 +19,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from ...core.disk import trouble_at, trouble_of
 from ...core.errors import Conflict, NotFound
 from . import process
 from .record import (
@@ -146,7 +147,10 @@ class Store:
         job.refresh()
         self._changed.add(job.uid)
         if record["outcome"]["phase"] == "Pending":
-            self._start(job)
+            try:
+                self._start(job)
+            except OSError as error:  # it is created; the next scans try again
+                log.warning("The supervisor of job %s can't be started: %s", job.uid, error.strerror)
         return job
 
     def want(self, uid: str, desired: str) -> StoredJob:
@@ -161,7 +165,7 @@ class Store:
                 job.files.write_desired(desired)
         job.starts = 0
         job.started_at = job.attended_at = 0.0
-        self._look_at(job)
+        self._try_to_look_at(job)  # what can't be done now is done as soon as it can
         return job
 
     def remove(self, uid: str) -> bool:
@@ -198,11 +202,13 @@ class Store:
     def _list(self) -> None:
         """Find new and vanished jobs; look again at all of them, if there are any."""
         stamp = stamp_of(self._directory)
-        if stamp == self._listed:
+        if stamp is not None and stamp == self._listed:
             return
         # A change in the same tick of the file system's clock would not show.
         settled = stamp is not None and abs(time.time() - stamp[0] / 1e9) > CLOCK_SECONDS
         self._listed = stamp if settled else None
+        if stamp is None:  # removed while we ran, with all that was in it
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         present = {entry.name for entry in os.scandir(self._directory) if entry.name[0] != "."}
         for uid in set(self.jobs) - present:
             del self.jobs[uid]
@@ -214,11 +220,11 @@ class Store:
     def _try_to_look_at(self, job: StoredJob) -> None:
         try:
             self._look_at(job)
-            job.trouble = None
         except OSError as error:  # of this job's directory or lock: the others are looked at
-            if str(error) != job.trouble:
-                job.trouble = str(error)
-                log.warning("Job %s can't be looked after: %s", job.uid, error.strerror)
+            trouble = trouble_of(error, job.files.path).sentence
+            if trouble != job.trouble:  # once, however often it is tried again
+                job.trouble = trouble
+                log.warning("Job %s can't be looked after: %s", job.uid, trouble)
 
     def _look_at(self, job: StoredJob) -> None:
         now = time.monotonic()
@@ -226,9 +232,11 @@ class Store:
         if changed or now - job.attended_at >= ATTEND_SECONDS:
             job.attended_at = now
             if job.record is not None and not self.is_foreign(job):
+                changed = self._look_at_disk(job) or changed
                 self._attend(job, job.record)
                 if job.uid not in self.jobs:
                     return  # removed, as was asked
+                job.trouble = None
                 changed = job.refresh() or changed
         phase = job.record["outcome"]["phase"] if job.record is not None else None
         if job.record is not None and self.is_foreign(job):
@@ -237,6 +245,13 @@ class Store:
             changed = job.progress.read(job.record, PROGRESS_SECONDS) or changed
         if changed:
             self._changed.add(job.uid)
+
+    def _look_at_disk(self, job: StoredJob) -> bool:
+        """Note whether the disk of an active job takes no writing; return whether that changed."""
+        trouble = trouble_at(job.files.path) if job.active else None
+        changed = trouble != job.disk_trouble
+        job.disk_trouble = trouble
+        return changed
 
     def _listen_for(self, job: StoredJob, record: Record) -> bool:
         """Note whether another machine's job is heard of; return whether that changed."""
@@ -318,6 +333,9 @@ class Store:
             _write(files.desired, "pause" if paused else "run")
             _write(files.record, json.dumps(record))
             files.reserve_space()
+            # What is written over in place, or opened again, does not need an inode later.
+            files.beat()
+            files.words.touch(0o600)
             files.add_event(record["outcome"]["code"], "Created, paused." if paused else "Created.")
             _sync(draft)
             draft.rename(self._directory / plan["uid"])

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ...core.disk import DiskTrouble
 from ...core.spec import NAME_PATTERN, JobSpec
 from .liveprogress import LiveProgress
 from .record import ACTIVE, JobFiles, Record, RunPlan
@@ -34,6 +35,8 @@ class StoredJob:
         When another machine's job was last heard of, if that is too long ago.
     progress
         What its log says while it runs.
+    disk_trouble
+        Why its directory takes no writing at present, while it is active.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,6 +54,7 @@ class StoredJob:
         self.starts = 0
         self.attended_at = 0.0
         self.trouble: str | None = None
+        self.disk_trouble: DiskTrouble | None = None
         self._stamps: tuple[object, ...] = ()
         self._load_static()
 
@@ -84,7 +88,9 @@ class StoredJob:
             self.record = _sound(self.files.read_record())
             self.problem = None
         except (OSError, ValueError) as error:
-            self.record, self.problem = None, str(error)
+            if self.record is None or isinstance(error, FileNotFoundError | ValueError):
+                self.record, self.problem = None, str(error)
+            # else its disk has a trouble, or nobody may look: what was known holds until more is
         return True
 
     def last_heartbeat(self) -> float | None:

@@ -8,14 +8,17 @@ tens of milliseconds under any Python.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import select
 import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from ...core.disk import no_room, trouble_of
 from . import process, settle
 from .agents import Agent, Rendezvous
 from .devices import Claim
@@ -23,6 +26,8 @@ from .record import EndedBy, JobFiles, Outcome, Phase, Record, RunPlan
 
 TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
+RETRY_SECONDS = 1.0
+"""Between two attempts to write what the disk does not take."""
 LATECOMER_SECONDS = 10.0
 """How long the other replicas may go on when the first one has succeeded."""
 TELL_SECONDS = 2.0
@@ -67,6 +72,8 @@ class Supervisor:
         self._deadline: float | None = None
         self._heartbeat_at = 0.0
         self._unsaved = False
+        self._trouble: str | None = None
+        self._retry_at = self._conclude_at = 0.0
         self._done = False
 
     def run(self) -> None:
@@ -87,6 +94,8 @@ class Supervisor:
     def _begin(self) -> None:
         self._record["supervisor"] = process.process_id(os.getpid())
         self._record["machine"] = process.machine_id()
+        with contextlib.suppress(OSError):  # the job runs without; its end is recorded when there is space
+            self._files.reserve_space()
         if self._resumed:
             self._record["progress"] = None
             self._become("Resuming", "ResumedByUser", event="Resumed by you.")
@@ -120,9 +129,17 @@ class Supervisor:
             devices = self._claim.devices_of(agent.index)
             agent.start(self._rendezvous, devices, resumed=self._resumed)
         except OSError as error:
-            self._decide("Failed", "StartFailed", "itself", {"words": str(error)})
+            self._decide("Failed", "StartFailed", "itself", self._why_not_started(error))
             return False
         return True
+
+    def _why_not_started(self, error: OSError) -> dict[str, Any]:
+        facts: dict[str, Any] = {"words": str(error)}
+        if not os.path.isdir(self._plan["cwd"]):  # noqa: PTH112 (its `Path` twin raises where nobody may look)
+            facts["working_dir"] = self._plan["cwd"]
+        elif no_room(error) or error.errno == errno.EROFS:
+            facts["disk"] = trouble_of(error, self._files.path)._asdict()
+        return facts
 
     # --- what happens ------------------------------------------------------------------------
 
@@ -140,7 +157,7 @@ class Supervisor:
         self._obey()
         self._clean()
         if self._ending is not None:
-            if self._ending.step():
+            if now >= self._conclude_at and self._ending.step():
                 self._all_ended(self._ending.killed_in_words())
         elif self._deadline is not None and now >= self._deadline:
             self._decide("Failed", "DeadlineExceeded", "deadline")
@@ -150,7 +167,7 @@ class Supervisor:
             self._start_when_free()
         else:
             self._start_due(now)
-        if self._unsaved and not self._done:
+        if (self._unsaved or self._trouble) and not self._done and now >= self._retry_at:
             self._save()
 
     def _start_due(self, now: float) -> None:
@@ -208,7 +225,7 @@ class Supervisor:
     def _replica_failed(self, agent: Agent, code: int) -> None:
         from . import failure  # not before: the start of a job waits for every import
 
-        found = failure.find(self._files, agent.plan, agent.attempt)
+        found = failure.find(self._files, agent.plan, agent.attempt, Path(self._plan["cwd"]))
         if agent.attempt["first_rank"] is None and found["rank"] is not None:
             agent.attempt["first_rank"] = found["rank"] - found["local_rank"]
         if self._decided is None or failure.is_cause(found, self._record["failure"]):
@@ -291,9 +308,12 @@ class Supervisor:
             return
         self._decided = settle.with_killed(self._decided, killed)
         self._claim.release()
-        self._done = settle.try_to_conclude(self._files, self._record, self._decided)
-        if not self._done:
-            self._end_all()  # the disk is full: nothing is left to end, so this tries again
+        problem = settle.try_to_conclude(self._files, self._record, self._decided)
+        self._done = problem is None
+        if problem is not None:
+            self._suffer(problem)
+            self._conclude_at = self._retry_at
+            self._end_all()  # nothing is left to end, so this tries again
 
     # --- the record --------------------------------------------------------------------------
 
@@ -307,16 +327,29 @@ class Supervisor:
         try:
             self._files.add_event(code, message, replica=replica, warning=warning)
         except OSError as error:
-            _say(f"event {code} could not be written: {error.strerror}")
+            self._suffer(error)
 
     def _save(self) -> None:
         try:
             self._files.write_record(self._record)
             self._unsaved = False
-        except OSError as error:  # a full disk: the next tick tries again
-            if not self._unsaved:
-                _say(f"record could not be written: {error.strerror}")
+            self._files.tell_events()
+        except OSError as error:
             self._unsaved = True
+            self._suffer(error)
+            return
+        if self._trouble is not None:
+            self._trouble = None
+            _say("the record can be written again")
+
+    def _suffer(self, error: OSError) -> None:
+        """Say once what the disk does not take; it is tried again until it does."""
+        self._retry_at = time.monotonic() + RETRY_SECONDS
+        if self._trouble is None:
+            trouble = trouble_of(error, self._files.path)
+            self._trouble = trouble.sentence
+            _say(f"the record can't be written: {trouble.sentence}")
+            self._event(trouble.code, f"The job's record can't be written: {trouble.sentence}.", warning=True)
 
     def _beat(self) -> None:
         try:
@@ -325,7 +358,7 @@ class Supervisor:
             facts = {"words": "The job's directory was removed."}
             self._decide("Failed", "DirectoryRemoved", "platform", facts)
         except OSError as error:
-            _say(f"heartbeat could not be written: {error.strerror}")
+            self._suffer(error)
 
 
 def _restarts(policy: str, code: int) -> bool:

@@ -29,7 +29,7 @@ from ...core.spec import Device, JobSpec
 from ...logs.index import RECORD
 from .command import command_of, working_directory
 from .logfiles import FoundLog, find_logs
-from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of
+from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of, unwritable
 from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
 from .storedjob import StoredJob
 
@@ -138,7 +138,7 @@ class Views:
         return fields
 
     def _failure(self, failure: dict[str, Any]) -> Failure:
-        known = {k: v for k, v in failure.items() if k not in ("stream", "offset", "frames")}
+        known = {k: v for k, v in failure.items() if k not in ("stream", "offset", "frames", "disk")}
         frames = [Frame(**frame, path=self.contents_path(frame["file"])) for frame in failure["frames"]]
         return Failure(**known, frames=frames, link=link_to(failure))
 
@@ -180,6 +180,8 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
     host = record["machine"]["hostname"]
     if foreign and phase != "Paused" and job.silent_since is not None:
         phase, reason = "Unknown", not_heard_of(record, job.silent_since)
+    elif job.disk_trouble is not None and phase in ("Pending", "Running", "Resuming"):
+        reason = unwritable(job.disk_trouble, reason)
     attempts = [len(replica["attempts"]) for replica in record["replicas"]]
     processes = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
     progress = record["progress"]
