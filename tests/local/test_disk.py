@@ -409,13 +409,19 @@ asyncio.run(main())
 """
 
 
-def test_rights_that_are_taken_away(tmp_path: Path) -> None:
-    """Root may do anything unless it gives these rights up."""
-    give_up = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
-    if shutil.which("setpriv") is None or subprocess.run([*give_up, "true"], capture_output=True).returncode:
+@pytest.fixture
+def unprivileged() -> list[str]:
+    """How to start a program that has no right to all files, even as root."""
+    command = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+    if shutil.which("setpriv") is None or subprocess.run([*command, "true"], capture_output=True).returncode:
         pytest.skip("setpriv can't give up rights here")
-    done = subprocess.run(
-        [*give_up, sys.executable, "-c", UNPRIVILEGED, str(tmp_path)],
+    return command
+
+
+async def test_rights_that_are_taken_away(unprivileged: list[str], tmp_path: Path) -> None:
+    done = await asyncio.to_thread(
+        subprocess.run,
+        [*unprivileged, sys.executable, "-c", UNPRIVILEGED, str(tmp_path)],
         capture_output=True, text=True, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
