@@ -173,12 +173,14 @@ class Mount(Model):
     mount_path: str
     sub_path: str | None = None
     read_only: bool = False
+    volume: str | None = Field(None, description="The volume's name in the pod; null for one that is made up.")
 
 
 class Shm(Model):
     """The memory volume at ``/dev/shm``."""
 
     size_limit: str | None = None
+    volume: str | None = Field(None, description="The volume's name in the pod; null for “dshm”.")
 
 
 class Security(Model):
@@ -242,7 +244,7 @@ class JobSpec(Model):
     elastic: Elastic | None = None
     run_policy: RunPolicy = Field(default_factory=RunPolicy)
     paused: bool = False
-    debug: dict[str, Debug] | None = None
+    debug: dict[str, Debug] | None = Field(None, description="By replica type; an empty one is on, with defaults.")
     resume: list[ResumeSpec] = Field(default_factory=list)
     scheduling: Scheduling = Field(default_factory=Scheduling)
     mounts: list[Mount] = Field(default_factory=list)
@@ -251,7 +253,10 @@ class JobSpec(Model):
     tensorboard: TensorBoardSpec = Field(default_factory=TensorBoardSpec)
     keep_logs: bool = True
     source: dict[str, Any] | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = Field(
+        default_factory=dict,
+        description="A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).",
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> JobSpec:

@@ -1171,6 +1171,7 @@ export interface components {
             paused: boolean;
             /**
              * Debug
+             * @description By replica type; an empty one is on, with defaults.
              * @default null
              */
             debug: {
@@ -1196,7 +1197,10 @@ export interface components {
             source: {
                 [key: string]: unknown;
             } | null;
-            /** Extra */
+            /**
+             * Extra
+             * @description A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).
+             */
             extra: {
                 [key: string]: unknown;
             };
@@ -1250,6 +1254,7 @@ export interface components {
             paused?: boolean;
             /**
              * Debug
+             * @description By replica type; an empty one is on, with defaults.
              * @default null
              */
             debug?: {
@@ -1275,7 +1280,10 @@ export interface components {
             source?: {
                 [key: string]: unknown;
             } | null;
-            /** Extra */
+            /**
+             * Extra
+             * @description A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).
+             */
             extra?: {
                 [key: string]: unknown;
             };
@@ -1855,6 +1863,12 @@ export interface components {
              * @default false
              */
             read_only: boolean;
+            /**
+             * Volume
+             * @description The volume's name in the pod; null for one that is made up.
+             * @default null
+             */
+            volume: string | null;
         };
         /**
          * Mount
@@ -1875,6 +1889,12 @@ export interface components {
              * @default false
              */
             read_only?: boolean;
+            /**
+             * Volume
+             * @description The volume's name in the pod; null for one that is made up.
+             * @default null
+             */
+            volume?: string | null;
         };
         /**
          * NotebookInfo
@@ -2750,6 +2770,12 @@ export interface components {
              * @default null
              */
             size_limit: string | null;
+            /**
+             * Volume
+             * @description The volume's name in the pod; null for “dshm”.
+             * @default null
+             */
+            volume: string | null;
         };
         /**
          * Shm
@@ -2761,6 +2787,12 @@ export interface components {
              * @default null
              */
             size_limit?: string | null;
+            /**
+             * Volume
+             * @description The volume's name in the pod; null for “dshm”.
+             * @default null
+             */
+            volume?: string | null;
         };
         /**
          * SkippedLine

@@ -106,7 +106,7 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
       scheduler: null
     },
     mounts: [],
-    shm: { size_limit: null },
+    shm: { size_limit: null, volume: null },
     security: { uid: null, gid: null, fs_group: null },
     tensorboard: { log_dirs: [`/w/mnist/runs/${name}`], cluster: null },
     keep_logs: true,

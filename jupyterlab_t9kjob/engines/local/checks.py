@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...core.engine import Capability, Check
+from ...core.features import unsupported
 from ...core.spec import Entrypoint, JobSpec
 from .command import Interpreter, working_directory
 
@@ -21,10 +22,17 @@ CAPABILITIES: dict[str, Capability] = {
         "elastic": "Elastic jobs need several nodes that come and go; this machine is one.",
         "restart_always": "A local job that always restarts would never end; choose OnFailure.",
         "secrets": "Secrets live in a cluster; give a plain value on this machine.",
+        "scaling_weight": "Only elastic jobs scale.",
+        "resume": None,
+        "resume_command": "Resuming can change the arguments of a job on this machine, nothing else.",
+        "replica_types": None,
+        "skip_init": "Jobs on this machine have no init containers.",
+        "priority": "This machine has no priorities; jobs that need GPUs wait for each other in order.",
         "queue": "This machine has no queues; jobs that need GPUs wait for each other in order.",
         "scheduling": "There is only one machine to choose from.",
         "image": "Jobs on this machine run in a kernel's Python, not in an image.",
         "mounts": "Jobs on this machine see its paths as they are.",
+        "shm": "Shared memory on this machine is as large as it is.",
         "resource_limits": "CPU and memory limits are not enforced on this machine.",
         "debug": "Debug mode is for clusters; open a terminal here instead.",
         "ttl": "Records stay until they are removed.",
@@ -80,7 +88,7 @@ class Checker:
 
     def _all(self) -> Iterator[Check]:
         yield from self._name()
-        yield from _unsupported(self._spec)
+        yield from unsupported(self._spec, CAPABILITIES)
         yield from self._directory()
         yield from self._entrypoint(self._spec.entrypoint, "/spec/entrypoint/value")
         for index, group in enumerate(self._spec.replica_specs):
@@ -203,49 +211,6 @@ def cpu_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _unsupported(spec: JobSpec) -> Iterator[Check]:
-    refused = {
-        "/spec/elastic": ("elastic", spec.elastic is not None),
-        "/spec/debug": ("debug", bool(spec.debug)),
-        "/spec/source": ("source", bool(spec.source)),
-        "/spec/scheduling/queue": ("queue", spec.scheduling.queue is not None),
-        "/spec/run_policy/ttl_seconds": ("ttl", spec.run_policy.ttl_seconds is not None),
-    }
-    for index, group in enumerate(spec.replica_specs):
-        always = group.restart_policy == "Always"
-        refused[f"/spec/replica_specs/{index}/restart_policy"] = ("restart_always", always)
-        for number, variable in enumerate(group.env or []):
-            field = f"/spec/replica_specs/{index}/env/{number}"
-            refused[field] = ("secrets", variable.secret is not None)
-    for number, variable in enumerate(spec.env):
-        refused[f"/spec/env/{number}"] = ("secrets", variable.secret is not None)
-    for number, resume in enumerate(spec.resume):
-        other = resume.command is not None or resume.skip_init
-        refused[f"/spec/resume/{number}"] = ("image", other)
-    for field, (capability, used) in refused.items():
-        if used:
-            message = CAPABILITIES[capability].reason or ""
-            yield _error("Unsupported", message, field, "Leave it out.")
-    ignored = {
-        "/spec/runtime/image": ("image", spec.runtime.image is not None),
-        "/spec/mounts": ("mounts", bool(spec.mounts)),
-        "/spec/extra": ("extra", bool(spec.extra)),
-        "/spec/tensorboard/cluster": ("cluster_tensorboard", spec.tensorboard.cluster is not None),
-        "/spec/replica_specs/0/resources": (
-            "resource_limits",
-            any(
-                quantity.request or quantity.limit
-                for group in spec.replica_specs
-                for quantity in (group.resources.cpu, group.resources.memory)
-            ),
-        ),
-    }
-    for field, (capability, used) in ignored.items():
-        if used:
-            message = CAPABILITIES[capability].reason or ""
-            yield Check(level="hint", code="Ignored", message=message, field=field)
 
 
 def _error(code: str, message: str, field: str, hint: str | None = None) -> Check:

@@ -1,0 +1,183 @@
+"""What of a spec not every engine can do: where it is used, and how to do without.
+
+Each feature has the name of a capability; an engine says of each whether it has it, and if not, why
+(`EngineInfo.capabilities`). Checks and the way from one engine to another both rest on this list.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from .engine import Capability, Check
+from .spec import JobSpec
+
+REMOVED: Final = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class Use:
+    """A place where a spec uses a feature.
+
+    Attributes
+    ----------
+    capability
+        The feature's name.
+    field
+        JSON pointer that begins with ``/spec``.
+    refused
+        Whether a job means something else without it. What isn't refused is ignored, with a hint.
+    without
+        The changes that take it away: pointer → value, or `REMOVED`; none if it can't be taken away.
+    """
+
+    capability: str
+    field: str
+    refused: bool = True
+    without: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def uses(spec: JobSpec) -> Iterator[Use]:
+    """Return every use of a feature that some engine lacks."""
+    yield from _of_the_job(spec)
+    yield from _of_the_placement(spec)
+    for index, group in enumerate(spec.replica_specs):
+        place = f"/spec/replica_specs/{index}"
+        if group.restart_policy == "Always":
+            field = f"{place}/restart_policy"
+            yield Use("restart_always", field, without={field: "OnFailure"})
+        if group.scaling_weight is not None:
+            field = f"{place}/scaling_weight"
+            yield Use("scaling_weight", field, refused=False, without={field: None})
+        for number, variable in enumerate(group.env or []):
+            if variable.secret is not None:
+                yield Use("secrets", f"{place}/env/{number}", without={f"{place}/env/{number}": REMOVED})
+        quantities = (group.resources.cpu, group.resources.memory)
+        if any(quantity.request or quantity.limit for quantity in quantities):
+            # Kept: they do no harm, and count again on the next cluster.
+            yield Use("resource_limits", f"{place}/resources", refused=False)
+    for number, variable in enumerate(spec.env):
+        if variable.secret is not None:
+            yield Use("secrets", f"/spec/env/{number}", without={f"/spec/env/{number}": REMOVED})
+
+
+def _of_the_job(spec: JobSpec) -> Iterator[Use]:
+    if spec.elastic is not None:
+        yield Use("elastic", "/spec/elastic", without={"/spec/elastic": None})
+    if spec.debug is not None:
+        yield Use("debug", "/spec/debug", without={"/spec/debug": None})
+        for name, debug in spec.debug.items():
+            if debug.skip_init:
+                field = f"/spec/debug/{name}/skip_init"
+                yield Use("skip_init", field, without={field: False})
+    if spec.source:
+        yield Use("source", "/spec/source", without={"/spec/source": None})
+    if spec.run_policy.ttl_seconds is not None:
+        field = "/spec/run_policy/ttl_seconds"
+        yield Use("ttl", field, without={field: None})
+    for number, resume in enumerate(spec.resume):
+        field = f"/spec/resume/{number}"
+        yield Use("resume", field, without={field: REMOVED})
+        if resume.command is not None or resume.skip_init:
+            without = {f"{field}/command": None, f"{field}/skip_init": False}
+            yield Use("resume_command", field, without=without)
+    if len(spec.replica_specs) > 2 or (len(spec.replica_specs) > 1 and spec.replica_specs[0].replicas > 1):
+        yield Use("replica_types", "/spec/replica_specs")
+    if spec.tensorboard.cluster is not None:
+        field = "/spec/tensorboard/cluster"
+        yield Use("cluster_tensorboard", field, refused=False, without={field: None})
+    if spec.extra:
+        # Kept: it counts again where there is a manifest of the same kind.
+        yield Use("extra", "/spec/extra", refused=False)
+
+
+def _of_the_placement(spec: JobSpec) -> Iterator[Use]:
+    scheduling = spec.scheduling
+    if scheduling.queue is not None:
+        yield Use("queue", "/spec/scheduling/queue", without={"/spec/scheduling/queue": None})
+    if scheduling.priority is not None:
+        field = "/spec/scheduling/priority"
+        yield Use("priority", field, without={field: None})
+    ours: dict[str, Any] = {"priority_class": None, "node_selector": {}, "tolerations": [], "scheduler": None}
+    for name, nothing in ours.items():
+        if getattr(scheduling, name):
+            field = f"/spec/scheduling/{name}"
+            yield Use("scheduling", field, refused=False, without={field: nothing})
+    if spec.runtime.image is not None:
+        # Kept: the next cluster may have it.
+        yield Use("image", "/spec/runtime/image", refused=False)
+    if spec.mounts:
+        yield Use("mounts", "/spec/mounts", refused=False)
+    if spec.shm is not None and spec.shm.size_limit is not None:
+        yield Use("shm", "/spec/shm", refused=False)
+    if spec.security != type(spec.security)():
+        yield Use("security", "/spec/security", refused=False)
+
+
+def unsupported(spec: JobSpec, capabilities: Mapping[str, Capability]) -> Iterator[Check]:
+    """Return what an engine can't do of a spec: an error where it would be another job, else a hint."""
+    for use in uses(spec):
+        reason = _missing(use, capabilities)
+        if reason is not None and use.refused:
+            hint = "Leave it out."
+            yield Check(level="error", code="Unsupported", message=reason, field=use.field, hint=hint)
+        elif reason is not None:
+            yield Check(level="hint", code="Ignored", message=reason, field=use.field)
+
+
+def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpec, list[Check]]:
+    """Return a spec for another engine, without what that can't do.
+
+    Parameters
+    ----------
+    spec
+        A job of any engine, such as one that was read from a manifest.
+    capabilities
+        What the other engine can do.
+
+    Returns
+    -------
+    spec, notes
+        What is lost, in words, each with its field in the given spec. What can't be taken away without
+        making it another job stays, and is refused by the engine's own checks.
+    """
+    changes: dict[str, Any] = {}
+    notes = []
+    for use in uses(spec):
+        reason = _missing(use, capabilities)
+        if reason is None:
+            continue
+        changes |= {pointer: value for pointer, value in use.without.items() if changes.get(pointer) is not REMOVED}
+        level, what = ("warning", "Left out") if use.refused and use.without else ("hint", "Without effect")
+        if use.refused and not use.without:
+            level, what = "error", "Not possible"
+        message = f"{what}: {reason}"
+        notes.append(Check(level=level, code="Lost", message=message, field=use.field))
+    if not changes:
+        return spec, notes
+    data = spec.model_dump(mode="json")
+    # From the last to the first, so that what is removed from a list doesn't move what comes before.
+    for pointer in sorted(changes, key=_order, reverse=True):
+        _change(data, pointer, changes[pointer])
+    return JobSpec.model_validate(data), notes
+
+
+def _missing(use: Use, capabilities: Mapping[str, Capability]) -> str | None:
+    capability = capabilities.get(use.capability)
+    return None if capability is None or capability.supported else capability.reason or ""
+
+
+def _order(pointer: str) -> list[tuple[int, str]]:
+    return [(int(part) if part.isdecimal() else 0, part) for part in pointer.split("/")]
+
+
+def _change(data: Any, pointer: str, value: Any) -> None:
+    *path, last = pointer.split("/")[2:]
+    for part in path:
+        data = data[int(part)] if isinstance(data, list) else data[part]
+    key = int(last) if isinstance(data, list) else last
+    if value is REMOVED:
+        del data[key]
+    else:
+        data[key] = value
