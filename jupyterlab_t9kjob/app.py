@@ -42,7 +42,8 @@ class T9kJobApp(ExtensionApp):
         Unicode(),
         default_value=None,
         allow_none=True,
-        help="Accelerators that local jobs may use, by index or UUID; None for all that are found.",
+        help="Accelerators that local jobs may use, by index or UUID; None for all that are found."
+        " The server's own CUDA_VISIBLE_DEVICES bounds both.",
     ).tag(config=True)
     keep_finished_days = Float(
         None,
@@ -148,7 +149,8 @@ class T9kJobApp(ExtensionApp):
             home=Path(self.home).expanduser(),
             contents_manager=self.serverapp.contents_manager,
             kernel_spec_manager=self.serverapp.kernel_spec_manager,
-            default_kernel=self.serverapp.kernel_manager.default_kernel_name,
+            kernel_manager=self.serverapp.kernel_manager,
+            session_manager=self.serverapp.session_manager,
             local=Settings(
                 grace_seconds=self.grace_seconds,
                 device_pool=self.device_pool,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from .engines.local.engine import LocalEngine
 from .engines.local.settings import Settings
 from .feed import Feed
 from .jobs import JobService
+from .labkernels import kernel_processes
 from .launch.kernels import Kernels
 from .launch.service import Launch
 from .logs.follow import LogService
@@ -61,7 +63,8 @@ def make_services(
     home: Path,
     contents_manager: Any,
     kernel_spec_manager: Any,
-    default_kernel: str,
+    kernel_manager: Any,
+    session_manager: Any,
     local: Settings,
     tensorboard: dict[str, Any],
 ) -> Services:
@@ -71,7 +74,7 @@ def make_services(
     ----------
     home
         Directory that keeps the jobs.
-    contents_manager, kernel_spec_manager, default_kernel
+    contents_manager, kernel_spec_manager, kernel_manager, session_manager
         The Jupyter server's.
     local
         Settings of the local engine.
@@ -79,7 +82,7 @@ def make_services(
         Settings of the TensorBoard manager, by keyword.
     """
     root = ContentsRoot(contents_manager)
-    kernels = Kernels(kernel_spec_manager, default_kernel)
+    kernels = Kernels(kernel_spec_manager, kernel_manager.default_kernel_name)
 
     async def resolve(name: str | None) -> Interpreter:
         kernel, env = await kernels.usable(name)
@@ -90,6 +93,7 @@ def make_services(
         folder = root.folder
     except Unavailable:
         folder = None
-    jobs = JobService({"local": LocalEngine(home, folder, resolve, local)})
+    lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
+    jobs = JobService({"local": LocalEngine(home, folder, resolve, local, lab_kernels=lab_kernels)})
     tensorboards = TensorBoardManager(root, **tensorboard)
     return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, Feed(jobs, tensorboards))

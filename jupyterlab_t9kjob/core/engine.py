@@ -33,12 +33,16 @@ class Capability(Model):
 class DeviceInfo(Model):
     """One accelerator of a machine."""
 
-    index: int
-    name: str
+    index: int = Field(description="As nvidia-smi counts.")
+    id: str = Field(description="By which jobs get it: an index or a UUID.")
+    name: str = Field(description="Its model.")
     uuid: str | None = None
     memory_total: int | None = Field(None, description="Bytes.")
     memory_used: int | None = Field(None, description="Bytes.")
-    used_by: str | None = Field(None, description="In words: a job's name, or another process.")
+    claimed_by: str | None = Field(None, description="Name of the local job that has it for itself.")
+    used_by: str | None = Field(
+        None, description="All who use it, in words: “train-1”, “a notebook kernel: eda.ipynb”; null where it is free."
+    )
 
 
 class Machine(Model):
@@ -49,6 +53,7 @@ class Machine(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_available: int | None = Field(None, description="Bytes.")
     devices: list[DeviceInfo] = Field(default_factory=list)
+    devices_problem: str | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
 
 
 class EngineInfo(Model):

@@ -102,6 +102,11 @@ class Resources(Model):
     memory: Quantity = Field(default_factory=Quantity)
     device: Device | None = None
 
+    @property
+    def device_count(self) -> int:
+        """Accelerators of one replica."""
+        return self.device.count if self.device is not None else 0
+
 
 class ReplicaSpec(Model):
     """One group of equal replicas; the first group's first replica is the master."""

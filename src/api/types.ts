@@ -574,9 +574,20 @@ export interface components {
          * @description One accelerator of a machine.
          */
         DeviceInfo: {
-            /** Index */
+            /**
+             * Index
+             * @description As nvidia-smi counts.
+             */
             index: number;
-            /** Name */
+            /**
+             * Id
+             * @description By which jobs get it: an index or a UUID.
+             */
+            id: string;
+            /**
+             * Name
+             * @description Its model.
+             */
             name: string;
             /**
              * Uuid
@@ -596,8 +607,14 @@ export interface components {
              */
             memory_used: number | null;
             /**
+             * Claimed By
+             * @description Name of the local job that has it for itself.
+             * @default null
+             */
+            claimed_by: string | null;
+            /**
              * Used By
-             * @description In words: a job's name, or another process.
+             * @description All who use it, in words: “train-1”, “a notebook kernel: eda.ipynb”; null where it is free.
              * @default null
              */
             used_by: string | null;
@@ -1826,6 +1843,12 @@ export interface components {
             memory_available: number | null;
             /** Devices */
             devices: components["schemas"]["DeviceInfo"][];
+            /**
+             * Devices Problem
+             * @description What is wrong with the GPUs' driver, a sentence.
+             * @default null
+             */
+            devices_problem: string | null;
         };
         /**
          * ManifestView

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from jupyterlab_t9kjob.core.errors import Conflict
 from tests.local.harness import Bench, carrying, make_engine
 
 
@@ -30,7 +32,8 @@ async def bench(tmp_path: Path, settings: dict[str, Any]) -> AsyncIterator[Bench
     yield bench
     for job in await bench.engine.jobs():
         if job.uid in bench.uids and "stop" in job.actions:
-            await bench.engine.act(job.uid, "stop")
+            with contextlib.suppress(Conflict):  # it has just ended
+                await bench.engine.act(job.uid, "stop")
             await bench.ended(job.uid)
     await bench.engine.stop()
     for uid in bench.uids:

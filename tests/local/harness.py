@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 import os
 import signal
 import sys
 import textwrap
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
@@ -137,6 +141,24 @@ def carrying(uid: str) -> list[int]:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def pretended_driver(patch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Put a stand-in for NVIDIA's pynvml in its place; give the module, whose `State` says what hardware there is."""
+    from jupyterlab_t9kjob.engines.local import nvml
+
+    patch.syspath_prepend(str(Path(__file__).parent / "fakes"))
+    patch.delitem(sys.modules, "pynvml", raising=False)
+    patch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    patch.setattr(nvml, "FRESH_SECONDS", 0.0)
+    module = importlib.import_module("pynvml")
+    yield module
+    hangs = module.State.hangs
+    module.reset()
+    if hangs is not None:
+        hangs.set()
+    del sys.modules["pynvml"]
 
 
 def make_engine(home: Path, root: Path, **settings: Any) -> LocalEngine:

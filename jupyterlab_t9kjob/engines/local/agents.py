@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from . import process
+from .devices import Claim
 from .logwatch import LogWatch
 from .record import AttemptRecord, JobFiles, ReplicaPlan, ReplicaRecord, RunPlan
 
@@ -87,15 +88,15 @@ class Agent:
         """The newest attempt."""
         return self.record["attempts"][-1]
 
-    def start(self, rendezvous: Rendezvous, devices: list[str] | None, *, resumed: bool) -> None:
+    def start(self, rendezvous: Rendezvous, claim: Claim, *, resumed: bool) -> None:
         """Begin the next attempt.
 
         Parameters
         ----------
         rendezvous
             Where this attempt's agents meet.
-        devices
-            What it may use of the machine's accelerators; None if that isn't ours to say.
+        claim
+            What the job may use of the machine's accelerators.
         resumed
             Whether the job was paused before.
 
@@ -105,6 +106,7 @@ class Agent:
             If the program can't be started; its words say why.
         """
         number = len(self.record["attempts"]) + 1
+        devices = claim.devices_of(self.index)
         directory = self._files.attempt_logs(self.name, number)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         launched = self.plan["launcher"] is not None
@@ -120,6 +122,7 @@ class Agent:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
+                pass_fds=claim.files_of(devices or ()),  # what uses a device claims it
                 # Safe: this process has one thread, and the function only makes a system call.
                 preexec_fn=process.end_with_parent(),
             )
@@ -188,6 +191,7 @@ class Agent:
         own = {process.MARK: self._job["uid"], process.REPLICA_MARK: self.name}
         if devices is not None:
             own["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
+            own["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # else CUDA may count in another way than the driver
         return {**inherited, **self.plan["env"], **own}
 
 

@@ -10,6 +10,7 @@ from ...core.engine import Capability, Check
 from ...core.features import unsupported
 from ...core.spec import Entrypoint, JobSpec
 from .command import Interpreter, working_directory
+from .devicepool import DevicePool, PooledDevice
 
 CAPABILITIES: dict[str, Capability] = {
     name: Capability(supported=reason is None, reason=reason)
@@ -61,7 +62,7 @@ class Checker:
         The Python of each replica type.
     root
         The contents root.
-    devices
+    pool
         Accelerators of this machine.
     names
         Names that are taken.
@@ -72,13 +73,13 @@ class Checker:
         spec: JobSpec,
         interpreters: dict[str, Interpreter],
         root: Path | None,
-        devices: int,
+        pool: DevicePool,
         names: set[str],
     ) -> None:
         self._spec = spec
         self._interpreters = interpreters
         self._cwd = working_directory(spec, root)
-        self._devices = devices
+        self._pool = pool
         self._names = names
 
     def run(self) -> list[Check]:
@@ -155,35 +156,47 @@ class Checker:
                 yield _error("NoPython", message, "/spec/runtime/kernel", hint)
 
     def _size(self) -> Iterator[Check]:
-        asked = sum(
-            group.replicas * group.resources.device.count
-            for group in self._spec.replica_specs
-            if group.resources.device is not None
-        )
-        if asked > self._devices:
-            has = f"has {self._devices}" if self._devices else "has none"
-            message = f"The job asks for {_gpus(asked)}, and this machine {has}."
-            field = "/spec/replica_specs/0/resources/device"
-            yield _error("TooManyDevices", message, field, f"Ask for at most {self._devices}.")
+        devices = self._pool.devices()
+        yield from self._device_counts(devices)
         torchrun = self._spec.torchrun
         if torchrun is None:
             return
-        if torchrun.proc_per_node == "gpu" and not self._devices:
-            message = "One process per GPU was asked for, and this machine has no GPU."
-            field = "/spec/torchrun/proc_per_node"
-            yield _error("NoDevices", message, field, "Set a number, such as 2.")
-        elif torchrun.proc_per_node == "gpu" and any(
-            group.resources.device is None for group in self._spec.replica_specs
-        ):
-            message = "One process per GPU was asked for, and no GPUs."
-            field = "/spec/replica_specs/0/resources/device"
-            yield _error("NoDevicesAsked", message, field, "Set how many GPUs the job needs.")
-        elif isinstance(torchrun.proc_per_node, int):
+        field = "/spec/torchrun/proc_per_node"
+        asked = [group.resources.device_count for group in self._spec.replica_specs]
+        if torchrun.proc_per_node != "gpu":
             processes, cores = torchrun.proc_per_node * self._spec.total_replicas, cpu_count()
             if processes > cores:
                 message = f"{processes} processes share {cores} CPU cores and slow each other down."
-                field = "/spec/torchrun/proc_per_node"
                 yield Check(level="warning", code="FewCores", message=message, field=field)
+            few = min(filter(None, asked), default=None)
+            if few is not None and few < torchrun.proc_per_node:
+                message = f"{torchrun.proc_per_node} processes share {_gpus(few)}, and NCCL wants one for each."
+                hint = f"Set {few} processes, or one for each GPU."
+                yield Check(level="warning", code="SharedDevices", message=message, field=field, hint=hint)
+        elif not devices:
+            message = "One process per GPU was asked for, and this machine has no GPU."
+            yield _error("NoDevices", message, field, self._pool.problem() or "Set a number, such as 2.")
+        elif 0 in asked:
+            message = "One process per GPU was asked for, and no GPUs."
+            yield _error("NoDevicesAsked", message, _device_field(asked.index(0)), "Set how many GPUs the job needs.")
+
+    def _device_counts(self, devices: list[PooledDevice]) -> Iterator[Check]:
+        """Check how many accelerators are asked for, which every job is either granted or refused for good."""
+        asked = [group.resources.device_count for group in self._spec.replica_specs]
+        totals = [count * group.replicas for count, group in zip(asked, self._spec.replica_specs, strict=True)]
+        field = _device_field(totals.index(max(totals)))
+        if sum(totals) > len(devices):
+            has = f"has {len(devices)}" if devices else "has none"
+            message = f"The job asks for {_gpus(sum(totals))}, and this machine {has}."
+            hint = f"Ask for at most {len(devices)}." if devices else "Ask for none; the job then runs on the CPU."
+            yield _error("TooManyDevices", message, field, self._pool.problem() or hint)
+        elif devices and not sum(totals):
+            message = "The job asks for no GPU, so it sees none and runs on the CPU."
+            yield Check(level="hint", code="RunsOnCpu", message=message, field=field)
+        elif max(asked) > 1 and any(device.gpu is not None and device.gpu.is_part for device in devices):
+            message = "A process sees only one of several parts (MIG) of a GPU."
+            hint = "Set 1 GPU, and several nodes."
+            yield Check(level="warning", code="OnePartEach", message=message, field=field, hint=hint)
 
     def _log_directories(self) -> Iterator[Check]:
         for index, path in enumerate(self._spec.tensorboard.log_dirs):
@@ -215,6 +228,10 @@ def cpu_count() -> int:
 
 def _error(code: str, message: str, field: str, hint: str | None = None) -> Check:
     return Check(level="error", code=code, message=message, field=field, hint=hint)
+
+
+def _device_field(group: int) -> str:
+    return f"/spec/replica_specs/{group}/resources/device"
 
 
 def _gpus(count: int) -> str:

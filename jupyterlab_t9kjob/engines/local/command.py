@@ -84,7 +84,7 @@ def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: 
                     resumed_program=resumed,
                     env=env,
                     processes=processes_of(spec, group),
-                    devices=group.resources.device.count if group.resources.device else 0,
+                    devices=group.resources.device_count,
                 )
             )
     return plans
@@ -95,7 +95,7 @@ def processes_of(spec: JobSpec, group: ReplicaSpec) -> int | None:
     if spec.torchrun is None:
         return 1
     if spec.torchrun.proc_per_node == "gpu":
-        return group.resources.device.count if group.resources.device else None
+        return group.resources.device_count or None
     return spec.torchrun.proc_per_node
 
 
@@ -105,7 +105,8 @@ def launcher_of(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter) -> 
         return None
     options = [
         f"--nnodes={spec.total_replicas}",
-        f"--nproc-per-node={spec.torchrun.proc_per_node}",
+        # One for each GPU is told as a number: torchrun sees no more than one part of a divided GPU.
+        f"--nproc-per-node={processes_of(spec, group) or spec.torchrun.proc_per_node}",
         f"--rdzv-backend={spec.torchrun.rdzv_backend}",
         f"--max-restarts={spec.torchrun.max_restarts}",
         *spec.torchrun.extra_options,

@@ -1,20 +1,41 @@
-"""The accelerators of this machine: which there are, and who uses them."""
+"""The accelerators of this machine that local jobs may use, and who uses them."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ...core.engine import DeviceInfo
 from .devices import holder
-from .record import runtime_directory
+from .deviceusers import UNSEEN, users
+from .nvml import Driver, Gpu, Look
 
-_MEBIBYTE = 1024 * 1024
-_SECONDS = 10.0
+BUSY_SHARE = 0.05
+"""Of a GPU's memory: where more is in use, somebody works on it, whom the driver may not show."""
+_CUDA_NAME = re.compile(r"\d+|(GPU|MIG)-.*")
+
+
+@dataclass(frozen=True)
+class PooledDevice:
+    """A device that jobs may get.
+
+    Attributes
+    ----------
+    id
+        Its name as ``CUDA_VISIBLE_DEVICES`` takes it.
+    gpu
+        What the driver says of it; None for one that it does not know.
+    """
+
+    id: str
+    gpu: Gpu | None
+
+    @property
+    def key(self) -> str:
+        """The name of its lock, one for all names by which jobs may get it."""
+        return self.gpu.uuid if self.gpu is not None else self.id
 
 
 class DevicePool:
@@ -23,85 +44,116 @@ class DevicePool:
     Parameters
     ----------
     names
-        Their indices or UUIDs. None for those that are found, within the server's own
-        ``CUDA_VISIBLE_DEVICES``. Names that no hardware has are taken at their word.
+        Their indices or UUIDs. None for those that are found. Names that no hardware has are taken
+        at their word. The server's own ``CUDA_VISIBLE_DEVICES`` bounds both.
+    look
+        Asks the driver.
     """
 
-    def __init__(self, names: Sequence[str] | None) -> None:
+    def __init__(self, names: Sequence[str] | None, look: Callable[[], Look] | None = None) -> None:
         self._names = list(names) if names is not None else None
-        self._found: list[str] | None = None
+        self._look = look or Driver().look
 
-    def ids(self) -> list[str]:
-        """Return the names by which jobs get them (blocking at the first call)."""
-        if self._names is not None:
-            return self._names
-        if self._found is None:
-            visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-            present = [row[0] for row in _query("--query-gpu=index")]
-            if visible is None or not present:
-                self._found = present
-            else:
-                self._found = [name.strip() for name in visible.split(",") if name.strip()]
-        return self._found
+    def devices(self) -> list[PooledDevice]:
+        """Return the devices (blocking, for seconds if the driver hangs)."""
+        return self._devices(self._look().gpus)
 
-    def plan(self) -> dict[str, Any] | None:
-        """Return what a supervisor must know to claim devices; None if there are none."""
-        if not self.ids():
-            return None
-        return {"directory": str(_directory()), "pool": self.ids()}
+    def problem(self) -> str | None:
+        """Return what is wrong with the driver, a sentence; None if nothing is (blocking)."""
+        return self._look().problem
 
-    def describe(self) -> list[DeviceInfo]:
-        """Return the devices and who uses them (blocking)."""
-        ids = self.ids()
-        if not ids:
-            return []
-        fields = "--query-gpu=index,uuid,name,memory.total,memory.used"
-        rows = {key: row for row in _query(fields) for key in (row[0], row[1])}
-        others = {row[0]: row[1] for row in _query("--query-compute-apps=gpu_uuid,process_name")}
-        directory = _directory()
-        return [
-            _describe(index, name, rows.get(name), others, holder(directory, name)) for index, name in enumerate(ids)
-        ]
+    def plan(self) -> dict[str, str] | None:
+        """Return what a supervisor must know to claim devices; None if there are none (blocking).
+
+        Those that others use come last.
+        """
+        devices = sorted(self.devices(), key=_is_busy)
+        return {device.id: device.key for device in devices} or None
+
+    def describe(self, kernels: Mapping[int, str]) -> list[DeviceInfo]:
+        """Return the devices and who uses them (blocking).
+
+        Parameters
+        ----------
+        kernels
+            Processes of this lab's kernels, in words.
+        """
+        return [_describe(number, device, kernels) for number, device in enumerate(self.devices())]
+
+    def _devices(self, gpus: Sequence[Gpu]) -> list[PooledDevice]:
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        seen = _seen(visible, gpus) if visible is not None else None
+        if self._names is None:
+            found = seen if seen is not None else _named([str(gpu.index) for gpu in gpus], gpus)
+            return [device for device in found if device.gpu is not None]
+        named = _named(self._names, gpus)
+        if seen is None:
+            return named
+        keys = {device.key for device in seen}
+        return [device for device in named if device.key in keys]
 
 
-def _describe(index: int, name: str, row: list[str] | None, others: dict[str, str], job: str | None) -> DeviceInfo:
-    if row is None:
-        return DeviceInfo(index=index, name=f"GPU {name}", used_by=job)
-    other = others.get(row[1])
+def _named(names: Sequence[str], gpus: Sequence[Gpu]) -> list[PooledDevice]:
+    """Return the devices of these names, each once; GPUs that the driver does not have are left out."""
+    found: dict[str, PooledDevice] = {}
+    for name in names:
+        matches = _matches(name, gpus)
+        if not matches and not (gpus and _CUDA_NAME.fullmatch(name)):
+            matches = [PooledDevice(name, None)]
+        for device in matches:
+            found.setdefault(device.key, device)
+    return list(found.values())
+
+
+def _seen(visible: str, gpus: Sequence[Gpu]) -> list[PooledDevice]:
+    """Return what a ``CUDA_VISIBLE_DEVICES`` lets programs see: as CUDA reads it, up to the first that isn't there."""
+    names = []
+    for name in map(str.strip, visible.split(",")):
+        if not name or name.startswith("-") or name == "NoDevFiles":
+            break
+        if not _matches(name, gpus) and gpus and _CUDA_NAME.fullmatch(name):
+            break
+        names.append(name)
+    return _named(names, gpus)
+
+
+def _matches(name: str, gpus: Sequence[Gpu]) -> list[PooledDevice]:
+    """Return the GPU with this index or (beginning of a) UUID; of a divided one, all its parts."""
+    if name.isdecimal():
+        found = [gpu for gpu in gpus if gpu.index == int(name)]
+        return [PooledDevice(gpu.uuid if gpu.is_part else str(gpu.index), gpu) for gpu in found]
+    found = [gpu for gpu in gpus if name.startswith(("GPU-", "MIG-")) and gpu.uuid.startswith(name)]
+    return [PooledDevice(gpu.uuid, gpu) for gpu in found] if len(found) == 1 else []
+
+
+def _is_busy(device: PooledDevice) -> bool:
+    gpu = device.gpu
+    return gpu is not None and (bool(gpu.pids) or _is_full(gpu))
+
+
+def _is_full(gpu: Gpu) -> bool:
+    if gpu.memory_used is None or not gpu.memory_total or gpu.has_display:
+        return False
+    return gpu.memory_used > gpu.memory_total * BUSY_SHARE
+
+
+def _describe(number: int, device: PooledDevice, kernels: Mapping[int, str]) -> DeviceInfo:
+    job, gpu = holder(device.key), device.gpu
+    if gpu is None:
+        return DeviceInfo(index=number, id=device.id, name=f"GPU {device.id}", claimed_by=job, used_by=job)
+    who = users(gpu.pids, kernels)
+    if not who and _is_full(gpu):
+        who = [UNSEEN]
+    if job is not None:
+        # What a claimed device's processes are, where it can't be seen, is no riddle.
+        who = [job, *(one for one in who if one not in (job, UNSEEN))]
     return DeviceInfo(
-        index=index,
-        name=row[2],
-        uuid=row[1],
-        memory_total=_bytes(row[3]),
-        memory_used=_bytes(row[4]),
-        used_by=job or (Path(other).name if other else None),
+        index=gpu.index,
+        id=device.id,
+        name=gpu.name,
+        uuid=gpu.uuid,
+        memory_total=gpu.memory_total,
+        memory_used=gpu.memory_used,
+        claimed_by=job,
+        used_by=", ".join(who) or None,
     )
-
-
-def _bytes(mebibytes: str) -> int | None:
-    return int(mebibytes) * _MEBIBYTE if mebibytes.isdecimal() else None
-
-
-def _directory() -> Path:
-    return runtime_directory() / "devices"
-
-
-def _query(what: str) -> list[list[str]]:
-    """Ask nvidia-smi; nothing where there is none or its driver does not answer."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return []
-    try:
-        done = subprocess.run(
-            [program, what, "--format=csv,noheader,nounits"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    if done.returncode:
-        return []
-    return [[cell.strip() for cell in line.split(",")] for line in done.stdout.splitlines() if line.strip()]

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,9 @@ T = TypeVar("T")
 
 ResolveKernel = Callable[[str | None], Awaitable[Interpreter]]
 """Finds the Python of a kernel by name (None: the default one); raises `FieldError`."""
+
+LabKernels = Callable[[], Awaitable[Mapping[int, str]]]
+"""Finds the processes of this lab's kernels: by process id, in words."""
 
 LEAVING_SECONDS = 5.0
 """How long a supervisor that has recorded the job's end may take to leave."""
@@ -71,6 +74,8 @@ class LocalEngine:
         What an administrator may change.
     machine_identity
         Who this machine is; only tests give another one.
+    lab_kernels
+        Finds the processes of this lab's kernels, for they may use accelerators too.
     """
 
     name: EngineName = "local"
@@ -82,12 +87,14 @@ class LocalEngine:
         resolve_kernel: ResolveKernel,
         settings: Settings | None = None,
         machine_identity: MachineId | None = None,
+        lab_kernels: LabKernels | None = None,
     ) -> None:
         self._store = Store(home, machine_identity)
         self._root = root
         self._views = Views(root)
         self._resolve = resolve_kernel
         self._settings = settings or Settings()
+        self._lab_kernels = lab_kernels
         self._pool = DevicePool(self._settings.device_pool)
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
@@ -134,7 +141,7 @@ class LocalEngine:
             reason=self._unavailable,
             namespaces=[""],
             capabilities=CAPABILITIES,
-            machine=await asyncio.to_thread(machine, self._pool),
+            machine=await asyncio.to_thread(machine, self._pool, await self._kernels()),
         )
 
     async def jobs(self) -> list[JobSummary]:
@@ -382,6 +389,13 @@ class LocalEngine:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, partial(function, *args, **kwargs))
 
+    async def _kernels(self) -> Mapping[int, str]:
+        """Find the lab's kernels if that is needed to say who uses the accelerators."""
+        devices = await asyncio.to_thread(self._pool.devices)
+        if self._lab_kernels is None or not any(device.gpu and device.gpu.pids for device in devices):
+            return {}
+        return await self._lab_kernels()
+
     async def _interpreters(self, spec: JobSpec) -> dict[str, Interpreter]:
         found = {}
         for group in spec.replica_specs:
@@ -391,8 +405,7 @@ class LocalEngine:
 
     async def _check(self, spec: JobSpec, interpreters: dict[str, Interpreter]) -> list[Check]:
         names = await self._in_thread(self._store.names)
-        devices = len(await asyncio.to_thread(self._pool.ids))
-        checker = Checker(spec, interpreters, self._root, devices, names)
+        checker = Checker(spec, interpreters, self._root, self._pool, names)
         return await asyncio.to_thread(checker.run)
 
     def _plan(self, spec: JobSpec, interpreters: dict[str, Interpreter]) -> RunPlan:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import psutil
 
 from ...core.engine import Machine
@@ -10,13 +12,22 @@ from .devicepool import DevicePool
 from .process import machine_id
 
 
-def machine(pool: DevicePool) -> Machine:
-    """Return the size of this machine (blocking)."""
+def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:
+    """Return the size of this machine (blocking).
+
+    Parameters
+    ----------
+    pool
+        Its accelerators.
+    kernels
+        Processes of this lab's kernels, in words.
+    """
     memory = psutil.virtual_memory()
     return Machine(
         hostname=machine_id()["hostname"],
         cpus=cpu_count(),
         memory_total=memory.total,
         memory_available=memory.available,
-        devices=pool.describe(),
+        devices=pool.describe(kernels),
+        devices_problem=pool.problem(),
     )

@@ -95,6 +95,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "DirectoryRemoved": "The job's directory was removed while it ran",
     }
     hints = {
+        "WaitingForDevices": f"In use by {facts['holders']}." if facts.get("holders") else None,
         "PausedByUser": "Resume starts it from the beginning, as its next attempt.",
         "DeadlineExceeded": "Give it a longer deadline, or none, and run it again.",
         "SupervisorLost": "Nothing is left running. Run it again.",

@@ -122,7 +122,11 @@ class ReplicaPlan(TypedDict):
 
 
 class RunPlan(TypedDict):
-    """Everything that the supervisor must know (`run.json`); never changed after creation."""
+    """Everything that the supervisor must know (`run.json`); never changed after creation.
+
+    `devices` is the pool of accelerators, those that are taken first in front: names as
+    ``CUDA_VISIBLE_DEVICES`` takes them, with the names of their locks; null where there is none.
+    """
 
     uid: str
     name: str
@@ -134,7 +138,7 @@ class RunPlan(TypedDict):
     deadline_seconds: float | None
     grace_seconds: float
     rendezvous_port: int
-    devices: dict[str, Any] | None
+    devices: dict[str, str] | None
 
 
 def new_record(plan: RunPlan, machine: MachineId, *, paused: bool, rerun_of: str | None) -> Record:
@@ -460,9 +464,22 @@ def runtime_directory() -> Path:
     """
     base = os.environ.get("XDG_RUNTIME_DIR")
     if base and Path(base).is_dir() and os.access(base, os.W_OK):
-        path = Path(base) / "t9kjob"
-    else:
-        path = Path("/tmp") / f"t9kjob-{os.getuid()}"  # noqa: S108 (owner and mode are checked)
+        return _private(Path(base) / "t9kjob")
+    return machine_directory()
+
+
+def machine_directory() -> Path:
+    """Return the same for all processes of this user, in whatever session they are.
+
+    Raises
+    ------
+    PermissionError
+        If another user made a directory of that name first.
+    """
+    return _private(Path("/tmp") / f"t9kjob-{os.getuid()}")  # noqa: S108 (owner and mode are checked)
+
+
+def _private(path: Path) -> Path:
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or path.is_symlink():

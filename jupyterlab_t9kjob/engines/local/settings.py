@@ -19,6 +19,7 @@ class Settings:
         Port that the agents of several replicas try first; 0 for any free one.
     device_pool
         Accelerators that jobs may use, by index or UUID; None for all that are found.
+        The server's own ``CUDA_VISIBLE_DEVICES`` bounds both.
     keep_seconds
         How long the record and the logs of a job are kept after its end; None for ever.
     """

@@ -35,6 +35,8 @@ TELL_SECONDS = 2.0
 ECHO_SECONDS = 30.0
 """How long the first replica may go on when another one has failed under torchrun."""
 LONGEST_BACKOFF_SECONDS = 60.0
+LONGEST_WAIT_SECONDS = 2.0
+"""Between two looks of a job that waits for devices at whether it is its turn."""
 RETRYABLE_CODES = frozenset({130, 137, 138, 143})
 """What T9k's policy `ExitCode` restarts: ended by signal, or 138 as the script's own wish."""
 
@@ -71,6 +73,7 @@ class Supervisor:
         self._end_at: float | None = None
         self._deadline: float | None = None
         self._heartbeat_at = 0.0
+        self._ask_at = 0.0
         self._unsaved = False
         self._trouble: str | None = None
         self._retry_at = self._conclude_at = 0.0
@@ -105,12 +108,21 @@ class Supervisor:
         self._start_when_free()
 
     def _start_when_free(self) -> None:
-        wait = self._claim.obtain()
-        if wait is None:
-            self._start_all()
-        elif wait != self._record["outcome"]["facts"]:
+        facts: dict[str, Any]
+        try:
+            wait = self._claim.obtain()
+        except OSError as error:  # a full disk: the next tick tries again
+            facts = {"words": f"The queue for GPUs can't be used: {error.strerror}"}
+        else:
+            if wait is None:
+                self._start_all()
+                return
+            facts = dict(wait)
+            # Those far back ask seldom, or a long queue would keep the machine busy.
+            self._ask_at = time.monotonic() + min(LONGEST_WAIT_SECONDS, TICK_SECONDS * wait["ahead"])
+        if facts != self._record["outcome"]["facts"]:
             phase = self._record["outcome"]["phase"]
-            self._become(phase, "WaitingForDevices", event=f"{wait['words']}.", facts=dict(wait))
+            self._become(phase, "WaitingForDevices", event=f"{facts['words']}.", facts=facts)
 
     def _start_all(self) -> None:
         for agent in self._agents:
@@ -126,8 +138,7 @@ class Supervisor:
 
     def _start(self, agent: Agent) -> bool:
         try:
-            devices = self._claim.devices_of(agent.index)
-            agent.start(self._rendezvous, devices, resumed=self._resumed)
+            agent.start(self._rendezvous, self._claim, resumed=self._resumed)
         except OSError as error:
             self._decide("Failed", "StartFailed", "itself", self._why_not_started(error))
             return False
@@ -148,6 +159,7 @@ class Supervisor:
         if now >= self._heartbeat_at:
             self._heartbeat_at = now + HEARTBEAT_SECONDS
             self._beat()
+            self._claim.keep()
         for agent in self._agents:
             restart = agent.watch()
             if restart is not None:
@@ -163,7 +175,7 @@ class Supervisor:
             self._decide("Failed", "DeadlineExceeded", "deadline")
         elif self._end_at is not None and now >= self._end_at:
             self._end_all()
-        elif self._record["outcome"]["phase"] in ("Pending", "Resuming"):
+        elif now >= self._ask_at and self._record["outcome"]["phase"] in ("Pending", "Resuming"):
             self._start_when_free()
         else:
             self._start_due(now)
