@@ -168,7 +168,8 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
           cpus: 8,
           memory_total: 16 * 2 ** 30,
           memory_available: 6 * 2 ** 30,
-          devices: []
+          devices: [],
+          devices_problem: null
         }
       }
     ],

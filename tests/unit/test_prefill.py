@@ -223,7 +223,7 @@ async def test_a_kernel_with_torch_is_chosen(tmp_path: Path, bare: str) -> None:
 
 async def test_free_gpus_are_used(tmp_path: Path) -> None:
     source = Source(tmp_path / "a.py", "a.py", "script")
-    devices = [DeviceInfo(index=i, name="H", used_by="train-1" if i == 0 else None) for i in range(4)]
+    devices = [DeviceInfo(index=i, id=str(i), name="H", used_by="train-1" if i == 0 else None) for i in range(4)]
     engine = EngineInfo(
         name="local", label="l", available=True, machine=Machine(hostname="h", cpus=64, devices=devices)
     )

@@ -1,6 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { JobSpec, Machine } from '../../api/types';
+import { DeviceInfo, JobSpec, Machine } from '../../api/types';
 import { formatMemory } from '../../model/format';
 import { joinWords, splitWords } from '../../model/shellWords';
 import { Segments } from '../Segments';
@@ -22,7 +22,7 @@ export function SizeGroup({
   const machine =
     prefill?.engines.find(info => info.name === engine)?.machine ?? null;
   const [group] = spec.replica_specs;
-  const devices = machine?.devices.length ?? 0;
+  const devices = machine?.devices ?? [];
   return (
     <Group
       name="size"
@@ -33,7 +33,7 @@ export function SizeGroup({
       {spec.torchrun && (
         <ProcessesField torchrun={spec.torchrun} machine={machine} />
       )}
-      {(devices > 0 || group.resources.device !== null) && (
+      {(devices.length > 0 || group.resources.device !== null) && (
         <Row
           field="/replica_specs/0/resources/device"
           caption={trans.__(
@@ -55,13 +55,19 @@ export function SizeGroup({
             }}
           />
           <span className="jp-t9k-caption">
-            {trans._n(
-              'of %1 on this machine',
-              'of %1 on this machine',
-              devices
+            {trans.__(
+              'of %1 on this machine, %2 free',
+              devices.length,
+              devices.filter(isFree).length
             )}
           </span>
         </Row>
+      )}
+      <UsedDevices devices={devices} />
+      {machine?.devices_problem && (
+        <p className="jp-t9k-Launch-devices" role="status">
+          {machine.devices_problem}
+        </p>
       )}
       <Row field="/replica_specs/0/replicas">
         <NumberField
@@ -78,6 +84,41 @@ export function SizeGroup({
       <TorchrunFields />
     </Group>
   );
+}
+
+/** Who has the GPUs that are not free: a GPU that a notebook holds may have no memory left. */
+function UsedDevices({
+  devices
+}: {
+  devices: readonly DeviceInfo[];
+}): React.JSX.Element | null {
+  const { trans } = useLaunch();
+  const used = devices.filter(device => !isFree(device));
+  return used.length ? (
+    <ul
+      className="jp-t9k-Launch-devices"
+      aria-label={trans.__('GPUs that are in use')}
+    >
+      {used.map(device => (
+        <li key={device.id}>
+          <b>{trans.__('GPU %1', device.index)}</b> {device.used_by}{' '}
+          {device.memory_used !== null && device.memory_total !== null && (
+            <span className="jp-t9k-caption">
+              {trans.__(
+                '%1 of %2 memory in use',
+                formatMemory(device.memory_used),
+                formatMemory(device.memory_total)
+              )}
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  ) : null;
+}
+
+function isFree(device: DeviceInfo): boolean {
+  return device.used_by === null;
 }
 
 function ProcessesField({
@@ -233,7 +274,7 @@ function describeMachine(machine: Machine, trans: TranslationBundle): string {
     machine.memory_available !== null
       ? trans.__('%1 memory free', formatMemory(machine.memory_available))
       : null;
-  const free = machine.devices.filter(device => device.used_by === null).length;
+  const free = machine.devices.filter(isFree).length;
   const gpus = machine.devices.length
     ? trans.__('%1 of %2 GPUs free', free, machine.devices.length)
     : trans.__('no GPU');

@@ -3,9 +3,6 @@ import * as React from 'react';
 import { DeviceInfo, JobSummary, Machine } from '../../api/types';
 import { formatMemory } from '../../model/format';
 
-/** A device with less of its memory in use than this has nobody working on it. */
-const IDLE_SHARE = 0.02;
-
 interface ICapacityProps {
   machine: Machine;
   jobs: readonly JobSummary[];
@@ -87,9 +84,9 @@ function Devices(props: {
   trans: TranslationBundle;
 }): React.JSX.Element {
   const { name, devices, names, trans } = props;
-  const used = devices.filter(isUsed);
-  const mine = used.filter(({ used_by }) =>
-    names.some(name => name === used_by)
+  const used = devices.filter(({ used_by }) => used_by !== null);
+  const mine = used.filter(({ claimed_by }) =>
+    names.some(name => name === claimed_by)
   );
   const total = devices.length;
   return (
@@ -136,17 +133,6 @@ function byModel(devices: readonly DeviceInfo[]): Map<string, DeviceInfo[]> {
   return groups;
 }
 
-function isUsed({ used_by, memory_used, memory_total }: DeviceInfo): boolean {
-  return (
-    used_by !== null ||
-    (memory_used !== null &&
-      memory_total !== null &&
-      memory_used > memory_total * IDLE_SHARE)
-  );
-}
-
 function deviceTitle(device: DeviceInfo, trans: TranslationBundle): string {
-  const user =
-    device.used_by ?? (isUsed(device) ? trans.__('in use') : trans.__('free'));
-  return `${device.name} ${device.index}: ${user}`;
+  return `${device.name} ${device.index}: ${device.used_by ?? trans.__('free')}`;
 }

@@ -1,6 +1,7 @@
 import { StateDB } from '@jupyterlab/statedb';
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
+import { Machine } from '../../../src/api/types';
 import { ILaunchActions } from '../../../src/components/launch/context';
 import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { LaunchModel } from '../../../src/model/launch';
@@ -10,6 +11,7 @@ import { json } from '../fakes';
 import { launchModel, LaunchServer, option, somePrefill } from '../launchFakes';
 
 const trans = loadTranslation(null);
+const GIB = 2 ** 30;
 
 describe('the launch form', () => {
   let server: LaunchServer;
@@ -92,6 +94,37 @@ describe('the launch form', () => {
     expect(submit().getAttribute('aria-disabled')).toBeNull();
     fireEvent.click(submit());
     expect(actions.submit).toHaveBeenCalledTimes(1);
+  });
+
+  it('tells who uses the GPUs that are not free', async () => {
+    const machine = server.prefill.engines[0].machine as Machine;
+    const device = { name: 'NVIDIA H200', uuid: null, memory_total: 80 * GIB };
+    machine.devices = [
+      {
+        ...device,
+        index: 0,
+        id: '0',
+        memory_used: 12 * GIB,
+        claimed_by: null,
+        used_by: 'a notebook kernel: eda.ipynb'
+      },
+      {
+        ...device,
+        index: 1,
+        id: '1',
+        memory_used: 0,
+        claimed_by: null,
+        used_by: null
+      }
+    ];
+    machine.devices_problem = 'The GPU driver does not answer.';
+    await open();
+    expect(screen.getByText('of 2 on this machine, 1 free')).toBeTruthy();
+    const used = within(screen.getByLabelText('GPUs that are in use'));
+    expect(used.getAllByRole('listitem').map(row => row.textContent)).toEqual([
+      'GPU 0 a notebook kernel: eda.ipynb 12.0 GiB of 80.0 GiB memory in use'
+    ]);
+    expect(screen.getByText('The GPU driver does not answer.')).toBeTruthy();
   });
 
   it('shows a kernel that can’t be used, with the reason', async () => {

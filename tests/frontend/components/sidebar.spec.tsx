@@ -2,7 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
 import { ApiClient } from '../../../src/api/client';
-import { EngineInfo, Snapshot } from '../../../src/api/types';
+import { EngineInfo, Machine, Snapshot } from '../../../src/api/types';
 import { Monitor } from '../../../src/components/sidebar/Monitor';
 import { Jobs } from '../../../src/model/jobs';
 import { CommandIDs } from '../../../src/tokens';
@@ -24,7 +24,8 @@ const engine: EngineInfo = {
     cpus: 8,
     memory_total: 16 * 2 ** 30,
     memory_available: 12 * 2 ** 30,
-    devices: []
+    devices: [],
+    devices_problem: null
   }
 };
 
@@ -90,6 +91,30 @@ describe('the sidebar', () => {
     someJob({ name: 'alpha', created_at: 2 }),
     someJob({ name: 'beta', created_at: 1 })
   ];
+
+  it('tells how many GPUs are free, and who has the others', async () => {
+    const device = {
+      name: 'NVIDIA H200',
+      uuid: null,
+      memory_total: null,
+      memory_used: null
+    };
+    const devices = ['alpha', 'python (pid 7) of user bob', null].map(
+      (used_by, index) => ({
+        ...device,
+        index,
+        id: String(index),
+        claimed_by: used_by === 'alpha' ? used_by : null,
+        used_by
+      })
+    );
+    const machine = { ...(engine.machine as Machine), devices };
+    await connect({ engines: [{ ...engine, machine }], jobs: two });
+    const row = screen.getByTitle(/NVIDIA H200 0: alpha/);
+    expect(row.textContent).toBe('H2001 of 3 free');
+    expect(row.title).toContain('NVIDIA H200 1: python (pid 7) of user bob');
+    expect(row.title).toContain('NVIDIA H200 2: free');
+  });
 
   it('draws nothing at once, then a skeleton, then says that it is slow', async () => {
     await pass(200);

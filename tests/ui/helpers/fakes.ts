@@ -267,7 +267,8 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
       cpus: 8,
       memory_total: 16 * 2 ** 30,
       memory_available: 6.1 * 2 ** 30,
-      devices: []
+      devices: [],
+      devices_problem: null
     },
     ...more
   };
