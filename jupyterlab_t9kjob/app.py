@@ -84,6 +84,7 @@ class T9kJobApp(ExtensionApp):
     def initialize_settings(self) -> None:
         """Prepare for a start; nothing heavy is imported before the first use."""
         self.sockets: set[Socket] = set()
+        self.stopping = False
         self._services: Services | None = None
         self._starting: asyncio.Task[Services] | None = None
         self._activity: asyncio.Task[None] | None = None
@@ -108,8 +109,10 @@ class T9kJobApp(ExtensionApp):
         Raises
         ------
         Unavailable
-            If they can't start; the next call tries again.
+            If they can't start; the next call tries again. If the server is stopping.
         """
+        if self.stopping:  # a page whose socket was closed connects again at once
+            raise Unavailable("The server is stopping.", reason="Stopping", hint="Start JupyterLab again.")
         if self._services is None:
             if self._starting is None:
                 self._starting = asyncio.create_task(self._start())
@@ -167,6 +170,7 @@ class T9kJobApp(ExtensionApp):
 
     async def stop_extension(self) -> None:
         """Close sockets and stop the services within `STOP_SECONDS`. Jobs go on."""
+        self.stopping = True
         for socket in list(self.sockets):
             socket.close(1001, "the server stops")
         tasks: list[asyncio.Task[Any]] = [task for socket in self.sockets for task in socket.end()]

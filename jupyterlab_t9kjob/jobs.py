@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from .core.engine import Engine, EngineInfo, Listener, LogFile, Preview
+from .core.engine import Engine, EngineInfo, Listener, LogFile, Prepare, Preview
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
 from .core.spec import JobSpec, numbered
 
-Admit = Callable[[JobSpec], Awaitable[None]]
+Admit = Callable[[JobSpec], Awaitable[Prepare]]
 
 RERUN_TRIES = 20
 
@@ -140,7 +140,7 @@ class JobService:
         Parameters
         ----------
         admit
-            Refuses what certainly can't run, and prepares what can.
+            Refuses what certainly can't run; returns what prepares the rest.
         """
         chosen = self._engine(engine)
 
@@ -148,8 +148,8 @@ class JobService:
             known = await chosen.created_by(request_id)
             if known is not None:
                 return known
-            await admit(spec)
-            return await chosen.create(spec, namespace=namespace, request_id=request_id)
+            prepare = await admit(spec)
+            return await chosen.create(spec, namespace=namespace, request_id=request_id, prepare=prepare)
 
         key = (engine, request_id)
         task = self._creating.get(key)
@@ -178,15 +178,20 @@ class JobService:
         """Create a new job from the same spec, with the next number behind its name."""
         old = await self.job(ident)
         if "rerun" not in old.actions:
-            raise Conflict("This job's record can't be read, so it can't be run again.", hint="Submit it anew.")
-        await admit(old.spec)
+            message = f"The record of {old.name} can't be read, so it can't be run again."
+            raise Conflict(message, hint="Submit it anew.")
+        prepare = await admit(old.spec)
         engine = self._engine(old.engine)
         taken = {job.name for job in await engine.jobs()} | {old.name}
         for _ in range(RERUN_TRIES):
             name = numbered(old.name, taken)
             try:
                 return await engine.create(
-                    renamed(old.spec, name), namespace=old.namespace, request_id=uuid4().hex, rerun_of=ident
+                    renamed(old.spec, name),
+                    namespace=old.namespace,
+                    request_id=uuid4().hex,
+                    rerun_of=ident,
+                    prepare=prepare,
                 )
             except Conflict:
                 taken.add(name)

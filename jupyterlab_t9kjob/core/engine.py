@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -113,6 +113,10 @@ Listener = Callable[[str, JobSummary | None], None]
 """Called with a job's id and its new summary; None when the job is gone from the list."""
 
 
+Prepare = Callable[[], Awaitable[None]]
+"""Makes ready what a job needs on disk; called when nothing is left to refuse it."""
+
+
 class Engine(Protocol):
     """One place where jobs run.
 
@@ -165,6 +169,7 @@ class Engine(Protocol):
         namespace: str,
         request_id: str,
         rerun_of: str | None = None,
+        prepare: Prepare | None = None,
     ) -> Job:
         """Create a job; the same `request_id` again returns the first one."""
 

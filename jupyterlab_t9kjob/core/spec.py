@@ -22,6 +22,7 @@ EntrypointKind = Literal["script", "module", "notebook", "command"]
 JobName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 # A NUL byte can't be passed to a process, and a path or argument that has one is never meant.
 PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+PathText = Annotated[PlainText, StringConstraints(max_length=4096)]
 
 
 class Model(BaseModel):
@@ -43,7 +44,7 @@ class Entrypoint(Model):
     """
 
     kind: EntrypointKind = "script"
-    value: Annotated[PlainText, StringConstraints(min_length=1, max_length=4096)]
+    value: Annotated[PathText, StringConstraints(min_length=1)]
 
     @property
     def script(self) -> str:
@@ -78,7 +79,9 @@ class Runtime(Model):
     image: str | None = None
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
     pull_secrets: list[str] = Field(default_factory=list)
-    kernel: str | None = Field(None, description="Name of a kernelspec; null is the default one.")
+    kernel: Annotated[str, StringConstraints(max_length=256)] | None = Field(
+        None, description="Name of a kernelspec; null is the default one."
+    )
 
 
 class Quantity(Model):
@@ -206,7 +209,7 @@ class ClusterTensorBoard(Model):
 class TensorBoardSpec(Model):
     """Where the job writes event files (absolute paths)."""
 
-    log_dirs: list[PlainText] = Field(default_factory=list)
+    log_dirs: Annotated[list[PathText], Field(max_length=100)] = Field(default_factory=list)
     cluster: ClusterTensorBoard | None = None
 
 
@@ -241,10 +244,12 @@ class JobSpec(Model):
     annotations: dict[str, str] = Field(default_factory=dict)
     entrypoint: Entrypoint
     args: Annotated[list[PlainText], Field(max_length=10_000)] = Field(default_factory=list)
-    working_dir: PlainText | None = None
+    working_dir: PathText | None = None
     env: list[EnvVar] = Field(default_factory=list)
     runtime: Runtime = Field(default_factory=Runtime)
-    replica_specs: Annotated[list[ReplicaSpec], Field(min_length=1)] = Field(default_factory=lambda: [ReplicaSpec()])
+    replica_specs: Annotated[list[ReplicaSpec], Field(min_length=1, max_length=64)] = Field(
+        default_factory=lambda: [ReplicaSpec()]
+    )
     torchrun: Torchrun | None = Field(default_factory=Torchrun)
     elastic: Elastic | None = None
     run_policy: RunPolicy = Field(default_factory=RunPolicy)

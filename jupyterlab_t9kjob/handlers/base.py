@@ -59,6 +59,8 @@ else:
 class Answers(ExtensionHandlerMixin, _Handler):
     """Errors as JSON, and the way to the services."""
 
+    auth_resource = AUTH_RESOURCE
+
     @property
     def app(self) -> T9kJobApp:
         """The extension, which owns the services."""
@@ -205,6 +207,8 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
     def open(self, *args: Any, **kwargs: Any) -> None:
         """Let the app know; it closes what is open when it stops."""
         self.app.sockets.add(self)
+        if self.app.stopping:
+            self.close(1001, "the server stops")
 
     def on_close(self) -> None:
         """End what ran for this connection."""
@@ -266,10 +270,12 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
         raise NotImplementedError
 
 
+async def _no_such_route(_handler: ApiHandler, *_args: str) -> None:
+    raise NotFound("There is no such address.", hint="The API is described in jupyterlab_t9kjob/openapi.")
+
+
 class UnknownRoute(ApiHandler):
     """Everything below our address that is nothing."""
 
-    async def _refuse(self, *_args: str) -> None:
-        raise NotFound("There is no such address.", hint="The API is described in jupyterlab_t9kjob/openapi.")
-
-    get = post = put = patch = delete = head = guarded(_refuse)
+    # each one of its own: `authorized` remembers the action that it saw first
+    get, post, put, patch, delete, head = (guarded(_no_such_route) for _ in range(6))

@@ -61,8 +61,11 @@ class LogsHandler(Socket):
                     await self.send(LogStreams(streams=self._logs.streams).model_dump_json())
                     self._looking.set()
                     await self._logs.listed.wait(listing)
+        except JobError as error:  # it was removed meanwhile
+            await self.refuse(error)
         finally:
             self.close()  # without a look there is nothing to answer from
+            self._looking.set()
 
     async def answer(self, message: str | bytes) -> None:
         """Answer one message."""
@@ -71,6 +74,8 @@ class LogsHandler(Socket):
 
         request: LogRequest = parse_message(LOG_REQUEST, message)
         await self._looking.wait()
+        if self.ws_connection is None or not hasattr(self, "_logs"):
+            return
         if isinstance(request, ReadLog):
             await self._read(request)
         elif isinstance(request, AckLog):

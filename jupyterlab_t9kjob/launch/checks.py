@@ -50,13 +50,24 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
     refusal = refused(kernel) if kernel is not None else None
     if refusal is not None:
         found.append(error(refusal))
+    elif kernel is not None and kernel.torch is None:
+        found.append(
+            Check(
+                level="warning",
+                code="KernelSilent",
+                message=f"The Python of “{kernel.display_name}” did not say what is installed in it.",
+                hint=f"Choose another kernel unless {kernel.python} works.",
+                field="/spec/runtime/kernel",
+            )
+        )
     if source is not None and source.error is None:
         if kernel is not None and refusal is None:
             found += await _modules(source, kernel, kernels)
         found += _options(spec, source)
+        found += _repeated(spec, source)
         found += _distribution(spec, source)
         found += _skipped(source)
-    found += await asyncio.to_thread(_log_directories, spec)
+    found += await asyncio.to_thread(log_directories, spec)
     order = ("error", "warning", "hint", "passed")
     return sorted(found, key=lambda line: order.index(line.level))
 
@@ -113,6 +124,31 @@ def _options(spec: JobSpec, source: Source) -> list[Check]:
     ]
 
 
+def _repeated(spec: JobSpec, source: Source) -> list[Check]:
+    """Say which options stand in the arguments more than once, where only the last one counts."""
+    option_of = {
+        flag: option
+        for option in source.script.info.options
+        if not option.repeatable
+        for flag in (*option.flags, *([option.off_flag] if option.off_flag else []))
+    }
+    seen: set[str] = set()
+    found: list[Check] = []
+    words = spec.args[: spec.args.index("--")] if "--" in spec.args else spec.args
+    for index, word in enumerate(words):
+        option = option_of.get(word.partition("=")[0])
+        if option is None:
+            continue
+        if option.dest in seen:
+            message = f"{option.flags[0]} is given more than once: only the last one counts."
+            field = f"/spec/args/{index}"
+            found.append(
+                Check(level="warning", code="OptionTwice", message=message, hint="Remove the other one.", field=field)
+            )
+        seen.add(option.dest)
+    return found
+
+
 def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]:
     """Return the required options that the arguments do not give."""
     given = {argument.partition("=")[0] for argument in args}
@@ -151,7 +187,8 @@ def _skipped(source: Source) -> list[Check]:
     return [Check(level="hint", code="LinesSkipped", message=message, link=source.link(None))]
 
 
-def _log_directories(spec: JobSpec) -> list[Check]:
+def log_directories(spec: JobSpec) -> list[Check]:
+    """Return what there is to say about the log directories: the first thing that is wrong, or that they are well."""
     for index, name in enumerate(spec.tensorboard.log_dirs):
         problem = _log_directory(name)
         if problem is not None:
@@ -165,10 +202,13 @@ def _log_directory(name: str) -> Check | None:
     """Return what is wrong with a log directory; by `os.path`, for `Path` raises at long names."""
     if not os.path.isabs(name):  # noqa: PTH117
         message = f"The log directory {name} must be an absolute path."
-        return Check(level="error", code="LogDirectoryNotAbsolute", message=message)
-    if os.path.exists(name) and not os.path.isdir(name):  # noqa: PTH110, PTH112
-        return Check(level="error", code="LogDirectoryIsAFile", message=f"The log directory {name} is a file.")
-    there = next(str(folder) for folder in (Path(name), *Path(name).parents) if os.path.isdir(folder))  # noqa: PTH112
+        return Check(level="error", code="LogDirectoryNotAbsolute", message=message, hint="Begin it with a slash.")
+    there = next(str(folder) for folder in (Path(name), *Path(name).parents) if os.path.exists(folder))  # noqa: PTH110
+    if not os.path.isdir(there):  # noqa: PTH112
+        message = f"The log directory {name} can't be made: {there} is a file."
+        if there == name.rstrip("/"):
+            message = f"The log directory {name} is a file."
+        return Check(level="error", code="LogDirectoryIsAFile", message=message, hint="Choose another folder.")
     if not os.access(there, os.W_OK):
         message = f"The log directory can't be written: {there} is read-only for this server's user."
         return Check(level="warning", code="LogDirectoryReadOnly", message=message)

@@ -56,7 +56,8 @@ def resolve(spec: dict[str, Any], resource_dir: str) -> Resolved:
     provisioner = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
     if isinstance(provisioner, dict) and provisioner.get("provisioner_name", LOCAL_PROVISIONER) != LOCAL_PROVISIONER:
         return Resolved(reason=f"It does not run on this machine but through “{provisioner['provisioner_name']}”.")
-    argv = [str(part) for part in spec.get("argv") or []]
+    words = spec.get("argv")
+    argv = [str(part) for part in words] if isinstance(words, list) else []
     if not argv:
         return Resolved(reason="Its kernelspec has no command.")
     env = _environment(spec.get("env"))

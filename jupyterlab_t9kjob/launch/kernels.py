@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
 import shlex
+import signal
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from inspect import isawaitable
@@ -20,6 +23,8 @@ from .model import Kernel, TorchInfo
 FIELD = "/spec/runtime/kernel"
 PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
 PROBE_SECONDS = 20.0
+SILENT_SECONDS = 60.0
+"""How long a Python that did not answer is not asked again, unless it is replaced."""
 PROBES_AT_ONCE = 2
 MAX_FOLDERS = 200
 
@@ -52,6 +57,7 @@ class Kernels:
         self._manager = manager
         self.default = default
         self._findings: dict[tuple[str, str], _Findings] = {}
+        self._silent: dict[tuple[str, str], tuple[float, tuple[int, ...]]] = {}
         self._probing: dict[tuple[str, str], asyncio.Lock] = {}
         self._slots = asyncio.Semaphore(PROBES_AT_ONCE)
 
@@ -147,9 +153,14 @@ class Kernels:
             wanted = [module for module in modules if known is None or module not in known.found]
             if known and not wanted:
                 return known
+            now, program = time.monotonic(), await asyncio.to_thread(_stamp, resolved.python, [])
+            since, same = self._silent.get(key, (-SILENT_SECONDS, program))
+            if now - since < SILENT_SECONDS and same == program:
+                return known
             async with self._slots:
                 answer = await _ask(resolved, wanted)
             if answer is None:
+                self._silent[key] = (time.monotonic(), program)
                 return known
             found = {**(known.found if known else {}), **answer.found}
             stamp = await asyncio.to_thread(_stamp, resolved.python, answer.folders)
@@ -210,6 +221,7 @@ async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
             stderr=asyncio.subprocess.DEVNULL,
             env={**os.environ, **resolved.env},
             cwd=Path(resolved.python).parent,
+            start_new_session=True,
         )
     except OSError as error:
         log.warning("The Python %s can't be started: %s", resolved.python, error.strerror)
@@ -227,6 +239,15 @@ async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
         log.warning("The Python %s did not say what is installed.", resolved.python)
     finally:
         if process.returncode is None:
-            process.kill()
+            _kill(process)
             await process.wait()
     return None
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    """End a Python that may be a script which started others."""
+    if os.name == "nt":
+        process.kill()
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

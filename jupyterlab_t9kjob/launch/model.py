@@ -25,6 +25,7 @@ class ScriptOption(Model):
     choices: list[str] = Field(default_factory=list)
     help: str | None = None
     required: bool = False
+    repeatable: bool = Field(False, description="Giving it more than once means something (append, count).")
     flag_value: bool = Field(True, description="What a `flag` sets when given (store_true).")
     off_flag: str | None = Field(
         None, description="The spelling that unsets a `flag` (BooleanOptionalAction), not in `flags`."

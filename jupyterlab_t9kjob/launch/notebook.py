@@ -87,8 +87,8 @@ def convert(data: bytes, name: str) -> Converted:
     Raises
     ------
     FieldError
-        If it is not a notebook, its kernel is not Python, or a cell is not valid Python (with the
-        cell and its line).
+        If it is not a notebook, has no code, its kernel is not Python, or a cell is not valid Python (with the cell
+        and its line).
     """
     content = _load(data, name)
     kernelspec, language_info = (
@@ -100,6 +100,7 @@ def convert(data: bytes, name: str) -> Converted:
             f"{name} is a notebook in {language}. Only Python notebooks can run as a distributed job.",
             reason="NotPython",
             field=FIELD,
+            hint="Choose a notebook with a Python kernel.",
         )
     lines: list[str] = []
     places: list[tuple[int, int]] = []
@@ -117,6 +118,13 @@ def convert(data: bytes, name: str) -> Converted:
             places.append((number, line))
             if dropped is not None:
                 skipped.append(SkippedLine(cell=number, line=line, text=dropped))
+    if not cells:
+        raise FieldError(
+            f"{name} has no code, so there is nothing to run.",
+            reason="NoCode",
+            field=FIELD,
+            hint="Write a code cell and save the notebook.",
+        )
     header = _header(name, "\n".join(lines))
     kernel = kernelspec.get("name")
     converted = Converted(
@@ -299,4 +307,5 @@ def _check(converted: Converted, name: str) -> None:
             f"{name} has a syntax error in cell {cell}, line {line}{column}: {detail}.",
             line=error.line,
             column=error.column,
+            cell=cell,
         ) from cause

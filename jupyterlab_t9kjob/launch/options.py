@@ -26,6 +26,7 @@ ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 FLAG_ACTIONS = frozenset({"store_true", "store_false", "store_const", "append_const", "count"})
 VALUE_ACTIONS = frozenset({"store", "append", "extend"})
+REPEATABLE_ACTIONS = frozenset({"append", "append_const", "extend", "count"})
 CONVERSIONS = frozenset({"str", "int", "float", "Path", "dedent", "expanduser", "abspath"})
 
 
@@ -230,6 +231,7 @@ def _option(call: ast.Call, literals: Literals) -> ScriptOption | None:
         required=nargs not in ("?", "*") and default is None
         if positional
         else _value(call, "required", literals) is True,
+        repeatable=action in REPEATABLE_ACTIONS,
         flag_value=action != "store_false",
         off_flag=next((f"--no-{flag[2:]}" for flag in flags if flag.startswith("--")), None) if boolean else None,
         line=call.lineno,

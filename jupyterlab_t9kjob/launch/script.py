@@ -39,14 +39,18 @@ NEEDED_BY = {"torch.utils.tensorboard": "tensorboard"}
 
 
 class SourceError(FieldError):
-    """A script that Python can't read; `line` and `column` count from 1."""
+    """A script that Python can't read; `line`, `column` and a notebook's `cell` count from 1."""
 
     reason = "SyntaxError"
 
-    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
-        super().__init__(message, field=FIELD, hint="Correct the script and save it.")
+    def __init__(
+        self, message: str, *, line: int | None = None, column: int | None = None, cell: int | None = None
+    ) -> None:
+        what = "script" if cell is None else "cell"
+        super().__init__(message, field=FIELD, hint=f"Correct the {what} and save it.")
         self.line = line
         self.column = column
+        self.cell = cell
 
 
 @dataclass
@@ -79,8 +83,7 @@ def decode(data: bytes, name: str) -> str:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise SourceError(f"{name} has a NUL byte in line {line}: not a script.", line=line)
     try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
-        text = data.decode(encoding)
+        text = data.decode(_encoding(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"{name} has bytes in line {line} that are not {error.encoding}."
@@ -88,6 +91,15 @@ def decode(data: bytes, name: str) -> str:
     except (SyntaxError, LookupError) as error:
         raise SourceError(f"{name} can't be decoded: {error}.", line=1) from error
     return io.IncrementalNewlineDecoder(None, translate=True).decode(text, final=True)
+
+
+def _encoding(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        if "encoding declaration" not in str(error):
+            raise
+        return "utf-8"  # the lines where a declaration might be are not that, which decoding says with the line
 
 
 def parse(source: str, name: str) -> ast.Module | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from ..core.engine import Check
+from ..core.engine import Check, Prepare
 from ..core.errors import FieldError, JobError, NotFound
-from ..core.spec import JobSpec
+from ..core.spec import Entrypoint, JobSpec
 from ..jobs import JobService, Query
 from ..paths import ContentsRoot
 from . import prefill
-from .checks import check, error, unfilled
+from .checks import check, error, log_directories, unfilled
 from .kernels import Kernels
 from .model import Kernel, LaunchPreview, Prefill, PrefillRequest, PreviewRequest, ScriptInfo
 from .notebook import write_script
@@ -99,6 +99,7 @@ class Launch:
             found.append(error(problem))
         try:
             source = await self._source(request.spec)
+            await self._check_types(request.spec)
         except JobError as problem:
             found.append(error(problem))
         found += await check(request.spec, source, kernel, self._kernels)
@@ -108,25 +109,29 @@ class Launch:
         found.sort(key=lambda line: order.index(line.level))
         return LaunchPreview(**{**dict(engine), "checks": found, "kernel": kernel})
 
-    async def admit(self, spec: JobSpec) -> None:
-        """Refuse a job that certainly can't run, and write a notebook's script.
+    async def admit(self, spec: JobSpec) -> Prepare:
+        """Refuse a job that certainly can't run; what is returned writes a notebook's script.
 
         Raises
         ------
         FieldError
-            If the script is not there, outside the root, a folder, unreadable, or not Python; if
-            the kernel is gone, not local, or lacks torch.
-        Conflict
-            If a notebook's script would overwrite a file that was not made here.
+            If a script is not there, outside the root, a folder, unreadable, or not Python; if the kernel is gone,
+            not local, or lacks torch; if a log directory can't be one.
         """
         await self._kernels.usable(spec.runtime.kernel)
         source = await self._source(spec)
-        if source is None:
-            return
-        if source.error is not None:
+        if source is not None and source.error is not None:
             raise source.error
-        if source.converted is not None:
-            await asyncio.to_thread(write_script, source.path, source.converted)
+        await self._check_types(spec)
+        for line in await asyncio.to_thread(log_directories, spec):
+            if line.level == "error":
+                raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
+
+        async def prepare() -> None:
+            if source is not None and source.converted is not None:
+                await asyncio.to_thread(write_script, source.path, source.converted)
+
+        return prepare
 
     async def _clicked(self, path: str | None) -> Source | None:
         """Read the file that a form is for, if it is for one."""
@@ -136,17 +141,32 @@ class Launch:
 
     async def _source(self, spec: JobSpec) -> Source | None:
         """Read the file that a spec runs; None for a module or a command."""
-        if spec.entrypoint.kind not in ("script", "notebook"):
+        return await self._read(spec.entrypoint, FIELD)
+
+    async def _check_types(self, spec: JobSpec) -> None:
+        """Read the scripts that replica types have of their own; raises what is wrong with the first."""
+        for index, group in enumerate(spec.replica_specs):
+            if group.entrypoint is not None and group.entrypoint.kind == "script":
+                field = f"/spec/replica_specs/{index}/entrypoint/value"
+                source = await self._read(group.entrypoint, field)
+                if source is not None and source.error is not None:
+                    source.error.field = field
+                    raise source.error
+
+    async def _read(self, entrypoint: Entrypoint, field: str) -> Source | None:
+        if entrypoint.kind not in ("script", "notebook"):
             return None
-        path = Path(spec.entrypoint.value)
+        path = Path(entrypoint.value)
         if not path.is_absolute():
-            raise FieldError("The entrypoint must be an absolute path.", field=FIELD)
+            raise FieldError("The entrypoint must be an absolute path.", field=field, hint="Begin it with a slash.")
         try:
-            source = await asyncio.to_thread(read_source, self._root, path, FIELD)
+            source = await asyncio.to_thread(read_source, self._root, path, field)
         except NotFound as problem:  # the address exists; a field of the request is wrong
-            raise FieldError(problem.message, field=FIELD, hint=problem.hint, reason="ScriptGone") from problem
-        if source.kind != spec.entrypoint.kind:
+            raise FieldError(problem.message, field=field, hint=problem.hint, reason="ScriptGone") from problem
+        if source.kind != entrypoint.kind:
             raise FieldError(
-                f"{path.name} is a {source.kind}, not a {spec.entrypoint.kind}.", field="/spec/entrypoint/kind"
+                f"{path.name} is a {source.kind}, not a {entrypoint.kind}.",
+                field=field.removesuffix("value") + "kind",
+                hint=f"Choose a {entrypoint.kind}, or say that it is a {source.kind}.",
             )
         return source

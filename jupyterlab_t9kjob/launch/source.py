@@ -14,7 +14,7 @@ from ..core.spec import EntrypointKind
 from ..paths import ContentsRoot, outside
 from .model import NotebookInfo
 from .notebook import Converted, convert, script_path
-from .script import Script, SourceError, decode, read_script
+from .script import MAX_BYTES, Script, SourceError, decode, read_script
 
 MAX_NOTEBOOK = 256 * 1024 * 1024
 MAX_SIBLINGS = 5000
@@ -53,7 +53,9 @@ class Source:
         return self.converted.kernel if self.converted else None
 
     def link(self, line: int | None) -> Link:
-        """Return where a line of the script lies: a notebook's is found by its cell."""
+        """Return where a line of the script, or its error, lies: a notebook's is found by its cell."""
+        if self.error is not None and self.error.cell is not None:
+            return Link(kind="file", label=f"{self.path.name}, cell {self.error.cell}", path=self.api)
         if self.converted is None or line is None:
             label = f"{self.path.name}:{line}" if line else self.path.name
             return Link(kind="file", label=label, path=self.api, line=line)
@@ -100,7 +102,11 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
         raise outside(path, root.folder, field_)
     data = _read(path, field_)
     if path.suffix == ".ipynb":
-        return _notebook(path, api, data)
+        try:
+            return _notebook(path, api, data)
+        except FieldError as problem:
+            problem.field = field_
+            raise
     source = Source(path, api, "script")
     try:
         source.script = read_script(decode(data, path.name), path.name, _siblings(path.parent))
@@ -110,6 +116,12 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
 
 
 def _notebook(path: Path, api: str, data: bytes) -> Source:
+    if len(data) > MAX_NOTEBOOK:
+        raise FieldError(
+            f"{path.name} is larger than {MAX_NOTEBOOK // 1024**2} MiB.",
+            reason="TooLarge",
+            hint="Clear its outputs and save it.",
+        )
     source = Source(path, api, "notebook")
     try:
         source.converted = convert(data, path.name)
@@ -120,7 +132,8 @@ def _notebook(path: Path, api: str, data: bytes) -> Source:
 
 
 def _read(path: Path, field_: str) -> bytes:
-    if path.suffix not in (".py", ".ipynb") and not os.path.isdir(path):  # noqa: PTH112 (raises at long names)
+    most = {".py": MAX_BYTES, ".ipynb": MAX_NOTEBOOK}.get(path.suffix)
+    if most is None and not os.path.isdir(path):  # noqa: PTH112 (raises at long names)
         raise FieldError(
             f"{path.name} is neither a Python script nor a notebook.",
             reason="NotAScript",
@@ -132,7 +145,7 @@ def _read(path: Path, field_: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return file.read(MAX_NOTEBOOK)
+                return file.read((most or 0) + 1)  # one more, which says that it is too large
         raise OSError(errno.EINVAL, "Not a regular file")
     except FileNotFoundError as error:
         raise NotFound(

@@ -45,15 +45,19 @@ ANSWERS: dict[str, Any] = {
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,
 }
+PATH_PARTS = {"action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]}}
+# What every operation may answer; and those with a body.
+COMMON = (400, 403, 404, 503)
+COMMON_WITH_BODY = (413, 422)
 ERRORS = {
     400: "Malformed",
     403: "Not allowed",
-    404: "Not found",
+    404: "Not found, or asked from another origin",
     409: "Exists, or not possible in this phase",
     413: "Too large",
     422: "A field is wrong",
     502: "The process behind it does not answer",
-    503: "Unavailable",
+    503: "Unavailable, or stopping",
 }
 
 
@@ -97,7 +101,7 @@ def _answer(what: str | None) -> dict[str, Any]:
 def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
     result: dict[str, Any] = {"operationId": spec["operationId"], "summary": spec["summary"]}
     parameters: list[dict[str, Any]] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": PATH_PARTS.get(name, {"type": "string"})}
         for name in re.findall(r"{(\w+)}", path)
     ]
     for name, schema in spec.get("query", {}).items():
@@ -116,7 +120,7 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
     if "x-socket" in spec:
         result["x-socket"] = spec["x-socket"]
         answers["101"] = {"description": "The socket is open"}
-    for code in [403, *spec.get("errors", [])]:
+    for code in (*COMMON, *(COMMON_WITH_BODY if "body" in spec else ()), *spec.get("errors", [])):
         answers[str(code)] = {**_answer("ApiError"), "description": ERRORS[code]}
     result["responses"] = dict(sorted(answers.items()))
     return result
@@ -133,11 +137,23 @@ def document() -> dict[str, Any]:
             "version": version("jupyterlab_t9kjob"),
             "description": "Below `t9kjob/` of the Jupyter server's base URL.",
         },
+        "security": [{"token": []}],
         "paths": {
             f"/t9kjob/{path}": {verb: _operation(path, spec, components) for verb, spec in verbs.items()}
             for path, verbs in routes.items()
         },
-        "components": {"schemas": components},
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "Authorization",
+                    "description": "`token …` with the Jupyter server's token; pages of the server send a cookie and"
+                    " its `X-XSRFToken` instead.",
+                }
+            },
+        },
     }
 
 

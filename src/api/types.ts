@@ -2674,6 +2674,12 @@ export interface components {
              */
             required: boolean;
             /**
+             * Repeatable
+             * @description Giving it more than once means something (append, count).
+             * @default false
+             */
+            repeatable: boolean;
+            /**
              * Flag Value
              * @description What a `flag` sets when given (store_true).
              * @default true

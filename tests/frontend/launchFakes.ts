@@ -26,6 +26,7 @@ export function option(
     choices: [],
     help: null,
     required: false,
+    repeatable: false,
     flag_value: true,
     off_flag: null,
     line: 1,

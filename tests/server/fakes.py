@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from jupyterlab_t9kjob.core.engine import Capability, EngineInfo, Listener, LogFile, Preview
+from jupyterlab_t9kjob.core.engine import Capability, EngineInfo, Listener, LogFile, Prepare, Preview
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
@@ -82,12 +82,22 @@ class FakeEngine:
     async def created_by(self, request_id: str) -> Job | None:
         return self.known.get(self.requests.get(request_id, ""))
 
-    async def create(self, spec: JobSpec, *, namespace: str, request_id: str, rerun_of: str | None = None) -> Job:
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        request_id: str,
+        rerun_of: str | None = None,
+        prepare: Prepare | None = None,
+    ) -> Job:
         await self.gate.wait()
         if request_id in self.requests:
             return self.known[self.requests[request_id]]
         if any(job.name == spec.name and not job.deleted for job in self.known.values()):
             raise Conflict(f"There is a job {spec.name} already.", field="/spec/name")
+        if prepare is not None:
+            await prepare()
         self.created += 1
         job = self.put(spec=spec, request_id=request_id, rerun_of=rerun_of, phase="Pending")
         self.requests[request_id] = job.uid
@@ -98,7 +108,7 @@ class FakeEngine:
         if self.conflict is not None:
             raise self.conflict
         if job.phase in ("Succeeded", "Failed") and action != "delete":
-            raise Conflict(f"This job has ended, so it can't be asked to {action}.")
+            raise Conflict(f"{job.name} has ended, so it can't be {action}ed.")
         if remove:
             self.removals.append(uid)
         return self.change(uid, pending_action=PENDING[action])
@@ -106,7 +116,7 @@ class FakeEngine:
     async def remove(self, uid: str) -> None:
         job = await self.job(uid)
         if not job.deleted and job.phase not in ("Succeeded", "Failed"):
-            raise Conflict("This job has not ended.", hint="Stop or delete it first.")
+            raise Conflict(f"{job.name} has not ended.", hint="Stop or delete it first.")
         del self.known[uid]
         self.tell(job.id, None)
 
@@ -171,10 +181,14 @@ class FakeLaunch:
         self.admitted: list[JobSpec] = []
         self.refusal: Exception | None = None
 
-    async def admit(self, spec: JobSpec) -> None:
+    async def admit(self, spec: JobSpec) -> Prepare:
         if self.refusal is not None:
             raise self.refusal
-        self.admitted.append(spec)
+
+        async def prepare() -> None:
+            self.admitted.append(spec)
+
+        return prepare
 
     async def preview(self, request: object) -> LaunchPreview:
         return LaunchPreview(command="torchrun", summary="1 process on this machine")

@@ -11,7 +11,9 @@ from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from jupyter_server._tz import utcnow
+from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob import app as app_module
 from jupyterlab_t9kjob.app import T9kJobApp
@@ -95,12 +97,27 @@ async def test_stop_ends_everything_in_bounded_time(fakes: SimpleNamespace, app:
     assert not [task for task in asyncio.all_tasks() if "jupyterlab_t9kjob" in str(task.get_coro())]
     assert not fakes.engine.listeners
 
+    app.stopping = False
     await app.services()
     monkeypatch.setattr(app_module, "STOP_SECONDS", 0.1)
     monkeypatch.setattr(fakes.engine, "stop", lambda: asyncio.sleep(60))
     began = time.monotonic()
     await app.stop_extension()
     assert time.monotonic() - began < 5
+
+
+async def test_a_page_that_comes_back_starts_nothing(fakes: SimpleNamespace, app: T9kJobApp, open_page, api: Api):
+    job = fakes.engine.put()
+    await app.services()
+    stopping = asyncio.create_task(app.stop_extension())
+    while not stopping.done():
+        answer = await api("GET", "jobs")
+        assert (answer.status, answer.json["reason"]) == (503, "Stopping")
+    for parts in (("stream",), ("jobs", job.id, "logs")):
+        with pytest.raises(HTTPClientError) as caught:
+            await open_page(*parts)
+        assert caught.value.code == 503
+    assert app._services is None and not fakes.engine.listeners and not app.sockets
 
 
 def test_loading_imports_nothing_heavy():

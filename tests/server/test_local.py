@@ -181,7 +181,8 @@ async def test_what_can_not_run_is_refused_at_its_field(
 
 async def test_create_is_idempotent_over_a_restart(submit: Submit, api: Api, app: Any, jp_root_dir: Path):
     job = await submit("print(1)", processes=1)
-    await app.stop_extension()  # the next request starts it anew, from what is on disk
+    await app.stop_extension()
+    app.stopping = False  # the next request starts it anew, from what is on disk
     body = {"spec": job["spec"], "request_id": "request-train-1"}
     answer = await api("POST", "jobs", body=body)
     assert (answer.status, answer.json["id"]) == (201, job["id"])

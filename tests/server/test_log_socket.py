@@ -10,6 +10,8 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core.errors import NotFound
+from jupyterlab_t9kjob.handlers.logs import LogsHandler
 from jupyterlab_t9kjob.logs import follow
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
@@ -262,6 +264,35 @@ async def test_a_job_that_is_removed_while_it_is_looked_at(engine: FakeEngine, o
     assert (await page.receive())["streams"]
     await engine.remove(job.uid)
     assert (await page.receive())["streams"] == []
+
+
+async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_page, app: T9kJobApp, monkeypatch):
+    """A message that came meanwhile is not waited with for ever."""
+    job, found, gone, came = engine.put(phase="Failed"), engine.log_files, asyncio.Event(), asyncio.Event()
+    answer = LogsHandler.answer
+
+    async def note(self: LogsHandler, message: str) -> None:
+        came.set()
+        await answer(self, message)
+
+    async def once(uid: str):
+        engine.log_files = vanished
+        return await found(uid)
+
+    async def vanished(uid: str):
+        await gone.wait()
+        raise NotFound("This job does not exist.")
+
+    monkeypatch.setattr(LogsHandler, "answer", note)
+    engine.log_files = once
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="read", request=1, anchor="start")
+    await asyncio.wait_for(came.wait(), 20)
+    gone.set()
+    assert (await page.receive())["reason"] == "NotFound"
+    assert await page.receive() is None
+    await eventually(lambda: not app.sockets)
+    await eventually(lambda: not [task for task in asyncio.all_tasks() if "receive_frame" in repr(task.get_coro())])
 
 
 @pytest.mark.parametrize(

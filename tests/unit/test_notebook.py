@@ -181,8 +181,11 @@ def test_odd_parts_are_passed_over() -> None:
         "metadata": None,
         "cells": [None, 3, {"cell_type": "code"}, {"cell_type": "code", "source": 4}],
     }
+    with pytest.raises(FieldError, match="has no code"):
+        convert(json.dumps(content).encode(), "n.ipynb")
+    content["cells"].append({"cell_type": "code", "source": ["print(", 5, "1)"]})
     converted = convert(json.dumps(content).encode(), "n.ipynb")
-    assert (converted.cells, converted.kernel) == (0, None)
+    assert (converted.cells, converted.kernel) == (1, None)
 
 
 def test_an_old_notebook() -> None:

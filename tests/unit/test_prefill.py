@@ -254,12 +254,14 @@ async def test_a_notebook(place: Place) -> None:
     # nothing is written until the job is submitted
     script = place.root / form.notebook.script_path
     assert not script.exists()
-    await place.launch.admit(form.spec)
+    prepare = await place.launch.admit(form.spec)
+    assert not script.exists()
+    await prepare()
     assert "print(1)" in script.read_text()
     assert form.spec.entrypoint.script == str(script)
     script.write_text("mine")
     with pytest.raises(Conflict):
-        await place.launch.admit(form.spec)
+        await (await place.launch.admit(form.spec))()
 
 
 async def test_a_syntax_error_opens_the_form_and_refuses_the_job(place: Place) -> None:

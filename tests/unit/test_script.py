@@ -218,7 +218,8 @@ def test_encodings(data: bytes, text: str) -> None:
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (b"x = 1\ny = '\xff'\n", "line 2"),
+        (b"x = 1\ny = '\xff'\n", "in line 2 that are not utf-8"),
+        (b"x = 1\ny = 1\n\nz = '\xff'\n", "in line 4 that are not utf-8"),
         (b"x = 1\n\0\n", "NUL byte in line 2"),
         (b"# coding: klingon\n", "klingon"),
         (b"#" * (MAX_BYTES + 1), "larger than"),
@@ -250,14 +251,14 @@ def test_what_is_not_a_script(data: bytes, says: str) -> None:
     ],
 )
 def test_hostile_sources_are_survived(source: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     try:
         options_found = read(source).info.options
     except SourceError as error:
         assert error.field
     else:
         assert all(option.default is None for option in options_found)
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_strings_do_not_grow_without_bound() -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...core.engine import Capability, Check
 from ...core.features import unsupported
 from ...core.spec import Entrypoint, JobSpec
-from .command import Interpreter, working_directory
+from .command import Interpreter, processes_of, working_directory
 from .devicepool import DevicePool, PooledDevice
+from .words import word_checks
 
 CAPABILITIES: dict[str, Capability] = {
     name: Capability(supported=reason is None, reason=reason)
@@ -44,6 +46,9 @@ CAPABILITIES: dict[str, Capability] = {
         "exec": "Open a terminal: the processes run on this machine.",
     }.items()
 }
+MOST_REPLICAS = 256
+"""Each is a torchrun of its own, of 200 MB."""
+MOST_PROCESSES = 1024
 _OURS = (
     "--nnodes", "--nproc", "--rdzv", "--redirects", "-r", "--log-dir", "--standalone",
     "--max-restarts", "--tee", "-t", "--node-rank", "--master", "-m", "--module", "--no-python",
@@ -91,6 +96,7 @@ class Checker:
         yield from self._name()
         yield from unsupported(self._spec, CAPABILITIES)
         yield from self._directory()
+        yield from word_checks(self._spec, self._interpreters, self._cwd)
         yield from self._entrypoint(self._spec.entrypoint, "/spec/entrypoint/value")
         for index, group in enumerate(self._spec.replica_specs):
             if group.entrypoint is not None:
@@ -108,7 +114,7 @@ class Checker:
         name = self._spec.name
         if name in self._names:
             message = f"There is a job named “{name}” already."
-            yield _error("NameTaken", message, "/spec/name", "Choose another name.")
+            yield _error("NameTaken", message, "/spec/name", "Choose another name, or delete that job.")
         else:
             yield Check(level="passed", code="NameFree", message=f"{name} is free.")
 
@@ -117,14 +123,24 @@ class Checker:
         if not self._spec.working_dir and self._spec.entrypoint.kind == "script":
             return  # the script's own folder, and the script is checked
         if not self._cwd.is_absolute():
-            yield _error("NotAbsolute", "The working directory is not an absolute path.", field)
-        elif not self._cwd.exists():
-            message = f"The working directory {self._cwd} does not exist."
-            yield _error("NoDirectory", message, field, "Choose a folder that exists.")
-        elif not self._cwd.is_dir():
-            yield _error("NotADirectory", f"{self._cwd} is not a folder.", field)
-        elif not os.access(self._cwd, os.R_OK | os.X_OK):
-            yield _error("Unreadable", f"The folder {self._cwd} may not be entered.", field)
+            hint = "Begin it with a slash."
+            yield _error("NotAbsolute", "The working directory is not an absolute path.", field, hint)
+            return
+        code = reason = None
+        try:
+            if not stat.S_ISDIR(self._cwd.stat().st_mode):
+                raise NotADirectoryError
+            if not os.access(self._cwd, os.X_OK):
+                code, reason = "Unreadable", "can't be entered: Permission denied"
+        except FileNotFoundError:
+            code, reason = "NoDirectory", "does not exist"
+        except NotADirectoryError:
+            code, reason = "NotADirectory", "is not a folder"
+        except OSError as error:
+            code, reason = "Unreadable", f"can't be entered: {error.strerror}"
+        if code is not None:
+            message = f"The working directory {self._cwd} {reason}."
+            yield _error(code, message, field, "Choose a folder that exists and may be entered.")
 
     def _entrypoint(self, entrypoint: Entrypoint, field: str) -> Iterator[Check]:
         """Check that a script is there; what is in it is the launch form's to check."""
@@ -135,17 +151,18 @@ class Checker:
             yield _error("NotAbsolute", "The entrypoint must be an absolute path.", field)
             return
         try:
-            with path.open("rb"):
-                return
+            mode = path.stat().st_mode  # not opened: a named pipe would wait for its other end
         except FileNotFoundError:
-            hint = "It may have been moved or renamed."
+            hint = "Choose another file; a new one must be saved first."
             yield _error("ScriptGone", f"{path.name} does not exist, or no longer.", field, hint)
-        except IsADirectoryError:
-            hint = "Choose the script in it that is to run."
-            yield _error("IsAFolder", f"{path.name} is a folder.", field, hint)
-        except OSError as error:
-            message = f"{path.name} can't be read: {error.strerror}."
-            yield _error("Unreadable", message, field, "See who may read the file.")
+        except OSError:
+            yield _error("Unreadable", f"{path.name} can't be read.", field, "See who may read the file.")
+        else:
+            if stat.S_ISDIR(mode):
+                hint = "Choose the script or notebook in it that is to run."
+                yield _error("IsAFolder", f"{path.name} is a folder.", field, hint)
+            elif not stat.S_ISREG(mode) or not os.access(path, os.R_OK):
+                yield _error("Unreadable", f"{path.name} can't be read.", field, "See who may read the file.")
 
     def _python(self) -> Iterator[Check]:
         for interpreter in {i.python: i for i in self._interpreters.values()}.values():
@@ -159,12 +176,22 @@ class Checker:
         devices = self._pool.devices()
         yield from self._device_counts(devices)
         torchrun = self._spec.torchrun
+        replicas = self._spec.total_replicas
+        processes = sum((processes_of(self._spec, group) or 0) * group.replicas for group in self._spec.replica_specs)
+        if replicas > MOST_REPLICAS:
+            message = f"{replicas} replicas are more than one machine can run: each is a launcher of its own."
+            hint = f"Ask for at most {MOST_REPLICAS}; processes per replica cost less."
+            yield _error("TooManyReplicas", message, "/spec/replica_specs/0/replicas", hint)
+        elif processes > MOST_PROCESSES:
+            message = f"{processes} processes are more than one machine can run."
+            field = "/spec/torchrun/proc_per_node"
+            yield _error("TooManyProcesses", message, field, f"Ask for at most {MOST_PROCESSES} in all.")
         if torchrun is None:
             return
         field = "/spec/torchrun/proc_per_node"
         asked = [group.resources.device_count for group in self._spec.replica_specs]
         if torchrun.proc_per_node != "gpu":
-            processes, cores = torchrun.proc_per_node * self._spec.total_replicas, cpu_count()
+            cores = cpu_count()
             if processes > cores:
                 message = f"{processes} processes share {cores} CPU cores and slow each other down."
                 yield Check(level="warning", code="FewCores", message=message, field=field)

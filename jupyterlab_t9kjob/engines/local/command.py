@@ -62,32 +62,32 @@ def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: 
     root
         The contents root.
     """
-    cwd = working_directory(spec, root)
-    log_dir = str(log_directory(spec, root))
-    plans = []
+    plans: list[ReplicaPlan] = []
     for group in spec.replica_specs:
-        interpreter = interpreters[group.type]
-        program = program_of(spec, group, interpreter, cwd)
-        resumed = _resumed(spec, group, interpreter, cwd) or program
-        env = {**interpreter.env, "T9KJOB_NAME": spec.name, "T9KJOB_LOG_DIR": log_dir}
-        if spec.torchrun is None:
-            env["PYTHONUNBUFFERED"] = "1"
-        for variable in [*spec.env, *(group.env or [])]:
-            env[variable.name] = variable.value or ""
-        for index in range(group.replicas):
-            plans.append(
-                ReplicaPlan(
-                    name=f"{group.type}-{index}",
-                    restart_policy=group.restart_policy,
-                    launcher=launcher_of(spec, group, interpreter),
-                    program=program,
-                    resumed_program=resumed,
-                    env=env,
-                    processes=processes_of(spec, group),
-                    devices=group.resources.device_count,
-                )
-            )
+        first = plan_first(spec, group, interpreters[group.type], root)
+        plans += [ReplicaPlan(**{**first, "name": f"{group.type}-{index}"}) for index in range(group.replicas)]
     return plans
+
+
+def plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root: Path | None) -> ReplicaPlan:
+    """Return how the first replica of a type is started; the others have other names."""
+    cwd = working_directory(spec, root)
+    program = program_of(spec, group, interpreter, cwd)
+    env = {**interpreter.env, "T9KJOB_NAME": spec.name, "T9KJOB_LOG_DIR": str(log_directory(spec, root))}
+    if spec.torchrun is None:
+        env["PYTHONUNBUFFERED"] = "1"
+    for variable in [*spec.env, *(group.env or [])]:
+        env[variable.name] = variable.value or ""
+    return ReplicaPlan(
+        name=f"{group.type}-0",
+        restart_policy=group.restart_policy,
+        launcher=launcher_of(spec, group, interpreter),
+        program=program,
+        resumed_program=_resumed(spec, group, interpreter, cwd) or program,
+        env=env,
+        processes=processes_of(spec, group),
+        devices=group.resources.device_count,
+    )
 
 
 def processes_of(spec: JobSpec, group: ReplicaSpec) -> int | None:
@@ -129,11 +129,27 @@ def program_of(
     if args is None:
         args = spec.args if group.args is None else group.args
     program = [entrypoint_argument(entrypoint, cwd), *args]
-    if spec.torchrun is not None or entrypoint.kind == "command":
+    if spec.torchrun is not None:
+        return _through_torchrun(program, entrypoint)
+    if entrypoint.kind == "command":
         return program
     if entrypoint.kind == "module":
         return [interpreter.python, "-m", *program]
     return [interpreter.python, *program]
+
+
+def _through_torchrun(program: list[str], entrypoint: Entrypoint) -> list[str]:
+    """Write a program so that torchrun passes it on as it is.
+
+    It takes away a ``--`` that comes first behind the entrypoint, and puts the local rank where an argument has
+    ``$local_rank``: its template reads ``$$`` as one ``$``.
+    """
+    start, *args = program
+    if args[:1] == ["--"]:
+        args.insert(0, "--")
+    if entrypoint.kind != "command":  # which is no argument, but what gets them
+        start = start.replace("$", "$$")
+    return [start, *(argument.replace("$", "$$") for argument in args)]
 
 
 def entrypoint_argument(entrypoint: Entrypoint, cwd: Path) -> str:

@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ...core.disk import trouble_of
-from ...core.engine import Check, EngineInfo, Listener, LogFile, Preview
+from ...core.engine import Check, EngineInfo, Listener, LogFile, Prepare, Preview
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
-from .command import Interpreter, command_text, plan_replicas, working_directory
+from .command import Interpreter, command_text, plan_first, plan_replicas, processes_of, working_directory
 from .devicepool import DevicePool
 from .machine import machine
-from .record import ACTIVE, MachineId, RunPlan, new_record, runtime_directory
+from .record import MachineId, RunPlan, new_record, runtime_directory
 from .settings import Settings
 from .store import Store
 from .storedjob import StoredJob
-from .views import Views, events_of
+from .views import Views, events_of, refusal_of
 
 log = logging.getLogger(__name__)
 
@@ -190,13 +190,14 @@ class LocalEngine:
         except FieldError as error:
             return Preview(command="", summary=error.message, checks=[_check(error)])
         checks = await self._check(spec, interpreters)
-        plans = plan_replicas(spec, interpreters, self._root)
-        kernel_env = interpreters[spec.replica_specs[0].type].env
-        added = {k: v for k, v in plans[0]["env"].items() if kernel_env.get(k) != v}
+        first = spec.replica_specs[0]
+        plan = plan_first(spec, first, interpreters[first.type], self._root)
+        kernel_env = interpreters[first.type].env
+        added = {k: v for k, v in plan["env"].items() if kernel_env.get(k) != v}
         return Preview(
-            command=command_text(plans[0], working_directory(spec, self._root), len(plans)),
+            command=command_text(plan, working_directory(spec, self._root), spec.total_replicas),
             environment=added,
-            summary=_summary(spec, [plan["processes"] for plan in plans]),
+            summary=_summary(spec),
             checks=checks,
         )
 
@@ -213,6 +214,7 @@ class LocalEngine:
         namespace: str,
         request_id: str,
         rerun_of: str | None = None,
+        prepare: Prepare | None = None,
     ) -> Job:
         """Create a job and start it; the same `request_id` again returns the first one.
 
@@ -227,10 +229,13 @@ class LocalEngine:
         """
         await self._demand_home()
         interpreters = await self._interpreters(spec)
-        problem = first_error(await self._check(spec, interpreters))
-        if problem is not None and problem.code != "NameTaken":  # the store decides on names
-            raise FieldError(problem.message, reason=problem.code, field=problem.field, hint=problem.hint)
         what = "The job could not be written"
+        problem = first_error(await self._check(spec, interpreters))
+        if problem is not None and await self._in_store(what, self._store.by_request, request_id) is None:
+            kind = Conflict if problem.code == "NameTaken" else FieldError
+            raise kind(problem.message, reason=problem.code, field=problem.field, hint=problem.hint)
+        if prepare is not None:
+            await prepare()
         plan = await self._in_store(what, self._plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
         document = spec.model_dump(mode="json")
@@ -272,7 +277,8 @@ class LocalEngine:
         end = time.monotonic() + LEAVING_SECONDS
         while not await self._in_store("The job could not be removed", self._remove, uid):
             if time.monotonic() > end:
-                raise Conflict("This job still runs.", hint="Stop or delete it first.")
+                name = self._store.get(uid).name
+                raise Conflict(f"{name} still runs, so its record can't be removed.", hint="Stop or delete it first.")
             await asyncio.sleep(_POLL_SECONDS)
         await self._look()
 
@@ -289,19 +295,8 @@ class LocalEngine:
     def _demand(self, job: StoredJob, action: Action) -> None:
         """Raise `Conflict` unless the action makes sense now."""
         summary = self._summary(job)
-        if action in summary.actions or (action == "delete" and summary.pending_action == "deleting"):
-            return
-        if summary.read_only is not None:
-            raise Conflict(summary.read_only, reason="ReadOnly")
-        if job.record is None:
-            raise Conflict(f"This job's record can't be read, so it can't be asked to {action}.", hint="Remove it.")
-        if action == "remove" and summary.phase in ACTIVE:
-            raise Conflict("This job has not ended.", hint="Stop or delete it first.")
-        if summary.phase not in ACTIVE:
-            raise Conflict(f"This job has ended, so it can't be asked to {action}.")
-        if summary.pending_action in ("stopping", "deleting"):
-            raise Conflict(f"This job is {summary.pending_action}, so it can't be asked to {action}.")
-        raise Conflict(f"A job that is {summary.phase.lower()} can't be asked to {action}.")
+        if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
+            raise refusal_of(summary, action)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -397,10 +392,17 @@ class LocalEngine:
         return await self._lab_kernels()
 
     async def _interpreters(self, spec: JobSpec) -> dict[str, Interpreter]:
-        found = {}
-        for group in spec.replica_specs:
-            kernel = group.runtime.kernel if group.runtime is not None else None
-            found[group.type] = await self._resolve(kernel or spec.runtime.kernel)
+        found: dict[str, Interpreter] = {}
+        known: dict[str | None, Interpreter] = {}
+        for index, group in enumerate(spec.replica_specs):
+            own = group.runtime.kernel if group.runtime is not None else None
+            kernel = own or spec.runtime.kernel
+            try:
+                known[kernel] = found[group.type] = known.get(kernel) or await self._resolve(kernel)
+            except FieldError as error:
+                if own:
+                    error.field = f"/spec/replica_specs/{index}/runtime/kernel"
+                raise
         return found
 
     async def _check(self, spec: JobSpec, interpreters: dict[str, Interpreter]) -> list[Check]:
@@ -427,13 +429,12 @@ class LocalEngine:
         )
 
 
-def _summary(spec: JobSpec, processes: list[int | None]) -> str:
-    if spec.torchrun is None:
-        count: int | None = len(processes)
-    else:
-        count = None if None in processes else sum(filter(None, processes))
-    what = "One process per GPU" if count is None else f"{count} process{'es' * (count != 1)}"
-    replicas = f" in {len(processes)} replicas" if len(processes) > 1 and spec.torchrun else ""
+def _summary(spec: JobSpec) -> str:
+    each = [(processes_of(spec, group), group.replicas) for group in spec.replica_specs]
+    count = sum((processes or 0) * replicas for processes, replicas in each)
+    unknown = any(processes is None for processes, _ in each)
+    what = "One process per GPU" if unknown else f"{count} process{'es' * (count != 1)}"
+    replicas = f" in {spec.total_replicas} replicas" if spec.total_replicas > 1 and spec.torchrun else ""
     return f"{what}{replicas} on this machine"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.engine import LogFile
+from ...core.errors import Conflict
 from ...core.job import (
     Action,
     Attempt,
@@ -37,6 +38,13 @@ _PENDING: dict[tuple[str, str], PendingAction] = {
     ("Paused", "run"): "resuming",
     **{(phase, "pause"): "pausing" for phase in ("Pending", "Running", "Resuming")},
     **{(phase, "stop"): "stopping" for phase in ACTIVE},
+}
+_DONE: dict[Action, str] = {
+    "pause": "paused",
+    "resume": "resumed",
+    "stop": "stopped",
+    "delete": "deleted",
+    "rerun": "run again",
 }
 
 
@@ -170,6 +178,22 @@ def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
     if desired not in ("run", "pause"):
         return ["stop", "rerun", "delete"]
     return ["resume" if phase == "Paused" else "pause", "stop", "rerun", "delete"]
+
+
+def refusal_of(job: JobSummary, action: Action) -> Conflict:
+    """Return why an action that is none of a job's makes no sense now."""
+    if job.read_only is not None:
+        return Conflict(job.read_only, reason="ReadOnly")
+    if action == "remove":
+        return Conflict(f"{job.name} has not ended, so its record can't be removed.", hint="Stop or delete it first.")
+    if job.phase == "Unknown":
+        message = f"The record of {job.name} can't be read, so it can't be {_DONE[action]}."
+        return Conflict(message, hint="Remove it.")
+    if job.phase in ACTIVE:
+        state = f"is {job.pending_action if job.pending_action in ('stopping', 'deleting') else job.phase.lower()}"
+    else:
+        state = "is deleted" if job.deleted else "has ended"
+    return Conflict(f"{job.name} {state}, so it can't be {_DONE[action]}.")
 
 
 def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
