@@ -19,7 +19,7 @@ from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
-from .command import Interpreter, command_text, plan_first, plan_replicas, processes_of, working_directory
+from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool
 from .machine import machine
 from .record import MachineId, RunPlan, new_record, runtime_directory
@@ -197,7 +197,7 @@ class LocalEngine:
         return Preview(
             command=command_text(plan, working_directory(spec, self._root), spec.total_replicas),
             environment=added,
-            summary=_summary(spec),
+            summary=size_text(spec),
             checks=checks,
         )
 
@@ -427,15 +427,6 @@ class LocalEngine:
             rendezvous_port=self._settings.rendezvous_port,
             devices=self._pool.plan(),
         )
-
-
-def _summary(spec: JobSpec) -> str:
-    each = [(processes_of(spec, group), group.replicas) for group in spec.replica_specs]
-    count = sum((processes or 0) * replicas for processes, replicas in each)
-    unknown = any(processes is None for processes, _ in each)
-    what = "One process per GPU" if unknown else f"{count} process{'es' * (count != 1)}"
-    replicas = f" in {spec.total_replicas} replicas" if spec.total_replicas > 1 and spec.torchrun else ""
-    return f"{what}{replicas} on this machine"
 
 
 def _check(error: FieldError) -> Check:
