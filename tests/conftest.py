@@ -1,16 +1,20 @@
 """What every Python test shares."""
 
-import shutil
-import subprocess
-
+import pynvml
 import pytest
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
 
 def _gpu() -> bool:
-    smi = shutil.which("nvidia-smi")
-    return smi is not None and b"GPU" in subprocess.run([smi, "-L"], capture_output=True).stdout
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return False
+    try:
+        return bool(pynvml.nvmlDeviceGetCount())
+    finally:
+        pynvml.nvmlShutdown()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
