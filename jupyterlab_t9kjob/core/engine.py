@@ -102,11 +102,14 @@ class LogFile:
         The bytes as they were written.
     index
         (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.index`; None if there is none.
+    cuts
+        Record of what was cut out of it, see `jupyterlab_t9kjob.logs.cuts`; None if nothing ever is.
     """
 
     stream: LogStream
     path: Path
     index: Path | None
+    cuts: Path | None = None
 
 
 Listener = Callable[[str, JobSummary | None], None]

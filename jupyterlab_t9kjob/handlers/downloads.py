@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from typing import Any
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tornado.iostream import StreamClosedError
@@ -13,11 +14,16 @@ from tornado.iostream import StreamClosedError
 from ..core.errors import NotFound
 from .base import ApiHandler, guarded
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..core.engine import LogFile
+
 CHUNK = 256 * 1024
 
 
 class _Download(ApiHandler):
-    def begin(self, content_type: str, filename: str | None) -> None:
+    def begin(self, content_type: str, filename: str | None = None) -> None:
         """Set the headers; with a filename browsers save the answer rather than show it."""
         self.set_header("Content-Type", content_type)
         self.set_header("X-Content-Type-Options", "nosniff")
@@ -27,6 +33,18 @@ class _Download(ApiHandler):
             self.set_header(
                 "Content-Disposition", f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename)}"
             )
+
+    async def send(self, pieces: Generator[bytes, None, None]) -> None:
+        """Send what a generator makes, piece by piece, as fast as the browser takes it."""
+        try:
+            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+                if piece:
+                    self.write(piece)
+                    await self.flush()
+        except StreamClosedError:
+            return  # the browser has gone
+        finally:
+            pieces.close()
 
     def finish(self, *args: Any, **kwargs: Any) -> Any:
         """Keep the content type that `begin` has set."""
@@ -39,7 +57,8 @@ class LogFileHandler(_Download):
 
     @guarded
     async def get(self, ident: str, stream: str) -> None:
-        """Send the bytes as they were written."""
+        """Send the bytes as they were written; in a download a line says where some were cut out."""
+        from ..logs import cuts
         from ..logs.sources import open_log, size_of
 
         offset = self.query("offset", 0)
@@ -57,20 +76,26 @@ class LogFileHandler(_Download):
         except FileNotFoundError:
             raise NotFound("This log file has been removed.", reason="NoSuchStream") from None
         try:
-            end = min(offset + limit, size_of(descriptor))
-            self.begin("application/octet-stream", f"{job.name}.{stream}.log" if download else None)
-            self.set_header("Content-Length", max(0, end - offset))
-            while offset < end:
-                data = await asyncio.to_thread(os.pread, descriptor, min(CHUNK, end - offset), offset)
-                if not data:
-                    break  # the file has been cut meanwhile; the length tells the client
-                offset += len(data)
-                self.write(data)
-                await self.flush()
-        except StreamClosedError:
-            return  # the browser has gone
+            size = size_of(os.fstat(descriptor))
+            if download:
+                self.begin("application/octet-stream", f"{job.name}.{stream}.log")
+                if file.stream.complete and not file.stream.removed:  # else the length is not known before the end
+                    self.set_header("Content-Length", size)
+                await self.send(cuts.whole(descriptor, size, file.cuts))
+            else:
+                end = min(offset + limit, size)
+                self.begin("application/octet-stream")
+                self.set_header("Content-Length", max(0, end - offset))
+                await self.send(_range(descriptor, offset, end))
         finally:
             os.close(descriptor)
+
+
+def _range(descriptor: int, start: int, end: int) -> Generator[bytes, None, None]:
+    """Return the bytes from `start` to `end`; fewer if the file was made shorter, which the length tells the client."""
+    while start < end and (data := os.pread(descriptor, min(CHUNK, end - start), start)):
+        start += len(data)
+        yield data
 
 
 class LogArchiveHandler(_Download):
@@ -81,17 +106,11 @@ class LogArchiveHandler(_Download):
         """Send all streams in a ZIP file."""
         from ..logs.archive import zipped
 
+        def member(file: LogFile) -> tuple[str, Path, Path | None]:
+            return f"{job.name}/{file.stream.id}.log", file.path, file.cuts
+
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
-        members = [(f"{job.name}/{file.stream.id}.log", file.path) for file in await jobs.log_files(ident)]
+        members = [member(file) for file in await jobs.log_files(ident)]
         self.begin("application/zip", f"{job.name}-logs.zip")
-        pieces = zipped(members)
-        try:
-            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-                if piece:
-                    self.write(piece)
-                    await self.flush()
-        except StreamClosedError:
-            return
-        finally:
-            pieces.close()
+        await self.send(zipped(members))

@@ -156,6 +156,7 @@ class LogsHandler(Socket):
                 regex=request.regex,
                 case_sensitive=request.case_sensitive,
                 limit=request.limit,
+                context=request.context,
             )
         except JobError as error:
             await self.refuse(error, request.request)

@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Generator
 from pathlib import Path
 
+from . import cuts
 from .sources import open_log, size_of
 
-CHUNK = 256 * 1024
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """A ZIP file knows no time before."""
 
@@ -35,32 +35,30 @@ class _Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def zipped(files: list[tuple[str, Path]]) -> Generator[bytes, None, None]:
+def zipped(files: list[tuple[str, Path, Path | None]]) -> Generator[bytes, None, None]:
     """Return the pieces of a ZIP file (blocking).
 
     Parameters
     ----------
     files
-        Name in the archive and path; each is taken as long as it is when its turn comes, and left out if it can't
-        be read then.
+        Name in the archive, path, and path of the record of its cut; each is taken as long as it is when its turn
+        comes, and left out if it can't be read then.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, path in files:
+        for name, path, record in files:
             try:
                 descriptor = open_log(path)
             except OSError:
                 continue
             try:
-                size = size_of(descriptor)
-                changed = time.localtime(os.fstat(descriptor).st_mtime)[:6]
+                status = os.fstat(descriptor)
+                changed = time.localtime(status.st_mtime)[:6]
                 info = zipfile.ZipInfo(name, max(changed, EARLIEST))
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = 0o600 << 16
                 with archive.open(info, "w", force_zip64=True) as member:
-                    place = 0
-                    while place < size and (data := os.pread(descriptor, min(CHUNK, size - place), place)):
-                        place += len(data)
+                    for data in cuts.whole(descriptor, size_of(status), record):
                         member.write(data)
                         yield sink.take()
             finally:

@@ -11,7 +11,6 @@ import contextlib
 import logging
 import threading
 from collections.abc import AsyncIterator, Collection, Mapping
-from pathlib import Path
 
 from pydantic import TypeAdapter
 
@@ -162,6 +161,17 @@ class JobLogs:
         with self._reading:  # the indexes and tails are shared
             return read_page(sources, anchor, direction, limit)
 
+    def _sizes(self) -> list[int]:
+        """Return how much of each file can be read (blocking)."""
+        sizes = []
+        with self._reading:
+            for source in self.sources(None):
+                try:
+                    sizes.append(source.settle(source.path.stat()))
+                except OSError:
+                    sizes.append(0)
+        return sizes
+
     # -- waiting ------------------------------------------------------------------------------------------------------
 
     async def wait_for_growth(self, count: int) -> None:
@@ -180,7 +190,7 @@ class JobLogs:
         while True:
             if self._followers:
                 await asyncio.sleep(INTERVAL)
-                now = await asyncio.to_thread(_sizes, [file.path for file in self._files])
+                now = await asyncio.to_thread(self._sizes)
                 if now != sizes:
                     sizes = now
                     self._grow()
@@ -209,8 +219,8 @@ class JobLogs:
             self._files = []  # the job has been removed while somebody looked
         for file in self._files:
             known = self._sources.get(file.stream.id)
-            if known is None or (known.path, known.index.path) != (file.path, file.index):
-                self._sources[file.stream.id] = Source(file.stream.id, file.path, TimeIndex(file.index))
+            if known is None or (known.path, known.index.path, known.cuts) != (file.path, file.index, file.cuts):
+                self._sources[file.stream.id] = Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts)
         if [_steady(file) for file in self._files] != before:
             self.listed.beat()
             self._grow()
@@ -219,17 +229,6 @@ class JobLogs:
 def _steady(file: LogFile) -> LogStream:
     """Return what of a stream is worth a message; lines tell that it grows."""
     return file.stream.model_copy(update={"size": 0, "first_time": None, "last_time": None})
-
-
-def _sizes(paths: list[Path]) -> list[int]:
-    """Return the files' sizes (blocking)."""
-    sizes = []
-    for path in paths:
-        try:
-            sizes.append(path.stat().st_size)
-        except OSError:
-            sizes.append(0)
-    return sizes
 
 
 class LogService:

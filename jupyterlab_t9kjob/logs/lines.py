@@ -33,6 +33,7 @@ class Line(NamedTuple):
     updates: int
     partial: bool
     cut: bool
+    removed: int = 0
 
 
 class _Update:
@@ -76,14 +77,14 @@ def _blank(data: bytes) -> bool:
     return not data.strip() or (data[:1] == b"\x1b" and not CONTROL.sub(b"", data).strip())
 
 
-def line_of(offset: int, data: bytes) -> Line:
-    """Return the line that `data` is, its newline included if it has one."""
-    partial = data[-1:] != b"\n"
-    body = data if partial else data[:-1]
-    if b"\r" in body or len(body) > MAX_TEXT or partial:
+def line_of(offset: int, data: bytes, *, growing: bool = True) -> Line:
+    """Return the line that `data` is, its newline included if it has one; without one it is partial while `growing`."""
+    ended = data[-1:] == b"\n"
+    body = data[:-1] if ended else data
+    if b"\r" in body or len(body) > MAX_TEXT or not ended:
         update = _Update()
         update.feed(body)
-        return update.line(offset, len(data), partial=partial)
+        return update.line(offset, len(data), partial=growing and not ended)
     return Line(offset, len(data), body.decode("utf-8", "replace"), 1, False, False)
 
 
@@ -107,6 +108,8 @@ class LineReader:
         Bytes that are read; what is written behind that meanwhile is not there.
     tail
         What a reader before this one kept in `tail`.
+    hole
+        Start and end of the bytes that have been removed, if any: one line stands for them.
 
     Attributes
     ----------
@@ -114,9 +117,13 @@ class LineReader:
         To be given to the next reader of the same file.
     """
 
-    def __init__(self, descriptor: int, size: int, tail: Tail | None = None) -> None:
+    def __init__(
+        self, descriptor: int, size: int, tail: Tail | None = None, hole: tuple[int, int] | None = None
+    ) -> None:
         self.size = size
-        self.tail = tail
+        # in a file without a hole everything lies behind an empty one at its start
+        self.hole = (hole[0], min(hole[1], size)) if hole is not None and hole[0] < size else (0, 0)
+        self.tail = tail if tail is not None and tail.start >= self.hole[1] else None
         self.bytes_read = 0
         self._descriptor = descriptor
 
@@ -126,19 +133,45 @@ class LineReader:
         self.bytes_read += len(data)
         return data
 
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Start and end of what is still there."""
+        return [(start, end) for start, end in ((0, self.hole[0]), (self.hole[1], self.size)) if start < end]
+
     def line_start(self, offset: int) -> int:
         """Return where the line that has the byte at `offset` begins; `size` at the end of a finished line."""
         offset = min(offset, self.size)
+        if self.hole[0] <= offset < self.hole[1]:
+            return self.hole[0]
         if self.tail is not None and self.tail.start < offset <= self.tail.end:
             return self.tail.start
+        first = 0 if offset < self.hole[0] else self.hole[1]
         end = offset
-        while end > 0:
-            start = max(0, end - (BLOCK if end == offset else LONG_BLOCK))
+        while end > first:
+            start = max(first, end - (BLOCK if end == offset else LONG_BLOCK))
             found = self.read(start, end).rfind(b"\n")
             if found >= 0:
                 return start + found + 1
             end = start
-        return 0
+        return first
+
+    def line_end(self, offset: int) -> int:
+        """Return where the line that has bytes on both sides of `offset` ends; `offset` if there is none."""
+        if self.hole[0] < offset < self.hole[1]:
+            return self.hole[1]
+        if offset in (0, self.size, *self.hole) or self.read(offset - 1, offset) == b"\n":
+            return offset
+        last = self.hole[0] if offset < self.hole[0] else self.size
+        start = offset
+        while start < last:
+            data = self.read(start, min(start + BLOCK, last))
+            found = data.find(b"\n")
+            if found >= 0:
+                return start + found + 1
+            if not data:
+                break
+            start += len(data)
+        return last
 
     def forward(self, offset: int) -> Iterator[Line]:
         """Return the lines from `offset` on.
@@ -148,72 +181,80 @@ class LineReader:
         if offset >= self.size:
             return
         start = self.line_start(offset)
-        while start < self.size:
-            data = self.read(start, min(start + BLOCK, self.size))
+        if start < self.hole[0]:
+            yield from self._forward(start, self.hole[0])
+            start = self.hole[0]
+        if start < self.hole[1]:
+            yield self._removed()
+            start = self.hole[1]
+        yield from self._forward(start, self.size)
+
+    def backward(self, offset: int) -> Iterator[Line]:
+        """Return the lines before `offset`, the last first; one that has bytes on both sides belongs to them."""
+        end = self.line_end(min(offset, self.size))
+        if end > self.hole[1]:
+            yield from self._backward(self.hole[1], end)
+            end = self.hole[1]
+        if end > self.hole[0]:
+            yield self._removed()
+            end = self.hole[0]
+        yield from self._backward(0, end)
+
+    def _removed(self) -> Line:
+        start, end = self.hole
+        return Line(start, end - start, "", 1, partial=False, cut=False, removed=end - start)
+
+    def _forward(self, start: int, last: int) -> Iterator[Line]:
+        """Return the lines from `start`, where one begins, to `last`."""
+        while start < last:
+            data = self.read(start, min(start + BLOCK, last))
             if not data:
                 return  # the file has been cut meanwhile
             begin = 0
             while (end := data.find(b"\n", begin) + 1) > 0:
                 yield line_of(start + begin, data[begin:end])
                 begin = end
-            rest = start + begin
-            if start + len(data) >= self.size:
+            if start + len(data) >= last:
                 if begin < len(data):
-                    yield line_of(rest, data[begin:])
+                    yield line_of(start + begin, data[begin:], growing=last == self.size)
                 return
-            if begin:
-                start = rest
-                continue
-            line = self.long_line(start)
-            yield line
-            start += line.size
+            start += begin
+            if not begin:
+                line = self.long_line(start, last)
+                yield line
+                start += line.size
 
-    def backward(self, offset: int) -> Iterator[Line]:
-        """Return the lines before `offset`, the last first; one that has bytes on both sides belongs to them."""
-        end = self.line_end(min(offset, self.size))
-        while end > 0:
-            start = max(0, end - BLOCK)
+    def _backward(self, first: int, end: int) -> Iterator[Line]:
+        """Return the lines between `first` and `end`, at both of which one begins, the last first."""
+        growing = end == self.size
+        while end > first:
+            start = max(first, end - BLOCK)
             data = self.read(start, end)
             if len(data) < end - start:
                 return  # the file has been cut meanwhile
             stop = len(data)
             while stop > 0:
                 begin = data.rfind(b"\n", 0, stop - 1) + 1
-                if begin == 0 and start > 0:
+                if begin == 0 and start > first:
                     break
-                yield line_of(start + begin, data[begin:stop])
+                yield line_of(start + begin, data[begin:stop], growing=growing)
                 stop = begin
             if stop == len(data):
                 begin = self.line_start(end - 1)
-                yield self.long_line(begin)
+                yield self.long_line(begin, end)
                 end = begin
             else:
                 end = start + stop
 
-    def line_end(self, offset: int) -> int:
-        """Return where the line that has bytes on both sides of `offset` ends; `offset` if there is none."""
-        if offset == 0 or offset == self.size or self.read(offset - 1, offset) == b"\n":
-            return offset
-        start = offset
-        while start < self.size:
-            data = self.read(start, min(start + BLOCK, self.size))
-            found = data.find(b"\n")
-            if found >= 0:
-                return start + found + 1
-            if not data:
-                break
-            start += len(data)
-        return self.size
-
-    def long_line(self, start: int) -> Line:
-        """Return the line at `start`, which is longer than a block."""
+    def long_line(self, start: int, last: int) -> Line:
+        """Return the line at `start`, which is longer than a block and ends before `last`, or there."""
         tail = self.tail
-        if tail is not None and tail.start == start and tail.end <= self.size:
+        if tail is not None and tail.start == start and tail.end <= last:
             place, update = tail.end, copy.copy(tail.update)
         else:
             place, update = start, _Update()
-        while place < self.size:
-            data = self.read(place, min(place + LONG_BLOCK, self.size))
+        while place < last:
+            data = self.read(place, min(place + LONG_BLOCK, last))
             if not data:
                 break
             found = data.find(b"\n")
@@ -222,5 +263,7 @@ class LineReader:
                 return update.line(start, place + found + 1 - start, partial=False)
             update.feed(data)
             place += len(data)
+        if last < self.size:
+            return update.line(start, place - start, partial=False)
         self.tail = Tail(start, place, copy.copy(update))
         return update.line(start, place - start, partial=True)

@@ -58,6 +58,14 @@ def read_page(sources: Sequence[Source], anchor: Anchor, direction: Direction, l
     Page
         With at least one line, unless there is none.
     """
+    while True:
+        page, sound = _read(sources, anchor, direction, limit)
+        if sound:
+            return page
+
+
+def _read(sources: Sequence[Source], anchor: Anchor, direction: Direction, limit: int) -> tuple[Page, bool]:
+    """Return a page, and whether nothing was cut out while it was read."""
     with opened(sources) as files:
         start = {file.stream: file.position(anchor) for file in files}
         lines = _take(files, start, direction, limit)
@@ -69,9 +77,10 @@ def read_page(sources: Sequence[Source], anchor: Anchor, direction: Direction, l
         for file in files:
             file.source.tail = file.reader.tail
         sizes = {file.stream: file.size for file in files}
+        sound = not any(file.was_cut for file in files)
     if direction == "forward":
-        return Page(lines, before=near, after=far, sizes=sizes)
-    return Page(lines[::-1], before=far, after=near, sizes=sizes)
+        return Page(lines, before=near, after=far, sizes=sizes), sound
+    return Page(lines[::-1], before=far, after=near, sizes=sizes), sound
 
 
 def _take(files: list[OpenSource], start: dict[str, int], direction: Direction, limit: int) -> list[LogLine]:
@@ -106,5 +115,6 @@ def _ordered(file: OpenSource, position: int, direction: Direction) -> Iterator[
             updates=line.updates,
             partial=line.partial,
             cut=line.cut,
+            removed=line.removed,
         )
         yield (time or 0.0, file.order, line.offset), public

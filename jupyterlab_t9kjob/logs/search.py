@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TIMEOUT = 20.0
 """Seconds after which a search ends with what it has found."""
-LONGEST_LINE = 1024 * 1024
+LONGEST_HIT = 16 * 1024 * 1024
+"""Bytes: a line and its context, where every character needs an escape."""
 
 PACKAGES = Path(__file__).parents[2]
 
@@ -42,7 +43,9 @@ class Found:
         self.stopped: str | None = None
 
 
-async def search(sources: Sequence[Source], pattern: str, *, regex: bool, case_sensitive: bool, limit: int) -> Found:
+async def search(
+    sources: Sequence[Source], pattern: str, *, regex: bool, case_sensitive: bool, limit: int, context: int
+) -> Found:
     """Find the lines that match. When the caller is cancelled, so is the search.
 
     Raises
@@ -53,14 +56,12 @@ async def search(sources: Sequence[Source], pattern: str, *, regex: bool, case_s
         If the search process can't be run.
     """
     question = Question(
-        files=[
-            (source.stream, str(source.path), str(source.index.path) if source.index.path else None)
-            for source in sources
-        ],
+        files=[(source.stream, str(source.path), _text(source.index.path), _text(source.cuts)) for source in sources],
         pattern=pattern,
         regex=regex,
         case_sensitive=case_sensitive,
         limit=limit,
+        context=context,
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -69,7 +70,7 @@ async def search(sources: Sequence[Source], pattern: str, *, regex: bool, case_s
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
-        limit=LONGEST_LINE,
+        limit=LONGEST_HIT,
     )
     assert process.stdin and process.stdout and process.stderr  # noqa: S101
     found = Found()
@@ -88,6 +89,10 @@ async def search(sources: Sequence[Source], pattern: str, *, regex: bool, case_s
             process.kill()
         await process.wait()
     return found
+
+
+def _text(path: Path | None) -> str | None:
+    return str(path) if path is not None else None
 
 
 async def _collect(output: asyncio.StreamReader, found: Found) -> bool:

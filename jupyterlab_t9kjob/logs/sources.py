@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from . import cuts
 from .index import TimeIndex
 from .lines import LineReader, Tail
 
 Anchor = Literal["start", "end"] | Mapping[str, int] | float
+
+SETTLING = 2.0
+"""Seconds in which bytes that were written get into the index, if there is anybody who keeps it; a tenth is usual."""
 
 
 @dataclass
@@ -28,14 +33,39 @@ class Source:
         Its bytes.
     index
         When they were written.
+    cuts
+        The record of what was cut out; None if nothing ever is.
     tail
         How far an unfinished long line has been read.
+    shown
+        How many bytes have been shown.
     """
 
     stream: str
     path: Path
     index: TimeIndex
+    cuts: Path | None = None
     tail: Tail | None = None
+    shown: int = 0
+
+    def settle(self, status: os.stat_result) -> int:
+        """Return how many bytes can be shown: those that have a time, which they then keep (blocking).
+
+        What was written since the index was last appended to is held back until it is in it, unless that has taken so
+        long that nobody seems to keep the index.
+
+        Parameters
+        ----------
+        status
+            The file's, of this moment.
+        """
+        size = size_of(status)
+        if size > self.index.size:
+            self.index.refresh()
+        if self.index.path is not None and abs(time.time() - status.st_mtime) < SETTLING:
+            size = min(size, max(self.shown, self.index.size))
+        self.shown = size
+        return size
 
 
 class OpenSource:
@@ -57,23 +87,28 @@ class OpenSource:
     """
 
     def __init__(self, source: Source, order: int, descriptor: int) -> None:
-        size = size_of(descriptor)
-        if size > source.index.size:
-            source.index.refresh()
+        status = os.fstat(descriptor)
+        cut = cuts.read(source.cuts)
         self.source = source
         self.stream = source.stream
         self.order = order
-        self.reader = LineReader(descriptor, size, source.tail)
+        self.reader = LineReader(descriptor, source.settle(status), source.tail, cut and cut[:2])
         self._index = source.index
-        self._modified = os.fstat(descriptor).st_mtime
+        self._modified = status.st_mtime
+        self._cut = cut
 
     @property
     def size(self) -> int:
-        """Bytes that the file had when it was opened."""
+        """Bytes that the file had when it was opened, without those that have no time yet."""
         return self.reader.size
 
+    @property
+    def was_cut(self) -> bool:
+        """Whether something was cut out since it was opened: what was read may have been gone already."""
+        return cuts.read(self.source.cuts) != self._cut
+
     def time(self, offset: int) -> float | None:
-        """Return when a byte was written; of bytes that are not indexed yet, when the file was last written to."""
+        """Return when a byte was written; of bytes that are not indexed, when the file was last written to."""
         if offset < self._index.size or self._index.path is None:
             return self._index.time_at(offset)
         return max(self._modified, self._index.span[1] if self._index.span else 0.0)
@@ -103,9 +138,8 @@ def open_log(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
 
 
-def size_of(descriptor: int) -> int:
-    """Return the bytes of an open log file; 0 if it is no file."""
-    status = os.fstat(descriptor)
+def size_of(status: os.stat_result) -> int:
+    """Return the bytes of a log file; 0 if it is no file."""
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 

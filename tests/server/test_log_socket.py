@@ -117,7 +117,7 @@ async def test_a_line_that_grows_is_sent_again(engine: FakeEngine, open_page):
     world = "世界".encode()
     texts = []
     for piece in (b"hello ", world[:4], world[4:], b"\r 10%", b"\r 20%", b"\n"):
-        log.write(piece)
+        log.write(piece, time=1.0)
         while True:
             message = await page.until(type="append")
             await page.send(type="ack", sequence=message["sequence"])
@@ -217,7 +217,7 @@ async def test_many_sockets_cost_one_reader(engine: FakeEngine, open_page, app: 
     job = engine.put()
     log = engine.stream(job, OUT).write(b"start\n", time=1.0)
     reads = looks = 0
-    original_read, original_sizes = follow.read_page, follow._sizes
+    original_read, original_sizes = follow.read_page, follow.JobLogs._sizes
 
     def read(*arguments):
         nonlocal reads
@@ -235,7 +235,7 @@ async def test_many_sockets_cost_one_reader(engine: FakeEngine, open_page, app: 
         assert (await appended(page, 1))[0]["text"] == "start"
     assert len((await app.services()).logs._looks) == 1
     monkeypatch.setattr(follow, "read_page", read)
-    monkeypatch.setattr(follow, "_sizes", sizes)
+    monkeypatch.setattr(follow.JobLogs, "_sizes", sizes)
     log.write(b"news\n", time=2.0)
     for page in pages:
         assert (await appended(page, 1))[0]["text"] == "news"

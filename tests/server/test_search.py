@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import sys
 from typing import Any
 
 import psutil
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.logs import lines, search
+from jupyterlab_t9kjob.logs import grep, lines, prefilter, search, sources
+from jupyterlab_t9kjob.logs.index import TimeIndex
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
 
@@ -95,6 +101,132 @@ async def test_bad_expression(engine: FakeEngine, open_page, pattern: str):
     assert answer["hint"]
 
 
+async def test_context(engine: FakeEngine, open_page):
+    page = await filled(engine, open_page)
+    answer = await find(page, "ünïcode", context=2)
+    (hit,) = answer["hits"]
+    # of its own stream, as `rg` gives those of its own file
+    assert [line["text"] for line in hit["before"]] == ["Epoch 1 loss 0.5"]
+    assert [line["text"] for line in hit["after"]] == ["a.b*c", "epoch epoch"]
+    assert all(line["stream"] == OUT for line in hit["before"] + hit["after"])
+    assert [(line["offset"], line["time"]) for line in hit["before"]] == [(0, 1.0)]
+    (last,) = (await find(page, "partial epoch", context=1))["hits"]
+    assert ([line["text"] for line in last["before"]], last["after"]) == (["epoch epoch"], [])
+    (bare,) = (await find(page, "partial epoch"))["hits"]
+    assert (bare["before"], bare["after"]) == ([], [])
+
+
+PATTERNS = [
+    *("epoch", "É", "[", "a b", "世", "\\ufffd", "k"),
+    *(
+        r"\d+ err",
+        "[a-c]{2}x",
+        "(?:err|wa[rx])n?",
+        "^a",
+        "c$",
+        r"\bab\b",
+        r"\Bb",
+        r"^\s*$",
+        r"[^a-z\s]",
+        r"\W\w",
+        r"\S\D\d",
+    ),
+    *(
+        ".{3}",
+        "a.b",
+        "(a|b)*c",
+        "a{2,1500}",
+        "a{1200}|b",
+        r"(\w)\1",
+        "(?P<n>a)(?(n)b|c)",
+        "(?=a)a(?!b)",
+        "(?<=a)b",
+        "(?<!a)b",
+    ),
+    *(
+        "(?s)a.b",
+        "(?x) a b",
+        "(?i:AB)c",
+        "[é-ü]",
+        "[^é]",
+        r"\Aa",
+        r"b\Z",
+        "",
+        "a*",
+        "x?y+?",
+        r"[\d\-x]",
+        "ſ",
+        "K",
+        "[^\\S]",
+    ),
+    *((r"(?>a+)b", "a++b") if sys.version_info >= (3, 11) else ()),
+]
+PIECES = [
+    *(
+        "a",
+        "b",
+        "c",
+        "ab",
+        "aab",
+        "epoch",
+        "EPOCH",
+        "12 err",
+        "warn",
+        " ",
+        "x",
+        "-",
+        "é",
+        "É",
+        "世",
+        "K",
+        "ſ",
+        "\t",
+        "\x0b",
+    ),
+    *("\n", "\n", "\n\n", "\r", "\r\n", "█", "\xa0"),
+]
+
+
+@pytest.mark.parametrize("with_re2", [True, False])
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    pattern=st.sampled_from(PATTERNS),
+    data=st.lists(
+        st.one_of(st.sampled_from(PIECES).map(str.encode), st.sampled_from([b"\xff", b"\xe4\xb8", b"\0"])), max_size=25
+    ).map(b"".join),
+    regex=st.booleans(),
+    case_sensitive=st.booleans(),
+)
+def test_the_lines_are_those_that_python_finds(
+    tmp_path_factory, monkeypatch, with_re2: bool, pattern: str, data: bytes, regex: bool, case_sensitive: bool
+):
+    """Whatever engine goes through the bytes; one line after the other, as they are shown, by Python itself."""
+    if with_re2:
+        pytest.importorskip("re2")
+    with monkeypatch.context() as patches:
+        if not with_re2:
+            patches.setattr(prefilter, "re2", None)
+        path = tmp_path_factory.getbasetemp() / "found.log"
+        path.write_bytes(data)
+        try:
+            expression = re.compile(pattern if regex else re.escape(pattern), 0 if case_sensitive else re.IGNORECASE)
+        except re.error:
+            return
+        with sources.opened([sources.Source("s", path, TimeIndex(None))]) as (file,):
+            wanted = [line.offset for line in file.reader.forward(0) if expression.search(line.text)]
+        question = grep.Question(
+            files=[("s", str(path), None, None)],
+            pattern=pattern,
+            regex=regex,
+            case_sensitive=case_sensitive,
+            limit=1000,
+            context=0,
+        )
+        *hits, end = grep.search(question)
+        assert [json.loads(hit[1:])["offset"] for hit in hits] == wanted
+        assert end == "c"
+
+
 async def test_lines_beyond_blocks(engine: FakeEngine, open_page):
     job = engine.put()
     log = engine.stream(job, OUT)
@@ -122,7 +254,7 @@ async def test_hostile_expression_is_ended_and_the_server_answers_meanwhile(
     job = engine.put()
     engine.stream(job, OUT).write(b"needle aaa\n" + b"a" * 5000 + b"!\n", time=1.0)
     page = await open_page("jobs", job.id, "logs")
-    asking = asyncio.create_task(find(page, "needle (a+)+|^(a+)+$", regex=True))
+    asking = asyncio.create_task(find(page, r"needle (a+)+|^(a+)+\2$", regex=True))
     while not asking.done():
         assert (await asyncio.wait_for(api("GET", "engines"), 1)).status == 200
     answer = asking.result()
@@ -145,7 +277,7 @@ async def endless(engine: FakeEngine, open_page) -> Page:
     job = engine.put()
     engine.stream(job, OUT).write(b"a" * 5000 + b"!\nneedle\n", time=1.0)
     page = await open_page("jobs", job.id, "logs")
-    await page.send(type="search", request=1, pattern="^(a+)+$", regex=True)
+    await page.send(type="search", request=1, pattern=r"^(a+)+\1$", regex=True)
     await eventually(searches)
     return page
 

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ...logs import cuts
 from .record import JobFiles
 
 INDEX_SUFFIX = ".index"
@@ -41,6 +42,11 @@ class FoundLog(NamedTuple):
     def index_path(self) -> Path:
         """The time index beside it."""
         return self.path.with_name(self.path.name + INDEX_SUFFIX)
+
+    @property
+    def cuts_path(self) -> Path:
+        """The record, beside it, of what was cut out of it."""
+        return self.path.with_name(self.path.name + cuts.SUFFIX)
 
 
 def find_logs(files: JobFiles) -> list[FoundLog]:

@@ -27,6 +27,7 @@ from ...core.job import (
     job_id,
 )
 from ...core.spec import Device, JobSpec
+from ...logs import cuts
 from ...logs.index import RECORD
 from .command import command_of, working_directory
 from .logfiles import FoundLog, find_logs
@@ -121,7 +122,7 @@ class Views:
         for log in find_logs(job.files):
             stream = _stream(log, attempts.get((log.replica, log.attempt)))
             if stream is not None:
-                found.append(LogFile(stream, log.path, log.index_path))
+                found.append(LogFile(stream, log.path, log.index_path, log.cuts_path))
         return found
 
     def _fields(self, job: StoredJob, foreign: bool) -> dict[str, Any]:
@@ -301,6 +302,7 @@ def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
     except OSError:
         return None  # removed since it was listed
     first, last = _span(log)
+    cut = cuts.read(log.cuts_path)
     rank = None
     if log.local_rank is not None and attempt is not None and attempt["first_rank"] is not None:
         rank = attempt["first_rank"] + log.local_rank
@@ -314,6 +316,7 @@ def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
         rank=rank,
         worker_restart=log.worker_restart,
         size=size,
+        removed=cut.end - cut.start if cut is not None else 0,
         first_time=first,
         last_time=last,
         complete=attempt is not None and attempt["ended_at"] is not None,
