@@ -375,7 +375,9 @@ class LocalEngine:
             listener(name or "", summary)
 
     def _summary(self, job: StoredJob) -> JobSummary:
-        return self._views.summary(job, foreign=self._store.is_foreign(job))
+        if job.summary is None or job.active:  # an ended job's stays as it is
+            job.summary = self._views.summary(job, foreign=self._store.is_foreign(job))
+        return job.summary
 
     def _job(self, job: StoredJob) -> Job:
         return self._views.job(job, foreign=self._store.is_foreign(job))

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import math
 import os
 import shutil
 import subprocess
@@ -46,6 +47,8 @@ STARTING_SECONDS = 3.0
 """How long a supervisor may take to show itself before it is started once more."""
 MOST_STARTS = 3
 _FINALITY = {"stop": 1, "delete": 2, "remove": 3}
+REFRESH_SECONDS = 1.0
+"""Between two looks at all jobs, which another server's delete of an ended one calls for."""
 CLOCK_SECONDS = 2.0
 """Coarsest step of a file system's clock."""
 SILENT_SECONDS = 60.0
@@ -69,7 +72,12 @@ class Store:
         self.jobs: dict[str, StoredJob] = {}
         self._directory = home / "jobs"
         self._draft_prefix = f".new-{self.machine['hostname']}-"
+        # Those to which something may still happen; the others cost nothing until the directory changes.
+        self._lively: dict[str, StoredJob] = {}
         self._listed: tuple[int, int, int] | None = None
+        self._list_again_at = 0.0
+        self._outdated = False
+        self._refreshed_at = 0.0
         self._changed: set[str] = set()
         self._children: list[subprocess.Popen[bytes]] = []
 
@@ -91,9 +99,13 @@ class Store:
     def scan(self) -> set[str]:
         """Do what is due; return the uids of jobs that changed or went since the last scan."""
         self._list()
-        for job in list(self.jobs.values()):
-            if job.active or job.unfinished_wish:
-                self._try_to_look_at(job)
+        if self._outdated and time.monotonic() - self._refreshed_at >= REFRESH_SECONDS:
+            self._outdated = False
+            for job in self.jobs.values():
+                self._refresh(job)
+            self._refreshed_at = time.monotonic()
+        for job in list(self._lively.values()):
+            self._try_to_look_at(job)
         self._children = [child for child in self._children if child.poll() is None]
         changed, self._changed = self._changed, set()
         return changed
@@ -113,7 +125,7 @@ class Store:
 
     def by_request(self, request_id: str) -> StoredJob | None:
         """Return the job that was created by this request, also if another server did it."""
-        self._list()
+        self._list(surely=True)
         return next((job for job in self.jobs.values() if job.request_id == request_id), None)
 
     def names(self) -> set[str]:
@@ -144,8 +156,7 @@ class Store:
             self._write(spec, plan, record, request_id)
         job = StoredJob(self._directory / plan["uid"])
         self.jobs[job.uid] = job
-        job.refresh()
-        self._changed.add(job.uid)
+        self._refresh(job)
         if record["outcome"]["phase"] == "Pending":
             try:
                 self._start(job)
@@ -177,8 +188,7 @@ class Store:
             gone = self._directory / f".gone-{uid}"
             with contextlib.suppress(FileNotFoundError):  # another server was faster
                 job.files.path.rename(gone)
-        del self.jobs[uid]
-        self._changed.add(uid)
+        self._forget(uid)
         shutil.rmtree(gone, ignore_errors=True)  # what is left is taken at the next start
         return True
 
@@ -199,23 +209,47 @@ class Store:
 
     # --- watching ----------------------------------------------------------------------------
 
-    def _list(self) -> None:
-        """Find new and vanished jobs; look again at all of them, if there are any."""
+    def _list(self, *, surely: bool = False) -> None:
+        """Find new and vanished jobs, if there are any; the others may have changed then as well.
+
+        Parameters
+        ----------
+        surely
+            Look also if the directory seems unchanged: a change in the same tick of the file system's clock as the
+            last look does not show before `CLOCK_SECONDS` have passed.
+        """
         stamp = stamp_of(self._directory)
-        if stamp is not None and stamp == self._listed:
+        if not surely and stamp is not None and stamp == self._listed and time.monotonic() < self._list_again_at:
             return
-        # A change in the same tick of the file system's clock would not show.
         settled = stamp is not None and abs(time.time() - stamp[0] / 1e9) > CLOCK_SECONDS
-        self._listed = stamp if settled else None
+        self._outdated = self._outdated or settled or stamp != self._listed
+        self._list_again_at = math.inf if settled else time.monotonic() + CLOCK_SECONDS
+        self._listed = stamp
         if stamp is None:  # removed while we ran, with all that was in it
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        present = {entry.name for entry in os.scandir(self._directory) if entry.name[0] != "."}
+        with os.scandir(self._directory) as entries:
+            present = {entry.name for entry in entries if entry.name[0] != "."}
         for uid in set(self.jobs) - present:
-            del self.jobs[uid]
-            self._changed.add(uid)
+            self._forget(uid)
         for uid in present - set(self.jobs):
             self.jobs[uid] = StoredJob(self._directory / uid)
-        self._changed |= {job.uid for job in self.jobs.values() if job.refresh()}
+            self._refresh(self.jobs[uid])
+
+    def _refresh(self, job: StoredJob) -> bool:
+        """Read what has changed of a job; return whether anything has."""
+        if not job.refresh():
+            return False
+        if job.active or job.unfinished_wish:
+            self._lively[job.uid] = job
+        else:
+            self._lively.pop(job.uid, None)
+        self._changed.add(job.uid)
+        return True
+
+    def _forget(self, uid: str) -> None:
+        del self.jobs[uid]
+        self._lively.pop(uid, None)
+        self._changed.add(uid)
 
     def _try_to_look_at(self, job: StoredJob) -> None:
         try:
@@ -228,7 +262,7 @@ class Store:
 
     def _look_at(self, job: StoredJob) -> None:
         now = time.monotonic()
-        changed = job.refresh()
+        changed = self._refresh(job)
         if changed or now - job.attended_at >= ATTEND_SECONDS:
             job.attended_at = now
             if job.record is not None and not self.is_foreign(job):
@@ -237,7 +271,7 @@ class Store:
                 if job.uid not in self.jobs:
                     return  # removed, as was asked
                 job.trouble = None
-                changed = job.refresh() or changed
+                changed = self._refresh(job) or changed
         phase = job.record["outcome"]["phase"] if job.record is not None else None
         if job.record is not None and self.is_foreign(job):
             changed = self._listen_for(job, job.record) or changed

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...core.disk import DiskTrouble
+from ...core.job import JobSummary
 from ...core.spec import NAME_PATTERN, JobSpec
 from .liveprogress import LiveProgress
 from .record import ACTIVE, JobFiles, Record, RunPlan
@@ -35,6 +36,8 @@ class StoredJob:
         When another machine's job was last heard of, if that is too long ago.
     progress
         What its log says while it runs.
+    summary
+        Its row in the list, kept by whoever made it; None after a change.
     disk_trouble
         Why its directory takes no writing at present, while it is active.
     """
@@ -55,6 +58,7 @@ class StoredJob:
         self.attended_at = 0.0
         self.trouble: str | None = None
         self.disk_trouble: DiskTrouble | None = None
+        self.summary: JobSummary | None = None
         self._stamps: tuple[object, ...] = ()
         self._load_static()
 
@@ -83,6 +87,7 @@ class StoredJob:
         if stamps == self._stamps:
             return False
         self._stamps = stamps
+        self.summary = None
         self.desired = self.files.read_desired()
         try:
             self.record = _sound(self.files.read_record())
