@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from typing import Any
 
 import nbformat
 
+from ..core.disk import no_room, trouble_of
 from ..core.errors import Conflict, FieldError
 from ..core.spec import Entrypoint
 from .model import SkippedLine
@@ -167,12 +169,14 @@ def write_script(notebook: Path, converted: Converted) -> Path:
             file.write(converted.text)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a read-only disk says that also of what is not there
+            temporary.unlink(missing_ok=True)
+        trouble = trouble_of(error, path.parent)
         raise FieldError(
-            f"{path.name} can't be written beside the notebook.",
+            f"{path.name} can't be written beside the notebook: {trouble.sentence}.",
             reason="NotWritable",
             field=FIELD,
-            hint="Copy the notebook to a folder that you may write to.",
+            hint=trouble.hint if no_room(error) else "Copy the notebook to a folder that you may write to.",
             verbatim=error.strerror,
         ) from error
     return path

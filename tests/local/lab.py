@@ -50,12 +50,17 @@ class Lab:
         Holds the contents root `work`, the `home` of jobs, and what servers keep.
     hostname
         Makes the server believe that this machine is called so.
+    extensions
+        Server extensions that are loaded besides.
     """
 
-    def __init__(self, folder: Path, *, hostname: str | None = None, **traits: Any) -> None:
+    def __init__(
+        self, folder: Path, *, hostname: str | None = None, extensions: tuple[str, ...] = (), **traits: Any
+    ) -> None:
         self.root, self.home = folder / "work", folder / "home"
         self._folder = folder
         self._hostname = hostname
+        self._extensions = dict.fromkeys(OTHERS, False) | dict.fromkeys(("jupyterlab_t9kjob", *extensions), True)
         self._traits = {"grace_seconds": 10.0, **traits}
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
@@ -64,12 +69,20 @@ class Lab:
     def jobs(self) -> Path:
         return self.home / "jobs"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    @property
+    def url(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
     def start(self) -> None:
         """Start the server and wait until it answers; not for what it then shows."""
         for part in (self.root, self._folder / "config", self._folder / "run"):
             part.mkdir(mode=0o700, exist_ok=True, parents=True)
-        extensions = dict.fromkeys(OTHERS, False) | {"jupyterlab_t9kjob": True}
-        config = {"ServerApp": {"jpserver_extensions": extensions}}
+        config = {"ServerApp": {"jpserver_extensions": self._extensions}}
         (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

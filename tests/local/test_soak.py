@@ -1,0 +1,175 @@
+"""Many jobs through one real server: what it holds afterwards is what it held before.
+
+``T9KJOB_SOAK=3000`` makes it the long one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from tests.local.lab import TOKEN, Lab
+
+JOBS = int(os.environ.get("T9KJOB_SOAK", "60"))
+AT_ONCE = 4
+ENDED = ("Succeeded", "Failed")
+HEADERS = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120 + 5 * JOBS)]
+
+
+@pytest.fixture
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    (tmp_path / "runtime").mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    lab = Lab(tmp_path, extensions=("tests.local.insight",))
+    lab.start()
+    yield lab
+    lab.kill()
+
+
+@dataclass
+class Held:
+    """What a server holds."""
+
+    rss: int
+    objects: Counter[str]
+    tasks: int
+    files: int
+    threads: int
+    children: int
+    listening: int
+    runtime: int
+
+    def __sub__(self, other: Held) -> dict[str, Any]:
+        return {name: value - getattr(other, name) for name, value in vars(self).items()}
+
+
+async def ask(lab: Lab, method: str, path: str, body: Any = None, root: str = "t9kjob/") -> Any:
+    request = HTTPRequest(
+        f"http://{lab.url}/{root}{path}", method, HEADERS, json.dumps(body) if body is not None else None,
+        allow_nonstandard_methods=True, request_timeout=60,
+    )  # fmt: skip
+    answer = await AsyncHTTPClient().fetch(request)
+    return json.loads(answer.body) if answer.body[:1] == b"{" else answer.body
+
+
+def list_all(folder: Path) -> list[Path]:
+    return list(folder.rglob("*"))
+
+
+async def held(lab: Lab) -> Held:
+    """Measure when what was begun has ended: sockets close, and children are collected, a little later."""
+    process = psutil.Process(lab.pid)
+    end = time.monotonic() + 30
+    while process.children() or list_all(lab.jobs):
+        assert time.monotonic() < end
+        await asyncio.sleep(0.1)
+    found: Held | None = None
+    while True:
+        insight = await ask(lab, "GET", "insight", root="")
+        now = Held(
+            rss=process.memory_info().rss,
+            objects=Counter(insight["objects"]),
+            tasks=insight["tasks"],
+            files=process.num_fds(),
+            threads=process.num_threads(),
+            children=len(process.children()),
+            listening=sum(connection.status == "LISTEN" for connection in process.net_connections()),
+            runtime=len(list_all(Path(os.environ["XDG_RUNTIME_DIR"]))),
+        )
+        if found is not None and (now.tasks, now.files) == (found.tasks, found.files):
+            return now
+        found = now
+        assert time.monotonic() < end
+        await asyncio.sleep(0.5)
+
+
+async def socket(lab: Lab, path: str) -> WebSocketClientConnection:
+    return await websocket_connect(HTTPRequest(f"ws://{lab.url}/t9kjob/{path}", headers=HEADERS))
+
+
+async def message(connection: WebSocketClientConnection, kind: str) -> dict[str, Any]:
+    while True:
+        text = await asyncio.wait_for(connection.read_message(), 60)
+        assert text is not None
+        found: dict[str, Any] = json.loads(text)
+        if found["type"] == kind:
+            return found
+
+
+async def one_job(lab: Lab, number: int) -> str:
+    """Do with a job what pages do; return its id, or nothing if it was removed."""
+    spec = {
+        "name": f"soak-{number}",
+        "entrypoint": {"kind": "command", "value": "/bin/echo"},
+        "args": [f"job {number}"],
+        "torchrun": None,
+        "working_dir": str(lab.root),
+    }
+    await ask(lab, "POST", "launch/preview", {"spec": spec})
+    job = await ask(lab, "POST", "jobs", {"spec": spec, "request_id": f"request-{number}"})
+    ident = quote(job["id"], safe="")
+    page, log = await asyncio.gather(socket(lab, "stream"), socket(lab, f"jobs/{ident}/logs"))
+    await log.write_message(json.dumps({"type": "follow", "cursor": {}}))
+    await page.write_message(json.dumps({"type": "subscribe", "details": [job["id"]]}))
+    while job["phase"] not in ENDED:
+        job = (await message(page, "job"))["job"]
+    assert job["phase"] == "Succeeded", job
+    while not (await message(log, "append"))["lines"]:
+        pass
+    await log.write_message(json.dumps({"type": "search", "request": 1, "pattern": "job"}))
+    if number % 3:
+        assert (await message(log, "hits"))["hits"]
+    assert await ask(lab, "GET", f"jobs/{ident}/log-archive")
+    for part in ("events", "replicas", "manifest", "logs"):
+        await ask(lab, "GET", f"jobs/{ident}/{part}")
+    page.close()
+    log.close()
+    if number % 2:
+        await ask(lab, "DELETE", f"jobs/{ident}?remove=true")
+        return ""
+    return ident
+
+
+async def wave(lab: Lab, numbers: range) -> None:
+    """Run jobs, several at a time; half of them stay until all have ended."""
+    waiting, kept = iter(numbers), list[str]()
+
+    async def work() -> None:
+        for number in waiting:
+            kept.append(await one_job(lab, number))
+
+    await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(ask(lab, "POST", f"jobs/{ident}/remove") for ident in kept if ident))
+
+
+async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> None:
+    # What is imported and made once is there after the first third, with its threads.
+    places = [0, JOBS // 3, JOBS * 2 // 3, JOBS]
+    seen = []
+    for start, end in itertools.pairwise(places):
+        await wave(lab, range(start, end))
+        seen.append(await held(lab))
+        print(end, "jobs:", {name: value for name, value in vars(seen[-1]).items() if name != "objects"})
+    before, after, count = seen[0], seen[-1], JOBS - places[1]
+    grown = after - before
+    print("grown:", grown | {"objects": grown["objects"].most_common(20)})
+    assert all(grown[name] <= 0 for name in ("tasks", "files", "children", "listening", "runtime"))
+    assert after.threads < 32
+    assert grown["objects"].total() < 5000 + count
+    assert grown["rss"] < (4 << 20) + 1024 * count
