@@ -52,6 +52,14 @@ class T9kJobApp(ExtensionApp):
         help="Days after its end that a local job's record and logs are kept; None for ever. What a job itself wrote"
         " is never removed, nor is what another machine recorded in the same home.",
     ).tag(config=True)
+    log_bytes_per_job = Integer(
+        None,
+        allow_none=True,
+        min=1_000_000,
+        help="Bytes of log that a local job may have on disk; None for any number. Of one that has more, the middle of"
+        " its largest files is removed while it runs. The file system must be able to make holes in files, as those of"
+        " Linux are.",
+    ).tag(config=True)
     local_jobs_are_activity = Bool(
         True,
         help="While a local job runs, the server counts as active, so that nothing culls it as idle.",
@@ -157,6 +165,7 @@ class T9kJobApp(ExtensionApp):
             local=Settings(
                 grace_seconds=self.grace_seconds,
                 device_pool=self.device_pool,
+                log_bytes=self.log_bytes_per_job,
                 keep_seconds=None if self.keep_finished_days is None else self.keep_finished_days * 86400,
             ),
             tensorboard={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.launch.model import LaunchPreview
-from jupyterlab_t9kjob.logs import index
+from jupyterlab_t9kjob.logs import cuts, index
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 
 PENDING = {"stop": "stopping", "pause": "pausing", "resume": "resuming", "delete": "deleting"}
@@ -154,7 +155,9 @@ class FakeEngine:
         path = self.home / f"{job.uid}.{stream}.log"
         values = {"replica": "worker-0", "attempt": 1, "source": "rank", "size": 0, **fields}
         described = LogStream(id=stream, **values)
-        self.streams.setdefault(job.uid, {})[stream] = LogFile(described, path, path.with_suffix(".index"))
+        self.streams.setdefault(job.uid, {})[stream] = LogFile(
+            described, path, path.with_suffix(".index"), path.with_suffix(".cuts")
+        )
         return Log(path)
 
 
@@ -173,6 +176,14 @@ class Log:
             descriptor = os.open(self.index, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             index.append(descriptor, time, self.path.stat().st_size)
             os.close(descriptor)
+        return self
+
+    def cut(self, start: int, end: int, cap: int = 1000) -> Log:
+        """Take out bytes, as the supervisor does."""
+        cuts.append(self.path.with_suffix(".cuts"), cuts.Cut(start, end, cap))
+        with self.path.open("r+b") as file:
+            file.seek(start)
+            file.write(b"\0" * (end - start))
         return self
 
 
@@ -227,4 +238,4 @@ def summary(job: Job) -> JobSummary:
 
 def sized(file: LogFile) -> LogFile:
     size = file.path.stat().st_size if file.path.exists() else 0
-    return LogFile(file.stream.model_copy(update={"size": size}), file.path, file.index)
+    return dataclasses.replace(file, stream=file.stream.model_copy(update={"size": size}))

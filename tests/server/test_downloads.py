@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from jupyterlab_t9kjob.logs import cuts
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
 
@@ -78,6 +79,40 @@ async def test_a_pipe_in_a_files_place_does_not_hang(engine: FakeEngine, api: Ap
     os.mkfifo(log.path)
     assert (await api("GET", "jobs", job.id, "logs", OUT)).body == b""
     assert (await api("GET", "jobs", job.id, "log-archive")).status == 200
+
+
+async def test_where_bytes_were_removed_a_download_says_so(engine: FakeEngine, api: Api):
+    """Offsets stay those of the file as it was written; there, zeros are in their place."""
+    job = engine.put()
+    data = b"0123456789abcde\n" * 100_000
+    log = engine.stream(job, OUT, complete=True, removed=1_199_200).write(data)
+    log.cut(160_000, 1_359_200, cap=400_000)
+    told = b"[jupyterlab_t9kjob: 1199200 bytes were removed here to keep the log below 400000 bytes]\n"
+    wanted = data[:160_000] + told + data[1_359_200:]
+    assert (await api("GET", "jobs", job.id, "logs", OUT, download="true")).body == wanted
+    archive = zipfile.ZipFile(io.BytesIO((await api("GET", "jobs", job.id, "log-archive")).body))
+    assert archive.read(f"train-1/{OUT}.log") == wanted
+    raw = await api("GET", "jobs", job.id, "logs", OUT, offset=159_990, limit=20)
+    assert raw.body == data[159_990:160_000] + b"\0" * 10
+    assert (await api("GET", "jobs", job.id, "logs", OUT, offset=1_359_200)).body == data[1_359_200:]
+
+
+async def test_a_download_while_bytes_are_removed(tmp_path):
+    """No zeros are sent for lines: what goes before it could be read is told, whatever was sent already."""
+    data = b"".join(b"%014d\n" % number for number in range(200_000))
+    path, record = tmp_path / "log", tmp_path / "log.cuts"
+    path.write_bytes(data)
+    descriptor = os.open(path, os.O_RDWR)
+    pieces = cuts.whole(descriptor, len(data), record)
+    sent = next(pieces)
+    cuts.append(record, cuts.Cut(15, 1_500_000, 10))
+    os.pwrite(descriptor, b"\0" * (1_500_000 - 15), 15)
+    rest = b"".join(pieces)
+    os.close(descriptor)
+    assert sent == data[: len(sent)]
+    told, _, behind = rest.partition(b"\n")
+    assert told.startswith(b"[jupyterlab_t9kjob: %d bytes were removed" % (1_500_000 - len(sent)))
+    assert behind == data[1_500_000:]
 
 
 async def test_archive(engine: FakeEngine, api: Api):

@@ -18,11 +18,11 @@ from jupyterlab_t9kjob.logs.sources import Source
 
 
 @contextmanager
-def reader(path: Path, data: bytes, size: int | None = None, tail: object = None):
+def reader(path: Path, data: bytes, size: int | None = None, tail: object = None, hole: tuple[int, int] | None = None):
     path.write_bytes(data)
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield LineReader(descriptor, len(data) if size is None else size, tail)
+        yield LineReader(descriptor, len(data) if size is None else size, tail, hole)
     finally:
         os.close(descriptor)
 
@@ -65,6 +65,37 @@ def test_every_byte_is_in_one_line_both_ways(tmp_path_factory, data: bytes, plac
                 assert list(file.backward(len(data)))[::-1] == forward
                 offset = int(place * len(data))
                 # a line that has bytes on both sides of the offset is in both parts
+                assert [line for line in forward if line.offset < offset] == list(file.backward(offset))[::-1]
+                after = [line for line in forward if line.offset + line.size > offset] if offset < len(data) else []
+                assert list(file.forward(offset)) == after
+        finally:
+            lines.BLOCK, lines.LONG_BLOCK = 64 * 1024, 1024 * 1024
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=CONTENT, places=st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)))
+def test_one_line_stands_for_what_was_removed(tmp_path_factory, data: bytes, places: tuple[float, float, float]):
+    path = tmp_path_factory.getbasetemp() / "hole.log"
+    start, end = sorted(int(place * len(data)) for place in places[:2])
+    holed = data[:start] + b"\0" * (end - start) + data[end:]
+    wanted = [(at, len(line), 0) for at, line in expected(data[:start])]
+    wanted += [(start, end - start, end - start)] if start < end else []
+    if start < end:
+        wanted += [(end + at, len(line), 0) for at, line in expected(data[end:])]
+    else:
+        wanted = [(at, len(line), 0) for at, line in expected(data)]
+    for block in (16, 1, 64 * 1024):
+        lines.BLOCK, lines.LONG_BLOCK = block, block + 8
+        try:
+            with reader(path, holed, hole=(start, end) if start < end else None) as file:
+                forward = list(file.forward(0))
+                assert [(line.offset, line.size, line.removed) for line in forward] == wanted
+                assert [line.text for line in forward if line.removed] == [""] * (start < end)
+                assert [line for line in forward if line.partial] == [
+                    line for line in forward[-1:] if not line.removed and data[-1:] != b"\n"
+                ]
+                assert list(file.backward(len(data)))[::-1] == forward
+                offset = int(places[2] * len(data))
                 assert [line for line in forward if line.offset < offset] == list(file.backward(offset))[::-1]
                 after = [line for line in forward if line.offset + line.size > offset] if offset < len(data) else []
                 assert list(file.forward(offset)) == after

@@ -109,6 +109,41 @@ async def test_follow_from_a_page(engine: FakeEngine, open_page):
     ]
 
 
+async def test_a_line_stands_for_what_was_removed(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    for number in range(10):
+        log.write(b"line %d\n" % number, time=float(number))
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    message = await page.until(type="append")
+    assert len(message["lines"]) == 10
+    log.cut(14, 63)
+
+    async def read(**request: Any) -> list[tuple[str, int]]:
+        await page.send(type="read", request=7, **request)
+        answer = await page.until(type="page", request=7)
+        return [(line["text"], line["removed"]) for line in answer["lines"]]
+
+    start, hole, end = [("line 0", 0), ("line 1", 0)], ("", 49), [("line 9", 0)]
+    assert await read(anchor="start") == [*start, hole, *end]
+    assert await read(anchor="end", direction="backward") == [*start, hole, *end]
+    assert await read(anchor={OUT: 30}) == [hole, *end]
+    assert await read(anchor={OUT: 30}, direction="backward") == [*start, hole]
+    assert await read(anchor={OUT: 63}) == end
+    # by time: the hole begins with what was written at 2
+    assert await read(anchor=2.0) == [hole, *end]
+    assert await read(anchor=5.0) == end
+    assert await read(anchor=5.0, direction="backward") == [*start, hole]
+    # who follows sees it when their place was cut away, else what is written next
+    log.write(b"more\n", time=11.0)
+    await page.send(type="ack", sequence=message["sequence"])
+    assert [line["text"] for line in await appended(page, 1)] == ["more"]
+    await page.send(type="follow", cursor={OUT: 35})
+    late = await page.until(type="append")
+    assert [(line["offset"], line["removed"]) for line in late["lines"]] == [(14, 49), (63, 0), (70, 0)]
+
+
 async def test_a_line_that_grows_is_sent_again(engine: FakeEngine, open_page):
     job = engine.put()
     log = engine.stream(job, OUT)

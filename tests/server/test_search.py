@@ -227,6 +227,22 @@ def test_the_lines_are_those_that_python_finds(
         assert end == "c"
 
 
+async def test_what_was_removed_is_not_found_but_told_beside_a_hit(engine: FakeEngine, open_page):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    for number in range(10):
+        log.write(b"needle %d\n" % number, time=float(number))
+    log.cut(27, 72)
+    page = await open_page("jobs", job.id, "logs")
+    for pattern, regex in (("needle", False), (r"n\w+ \d$", True)):
+        answer = await find(page, pattern, regex=regex, context=1)
+        assert texts(answer) == [f"needle {number}" for number in (0, 1, 2, 8, 9)]
+        (hole,) = answer["hits"][2]["after"]
+        assert (hole["offset"], hole["removed"], hole["text"], hole["time"]) == (27, 45, "", 3.0)
+        assert answer["hits"][3]["before"] == [hole]
+    assert texts(await find(page, r"\x00", regex=True)) == []
+
+
 async def test_lines_beyond_blocks(engine: FakeEngine, open_page):
     job = engine.put()
     log = engine.stream(job, OUT)

@@ -427,6 +427,7 @@ class LocalEngine:
             deadline_seconds=deadline,
             grace_seconds=self._settings.grace_seconds,
             rendezvous_port=self._settings.rendezvous_port,
+            log_bytes=self._settings.log_bytes,
             devices=self._pool.plan(),
         )
 

@@ -23,10 +23,14 @@ from .logfiles import find_logs
 from .record import JobFiles
 
 LOOK_SECONDS = 1.0
+RETRY_SECONDS = 60.0
+"""Between two attempts to cut where the disk does not take the record."""
 KEPT_SHARE = 0.75
 """Of the cap, what a cut leaves: the next one comes when there is a quarter of it more."""
 LINE_BYTES = 1024 * 1024
 """Where no line ends within so many bytes, a line is cut."""
+
+NO_CUT = Cut(0, 0, 0)
 
 _KEEP_SIZE = 1
 _PUNCH_HOLE = 2
@@ -54,16 +58,22 @@ class LogCap:
     files
         The job's directory.
     cap
-        Bytes that its log may have; None for any number.
+        Bytes that its log may have on disk.
     """
 
-    def __init__(self, files: JobFiles, cap: int | None) -> None:
+    def __init__(self, files: JobFiles, cap: int) -> None:
         self._files = files
-        self._cap = cap
+        self._cap: int | None = cap
         self._look_at = 0.0
+        self._told = False
 
-    def keep(self) -> tuple[str, str] | None:
-        """Cut the log where it has grown above the cap; return code and words of an event if there is news.
+    def keep(self, *, at_once: bool = False) -> tuple[str, str] | None:
+        """Cut the log if it has grown above the cap; return code and words of an event if there is news.
+
+        Parameters
+        ----------
+        at_once
+            Look now, else once in `LOOK_SECONDS`.
 
         Raises
         ------
@@ -71,29 +81,36 @@ class LogCap:
             If a cut can't be recorded; then nothing was cut.
         """
         now = time.monotonic()
-        if self._cap is None or now < self._look_at:
+        if self._cap is None or (now < self._look_at and not at_once):
             return None
         self._look_at = now + LOOK_SECONDS
         found = list(self._found())
         if sum(file.kept for file in found) <= self._cap:
             return None
-        level = _level([file.kept for file in found], int(self._cap * KEPT_SHARE))
+        amount = _amount(self._cap)
         try:
-            for file in found:
-                if file.kept > level:
-                    _shorten(file, level, self._cap)
+            _shorten_to(found, self._cap)
         except OSError as error:
             if error.errno not in _NOT_SUPPORTED:
+                self._look_at = now + RETRY_SECONDS
                 raise
-            cap, self._cap = self._cap, None
-            return "LogNotCut", (
-                f"The log is larger than {_amount(cap)}, but the file system that it is on can't remove parts of a file"
-                f" ({error.strerror}), so it is left as it is."
+            self._cap = None
+            return self._news(
+                "LogNotCut",
+                f"The log is larger than {amount}, but the file system that it is on can't remove parts of a file"
+                f" ({error.strerror}), so it is left as it is.",
             )
-        return "LogCut", (
-            f"The log became larger than {_amount(self._cap)}, so lines from the middle of its largest files were"
-            " removed, and will be when it happens again. Beginnings and ends are kept."
+        return self._news(
+            "LogCut",
+            f"The log became larger than {amount}, so lines from the middle of its largest files were removed, and will"
+            " be whenever it does. Beginnings and ends are kept.",
         )
+
+    def _news(self, code: str, words: str) -> tuple[str, str] | None:
+        if self._told or any(event["reason"] == code for event in self._files.read_events()):
+            return None
+        self._told = True
+        return code, words
 
     def _found(self) -> Iterable[_File]:
         for log in find_logs(self._files):
@@ -101,8 +118,15 @@ class LogCap:
                 size = log.path.stat().st_size
             except OSError:
                 continue  # removed since it was listed
-            cut = cuts.read(log.cuts_path) or Cut(0, 0, 0)
-            yield _File(log.path, log.cuts_path, size, cut)
+            yield _File(log.path, log.cuts_path, size, cuts.read(log.cuts_path) or NO_CUT)
+
+
+def _shorten_to(files: list[_File], cap: int) -> None:
+    """Cut the largest files down to one size at which all together are well below the cap."""
+    level = _level([file.kept for file in files], int(cap * KEPT_SHARE))
+    for file in files:
+        if file.kept > level:
+            _shorten(file, level, cap)
 
 
 def _level(sizes: list[int], total: int) -> int:
@@ -120,17 +144,24 @@ def _shorten(file: _File, level: int, cap: int) -> None:
     """Cut so much out of a file that about `level` bytes stay, half of them on each side of the hole."""
     descriptor = os.open(file.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        start = level // 2
-        if file.cut.end:
-            start = min(start, file.cut.start)
-        start = _line_end_before(descriptor, start) if start != file.cut.start else start
-        end = _line_end_behind(descriptor, file.size - (level - start), file.size)
-        end = max(end, file.cut.end)
+        start = file.cut.start
+        if file.cut is NO_CUT or level // 2 < start:
+            start = _line_end_before(descriptor, level // 2)
+        end = max(file.cut.end, _line_end_behind(descriptor, file.size - (level - start), file.size))
         if start < end:
-            cuts.append(file.record, Cut(start, end, cap))
-            punch(descriptor, start, end)
+            _remove(descriptor, file, Cut(start, end, cap))
     finally:
         os.close(descriptor)
+
+
+def _remove(descriptor: int, file: _File, cut: Cut) -> None:
+    # recorded first: whoever reads must never take the zeros for what was written
+    cuts.append(file.record, cut)
+    try:
+        punch(descriptor, cut.start, cut.end)
+    except OSError:
+        cuts.append(file.record, file.cut)
+        raise
 
 
 def _line_end_before(descriptor: int, offset: int) -> int:
@@ -140,7 +171,7 @@ def _line_end_before(descriptor: int, offset: int) -> int:
 
 
 def _line_end_behind(descriptor: int, offset: int, size: int) -> int:
-    found = os.pread(descriptor, min(LINE_BYTES, size - offset), offset).find(b"\n")
+    found = os.pread(descriptor, min(LINE_BYTES, size - 1 - offset), offset).find(b"\n")
     return offset + found + 1 if found >= 0 else offset
 
 

@@ -138,6 +138,7 @@ class RunPlan(TypedDict):
     deadline_seconds: float | None
     grace_seconds: float
     rendezvous_port: int
+    log_bytes: int | None
     devices: dict[str, str] | None
 
 

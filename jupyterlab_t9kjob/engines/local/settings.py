@@ -20,6 +20,8 @@ class Settings:
     device_pool
         Accelerators that jobs may use, by index or UUID; None for all that are found.
         The server's own ``CUDA_VISIBLE_DEVICES`` bounds both.
+    log_bytes
+        Bytes of log that a job may have on disk before the middle of it is cut out; None for any number.
     keep_seconds
         How long the record and the logs of a job are kept after its end; None for ever.
     """
@@ -28,4 +30,5 @@ class Settings:
     backoff_seconds: float = 1.0
     rendezvous_port: int = 0
     device_pool: list[str] | None = None
+    log_bytes: int | None = None
     keep_seconds: float | None = None

@@ -16,13 +16,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.disk import no_room, trouble_of
 from . import process, settle
 from .agents import Agent, Rendezvous
 from .devices import Claim
 from .record import EndedBy, JobFiles, Outcome, Phase, Record, RunPlan
+
+if TYPE_CHECKING:
+    from .logcap import LogCap
 
 TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
@@ -65,6 +68,7 @@ class Supervisor:
         self._launched = self._first.plan["launcher"] is not None
         self._resumed = record["outcome"]["phase"] == "Paused"
         self._claim = claim
+        self._log_cap = _log_cap(files, plan)
         self._port = plan["rendezvous_port"]
         self._rendezvous = Rendezvous(plan["uid"], len(self._agents), self._port)
         self._ending: process.Ending | None = None
@@ -166,6 +170,7 @@ class Supervisor:
                 message = f"torchrun started the ranks of {agent.name} again ({restart})."
                 self._event("WorkerRestart", message, agent, warning=True)
                 self._unsaved = True
+        self._keep_log_small()
         self._obey()
         self._clean()
         if self._ending is not None:
@@ -181,6 +186,17 @@ class Supervisor:
             self._start_due(now)
         if (self._unsaved or self._trouble) and not self._done and now >= self._retry_at:
             self._save()
+
+    def _keep_log_small(self, *, at_once: bool = False) -> None:
+        if self._log_cap is None:
+            return
+        try:
+            news = self._log_cap.keep(at_once=at_once)
+        except OSError as error:  # the next look tries again
+            _say(f"the log could not be cut: {error.strerror}")
+            return
+        if news is not None:
+            self._event(*news, warning=True)
 
     def _start_due(self, now: float) -> None:
         due = [agent for agent in self._agents if agent.start_at and now >= agent.start_at]
@@ -320,6 +336,7 @@ class Supervisor:
             return
         self._decided = settle.with_killed(self._decided, killed)
         self._claim.release()
+        self._keep_log_small(at_once=True)
         problem = settle.try_to_conclude(self._files, self._record, self._decided)
         self._done = problem is None
         if problem is not None:
@@ -371,6 +388,14 @@ class Supervisor:
             self._decide("Failed", "DirectoryRemoved", "platform", facts)
         except OSError as error:
             self._suffer(error)
+
+
+def _log_cap(files: JobFiles, plan: RunPlan) -> LogCap | None:
+    if plan["log_bytes"] is None:
+        return None
+    from .logcap import LogCap  # only then: the start of a job waits for every import
+
+    return LogCap(files, plan["log_bytes"])
 
 
 def _restarts(policy: str, code: int) -> bool:
