@@ -113,57 +113,6 @@ async def test_exit_codes_are_a_pods(bench: Bench, code: int, script: str, words
         )
 
 
-@pytest.mark.parametrize(
-    ("policy", "code", "attempts"),
-    [
-        ("Never", 1, 1),
-        ("Never", 137, 1),
-        ("OnFailure", 1, 3),
-        ("OnFailure", 137, 3),
-        ("ExitCode", 1, 1),
-        ("ExitCode", 139, 1),
-        ("ExitCode", 130, 3),
-        ("ExitCode", 137, 3),
-        ("ExitCode", 138, 3),
-        ("ExitCode", 143, 3),
-    ],
-)
-async def test_restart_policies(bench: Bench, policy: str, code: int, attempts: int) -> None:
-    job = await bench.submit(
-        f"import sys; sys.exit({code})",
-        replica_specs=group(restart_policy=policy),
-        run_policy={"backoff_limit": 2},
-    )
-    done = await bench.ended(job.uid)
-    assert done.phase == "Failed"
-    assert done.reason and done.reason.code == ("ExitCode" if attempts == 1 else "BackoffLimitExceeded")
-    (replica,) = await bench.engine.replicas(job.uid)
-    assert [attempt.exit_code for attempt in replica.attempts] == [code] * attempts
-    assert (done.restarts, done.attempt) == (attempts - 1, attempts)
-    assert (await bench.codes(job.uid)).count("Restarting") == attempts - 1
-    streams = [file.stream.id for file in await bench.engine.log_files(job.uid)]
-    assert streams == [f"worker-0.{number}.container.out" for number in range(1, attempts + 1)]
-
-
-@pytest.mark.parametrize("settings", [{"backoff_seconds": 1.0}])
-async def test_a_restart_that_helps(bench: Bench, settings: dict[str, Any]) -> None:
-    job = await bench.submit(
-        """
-        import pathlib, sys
-        mark = pathlib.Path("tried")
-        if not mark.exists():
-            mark.touch()
-            sys.exit(138)
-        print("second")
-        """,
-        replica_specs=group(restart_policy="ExitCode"),
-    )
-    between = await bench.until(job.uid, lambda job: job.restarts == 1)
-    assert between.reason and between.reason.sentence == "Its processes will start again"
-    done = await bench.ended(job.uid)
-    assert (done.phase, done.restarts, done.failure) == ("Succeeded", 1, None)
-
-
 class TestSeveralReplicas:
     """Without torchrun each replica lives for itself, and the first one decides."""
 

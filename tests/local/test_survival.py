@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -247,52 +246,6 @@ async def test_what_was_asked_for_is_finished_by_the_next(bench: Bench, action: 
     assert carrying(job.uid) == []
 
 
-STUBBORN = {
-    "ignores SIGTERM": "",
-    "forks": "if os.fork() == 0: pass",
-    "new session": "if os.fork() == 0: os.setsid()",
-    "double fork": "if os.fork() == 0:\n    os.setsid()\n    os.fork() and os._exit(0)",
-    "no mark": "if os.fork() == 0:\n    os.setsid()\n    os.execve(sys.executable, "
-    '[sys.executable, \'-c\', \'import time; open("bare", "w").write(str(__import__("os").getpid())); '
-    "time.sleep(600)'], {})",
-}
-
-
-@pytest.mark.parametrize("way", STUBBORN)
-@pytest.mark.parametrize("end", ["stop", "delete", "failure", "deadline", "supervisor"])
-async def test_no_process_is_left(bench: Bench, way: str, end: str) -> None:
-    script = (
-        "import os, pathlib, signal, sys, time\n"
-        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nmain = os.getpid()\n"
-        + STUBBORN[way]
-        + textwrap.dedent(
-            """
-            pathlib.Path(f"pid{os.getpid()}").write_text("x")
-            while os.getpid() != main or not pathlib.Path("fail").exists():
-                time.sleep(0.02)
-            sys.exit(1)
-            """
-        )
-    )
-    policy = {"active_deadline_seconds": 1} if end == "deadline" else {}
-    job = await bench.submit(script, run_policy=policy)
-    if way == "no mark":
-        bare = int(await bench.written(bench.root / "bare"))
-    else:
-        expected = 1 if way == "ignores SIGTERM" else 2
-        await eventually(lambda: len(list(bench.root.glob("pid*"))) >= expected)
-    if end in ("stop", "delete"):
-        await bench.engine.act(job.uid, end)  # type: ignore[arg-type]
-    elif end == "failure":
-        (bench.root / "fail").touch()
-    elif end == "supervisor":
-        kill(record(bench, job.uid)["supervisor"]["pid"])
-    await bench.ended(job.uid)
-    assert carrying(job.uid) == []
-    if way == "no mark":
-        await eventually(lambda: not Path(f"/proc/{bare}").exists())
-
-
 def on_machine(bench: Bench, **identity: str) -> LocalEngine:
     from jupyterlab_t9kjob.engines.local.process import machine_id
 
@@ -330,6 +283,22 @@ class TestAfterARestart:
         assert (await bench.engine.job(paused.uid)).phase == "Paused"
         await bench.engine.act(paused.uid, "resume")
         await bench.running(paused.uid)
+
+    async def test_a_job_that_had_not_got_to_start_failed_as_well(self, bench: Bench) -> None:
+        job = await bench.submit("open('ran', 'w')", paused=True)
+        await bench.engine.stop()
+        pretend(bench, job.uid, boot_id="another")
+        path = bench.home / "jobs" / job.uid / "record.json"
+        changed = record(bench, job.uid)
+        changed["outcome"] |= {"phase": "Pending", "code": "Created"}
+        path.write_text(json.dumps(changed))
+        path.with_name("desired").write_text("run")
+        bench.engine = make_engine(bench.home, bench.root)
+        bench.engine.listen(bench.hear)
+        await bench.engine.start()
+        done = await bench.ended(job.uid)
+        assert done.reason and (done.phase, done.reason.code) == ("Failed", "MachineRestarted")
+        assert not (bench.root / "ran").exists()
 
 
 class TestAnotherMachine:

@@ -211,20 +211,47 @@ class TestPortTaken:
         assert "PortTaken" in await bench.codes(job.uid)
 
 
-async def test_another_agent_failing_while_the_first_hangs(bench: Bench) -> None:
+async def test_a_rank_fails_while_others_hang_in_a_collective(bench: Bench) -> None:
     """The first agent would wait for ever; it is ended when its time for an echo is over."""
     job = await bench.submit(
         """
-        import os, sys, time
-        sys.exit(5) if os.environ["T9KJOB_REPLICA"] == "worker-1" else time.sleep(600)
+        import os, torch, torch.distributed as dist
+        dist.init_process_group("gloo")
+        rank = dist.get_rank()
+        dist.barrier()
+        if os.environ["T9KJOB_REPLICA"] == "worker-1" and os.environ["LOCAL_RANK"] == "0":
+            raise ValueError("the cause")
+        dist.recv(torch.ones(1), src=rank ^ 1)
         """,
+        torchrun={"proc_per_node": 2},
+        replica_specs=[{"replicas": 2}],
+    )
+    done = await bench.ended(job.uid, 150)
+    failure = done.failure
+    assert failure and (failure.replica, failure.local_rank, failure.error) == ("worker-1", 0, "ValueError: the cause")
+    assert (done.phase, done.reason and done.reason.sentence) == (
+        "Failed",
+        f"Rank {failure.rank} failed: ValueError: the cause",
+    )
+    assert carrying(job.uid) == []
+
+
+@pytest.mark.parametrize("replica", ["worker-0", "worker-1"])
+async def test_of_two_replicas_the_cause_is_named_not_its_echo(bench: Bench, replica: str) -> None:
+    job = await bench.submit(
+        """
+        import os, sys, torch, torch.distributed as dist
+        dist.init_process_group("gloo")
+        if os.environ["T9KJOB_REPLICA"] == sys.argv[1]:
+            raise KeyError("the cause")
+        dist.all_reduce(torch.ones(1))
+        """,
+        args=[replica],
         torchrun={"proc_per_node": 1},
         replica_specs=[{"replicas": 2}],
     )
-    done = await bench.ended(job.uid, 90)
-    assert (done.phase, done.failure and done.failure.replica) == ("Failed", "worker-1")
-    assert done.failure and done.failure.exit_code == 5
-    assert carrying(job.uid) == []
+    done = await bench.ended(job.uid, 120)
+    assert done.failure and (done.failure.replica, done.failure.error) == (replica, "KeyError: 'the cause'")
 
 
 async def test_the_echo_of_a_final_failure_is_not_restarted(bench: Bench) -> None:
@@ -283,7 +310,7 @@ async def test_no_rank_outlives_its_launcher(bench: Bench) -> None:
     assert replica.pid is not None
     kill(replica.pid)
     done = await bench.ended(job.uid)
-    assert done.phase == "Failed"
+    assert (done.phase, done.reason and done.reason.sentence) == ("Failed", "torchrun was killed (137)")
     (replica,) = await bench.engine.replicas(job.uid)
     assert replica.exit_code == 137
     assert carrying(job.uid) == []

@@ -87,7 +87,8 @@ def is_cause(found: dict[str, Any], known: dict[str, Any] | None) -> bool:
 
 def words(failed: dict[str, Any], *, alone: bool) -> str:
     """Say in a sentence who failed: “Rank 3 failed: ValueError: …”."""
-    who = "The script" if alone else failed["replica"]
+    launched = ".launcher." in (failed["stream"] or "")
+    who = ("torchrun" if launched else "The script") if alone else failed["replica"]
     if failed["rank"] is not None:
         who = f"Rank {failed['rank']}"
     code = failed["exit_code"]

@@ -197,7 +197,7 @@ def _started(pid: int) -> str | None:
     if not _LINUX:
         return _output(["ps", "-o", "lstart=", "-p", str(pid)]).strip() or None
     fields = _stat(pid)
-    return None if fields is None or fields[0] in "ZX" else fields[19]
+    return None if fields is None or _is_dead(fields) else fields[19]
 
 
 def _stat(pid: int) -> list[str] | None:
@@ -209,6 +209,11 @@ def _stat(pid: int) -> list[str] | None:
     return text[text.rindex(")") + 2 :].split()
 
 
+def _is_dead(fields: list[str]) -> bool:
+    # A zombie with more than one thread is a process whose main thread alone has ended: it runs, and can't be reaped.
+    return fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1)
+
+
 def _parents() -> Iterable[tuple[int, int]]:
     if not _LINUX:
         for line in _output(["ps", "-axo", "pid=,ppid=,stat="]).splitlines():
@@ -218,7 +223,7 @@ def _parents() -> Iterable[tuple[int, int]]:
         return
     for pid in _pids():
         fields = _stat(pid)
-        if fields is not None and fields[0] not in "ZX":
+        if fields is not None and not _is_dead(fields):
             yield pid, int(fields[1])
 
 

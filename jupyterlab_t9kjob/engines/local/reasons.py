@@ -24,6 +24,7 @@ _SIGNALS = {
     141: "Broken pipe",
     143: "Asked to end",
 }
+_WORDS = {2: "Wrong use", 120: "Output can't be written", 126: "Not executable", 127: "Command not found"}
 
 
 def duration(seconds: float) -> str:
@@ -45,8 +46,7 @@ def code_in_words(code: int, *, launched: bool = False) -> str:
         return "Completed"
     if code == 1:
         return "A rank failed (1)" if launched else "Python error (1)"
-    known = {120: "Output can't be written", 126: "Not executable", 127: "Command not found", 2: "Wrong use"} | _SIGNALS
-    return f"{known.get(code, 'Error')} ({code})"
+    return f"{(_WORDS | _SIGNALS).get(code, 'Error')} ({code})"
 
 
 _CAUSES = {
@@ -169,12 +169,14 @@ def _failed(code: str, record: Record) -> Reason:
     if trouble:
         sentence = f"{who} failed: {trouble['sentence']}"
     elif exit_code in _SIGNALS and exit_code != 138:
-        what = {137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
+        what = {130: "was interrupted", 137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
         sentence = f"{who} {what.get(exit_code, 'died: ' + _SIGNALS[exit_code].lower())} ({exit_code})"
     elif failure["error"]:
         sentence = f"{who} failed: {failure['error']}"
-    else:
+    elif exit_code in _WORDS:
         sentence = f"{who} failed: {code_in_words(exit_code)}"
+    else:
+        sentence = f"{who} ended with exit code {exit_code}"
     hint = None
     if code == "BackoffLimitExceeded":
         hint = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
@@ -200,7 +202,10 @@ def _joined(*sentences: str | None) -> str | None:
 def _who(failure: dict[str, Any], replicas: int) -> str:
     if failure["rank"] is not None:
         return f"Rank {failure['rank']}"
-    return "The script" if replicas == 1 else str(failure["replica"])
+    launcher = "torchrun" if ".launcher." in (failure["stream"] or "") else None
+    if replicas == 1:
+        return launcher or "The script"
+    return f"{launcher} of {failure['replica']}" if launcher else str(failure["replica"])
 
 
 def _running(record: Record, running: int) -> str:

@@ -31,6 +31,8 @@ _EVENTS = {
 }
 _STOPPED = Outcome(phase="Failed", code="Stopped", facts={}, ended_by="user")
 _PAUSED = Outcome(phase="Paused", code="PausedByUser", facts={}, ended_by="user")
+_RESTARTED = Outcome(phase="Failed", code="MachineRestarted", facts={}, ended_by="platform")
+_LOST = Outcome(phase="Failed", code="SupervisorLost", facts={}, ended_by="platform")
 _TAIL_BYTES = 64 * 1024
 
 
@@ -97,6 +99,9 @@ def settle(files: JobFiles, record: Record) -> bool:
     if desired == "pause" and phase != "Paused":
         conclude(files, record, _PAUSED)
         return True
+    if phase != "Paused" and not process.same_boot(record["machine"], process.machine_id()):
+        conclude(files, record, _RESTARTED)
+        return True
     return False
 
 
@@ -110,14 +115,11 @@ def settle_lost(files: JobFiles, record: Record, killed: str | None = None) -> N
     killed
         In words, how many of the processes had to be killed.
     """
-    restarted = not process.same_boot(record["machine"], process.machine_id())
     record["supervisor"] = None
     if record["ending"] is not None:
         conclude(files, record, with_killed(record["ending"], killed))
     elif not settle(files, record):
-        code = "MachineRestarted" if restarted else "SupervisorLost"
-        outcome = Outcome(phase="Failed", code=code, facts={}, ended_by="platform")
-        conclude(files, record, with_killed(outcome, killed))
+        conclude(files, record, with_killed(_LOST, killed))
 
 
 def with_killed(outcome: Outcome, killed: str | None) -> Outcome:
