@@ -143,13 +143,13 @@ def _first_failed(launcher: FoundLog, ranks: list[FoundLog]) -> tuple[dict[str, 
     failures = []
     for noted, rank, local_rank, number in _REPORTED.findall(report):
         log = errors.get(int(local_rank))
-        written = log.path.stat().st_mtime if log is not None else 0.0
         code = exit_code(int(number))
-        seconds = _seconds(noted)
+        when = seconds = _seconds(noted)
         # What it wrote last tells more exactly when it failed, if it wrote anything then.
-        when = written if abs(written - seconds) < _CLOSE_SECONDS else seconds
+        if log is not None and (status := log.path.stat()).st_size and abs(status.st_mtime - seconds) < _CLOSE_SECONDS:
+            when = status.st_mtime
         found = {"rank": int(rank), "local_rank": int(local_rank), "exit_code": code, "time": when}
-        failures.append((seconds, code == ENDED_BY_TORCHRUN, written, int(rank), found, log))
+        failures.append((seconds, code == ENDED_BY_TORCHRUN, when, int(rank), found, log))
     if not failures:
         return None
     first = min(failure[0] for failure in failures)
