@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,15 +53,34 @@ class Lab:
         Makes the server believe that this machine is called so.
     extensions
         Server extensions that are loaded besides.
+    prefix
+        What comes before the server's command.
+    options
+        More options of the server.
+    environment
+        More variables for it.
+    umask
+        Its file mode creation mask; -1 for this process's.
     """
 
     def __init__(
-        self, folder: Path, *, hostname: str | None = None, extensions: tuple[str, ...] = (), **traits: Any
+        self,
+        folder: Path,
+        *,
+        hostname: str | None = None,
+        extensions: tuple[str, ...] = (),
+        prefix: Sequence[str] = (),
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        umask: int = -1,
+        **traits: Any,
     ) -> None:
         self.root, self.home = folder / "work", folder / "home"
         self._folder = folder
         self._hostname = hostname
         self._extensions = dict.fromkeys(OTHERS, False) | dict.fromkeys(("jupyterlab_t9kjob", *extensions), True)
+        self._prefix, self._options = prefix, options
+        self._environment, self._umask = environment or {}, umask
         self._traits = {"grace_seconds": 10.0, **traits}
         self._process: subprocess.Popen[bytes] | None = None
         self._port = 0
@@ -78,6 +98,10 @@ class Lab:
     def url(self) -> str:
         return f"127.0.0.1:{self._port}"
 
+    @property
+    def log(self) -> str:
+        return (self._folder / "server.log").read_text(errors="replace")
+
     def start(self) -> None:
         """Start the server and wait until it answers; not for what it then shows."""
         for part in (self.root, self._folder / "config", self._folder / "run"):
@@ -92,18 +116,20 @@ class Lab:
         with (self._folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
-                    sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
+                    *self._prefix, sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
                     "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
                     f"--ServerApp.root_dir={self.root}",
                     *(f"--T9kJobApp.{name}={value}" for name, value in options.items()),
+                    *self._options,
                 ],
                 env={
                     **os.environ,
                     "PYTHONPATH": str(Path(__file__).parents[2]),
                     "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
                     "JUPYTER_RUNTIME_DIR": str(self._folder / "run"),
+                    **self._environment,
                 },
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, umask=self._umask,
             )  # fmt: skip
         end = time.monotonic() + 60
         while True:
@@ -112,7 +138,7 @@ class Lab:
                 return
             except Gone:
                 if self._process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError((self._folder / "server.log").read_text()[-3000:]) from None
+                    raise RuntimeError(self.log[-3000:]) from None
                 time.sleep(0.01)
 
     def kill(self) -> None:

@@ -353,7 +353,7 @@ class JobFiles:
         """
         if self.reserve.exists():
             return
-        with self.reserve.open("xb") as file:
+        with open(self.reserve, "xb", opener=owners_only) as file:
             file.write(os.urandom(_RESERVED_BYTES))  # zeros take no space on disks that compress
 
     def _write_into_reserve(self, data: bytes) -> None:
@@ -370,6 +370,11 @@ class JobFiles:
         except OSError:  # disks that copy on write need new space even so
             self.reserve.unlink(missing_ok=True)
             write_atomically(self.record, data)
+
+
+def owners_only(path: str, flags: int) -> int:
+    """Open a file, as `open` asks its opener to, that only its owner may read if it is made here."""
+    return os.open(path, flags, 0o600)
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -32,6 +32,7 @@ from .record import (
     RunPlan,
     held,
     lock_path,
+    owners_only,
     runtime_directory,
     try_lock,
 )
@@ -340,7 +341,7 @@ class Store:
         job.starts += 1
         job.started_at = time.monotonic()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("T9KJOB_")}
-        with job.files.words.open("ab") as words:
+        with open(job.files.words, "ab", opener=owners_only) as words:
             child = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(SUPERVISOR), str(job.files.path)],
                 cwd="/",
