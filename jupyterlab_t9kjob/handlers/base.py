@@ -16,6 +16,7 @@ from jupyter_server.auth.decorator import authorized, ws_authenticated
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.base.websocket import WS_PING_INTERVAL, WebSocketMixin
 from jupyter_server.extension.handler import ExtensionHandlerMixin
+from jupyter_server.utils import ensure_async
 from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
@@ -60,6 +61,12 @@ class Answers(ExtensionHandlerMixin, _Handler):
     """Errors as JSON, and the way to the services."""
 
     auth_resource = AUTH_RESOURCE
+
+    async def prepare(self, **options: Any) -> None:
+        """Check the user, then where the request comes from: a browser says so, and sends its cookie from anywhere."""
+        await ensure_async(super().prepare(**options))  # type: ignore[arg-type]
+        if not self.check_origin():
+            raise web.HTTPError(403, "A request from another site is refused.")
 
     @property
     def app(self) -> T9kJobApp:
@@ -106,10 +113,10 @@ class ApiHandler(Answers, APIHandler):
         # A page that looks is no activity; a user who submits or stops is.
         return self.request.method not in ("GET", "HEAD")
 
-    async def prepare(self) -> None:  # type: ignore[override]
+    async def prepare(self, **options: Any) -> None:
         """Check the user before the body is taken in."""
         self._body = bytearray()
-        await super().prepare()
+        await super().prepare(**options)
 
     def data_received(self, chunk: bytes) -> None:
         """Collect the body; of one that is too large nothing is kept, so that it can still be answered."""
