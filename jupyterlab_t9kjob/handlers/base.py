@@ -78,9 +78,13 @@ class Answers(ExtensionHandlerMixin, _Handler):
         raise web.HTTPError(403)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Log what is our fault; a typed error is an answer."""
-        if not isinstance(value, JobError):
-            super().log_exception(typ, value, tb)
+        """Log what is our fault; a typed error is an answer. An address is logged without its query: a token may be in it."""
+        where = f"{self.request.method} {self.request.path}"
+        if isinstance(value, web.HTTPError):
+            if value.log_message:
+                self.log.warning("%s at %s", value, where)
+        elif not isinstance(value, JobError):
+            self.log.error("Uncaught exception at %s", where, exc_info=(typ, value, tb))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer with the body that the contract calls ApiError."""
