@@ -78,7 +78,7 @@ class Answers(ExtensionHandlerMixin, _Handler):
         raise web.HTTPError(403)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Log what is our fault; a typed error is an answer. An address is logged without its query: a token may be in it."""
+        """Log what is our fault, and where, but for the query, in which a token may be; a typed error is an answer."""
         where = f"{self.request.method} {self.request.path}"
         if isinstance(value, web.HTTPError):
             if value.log_message:
