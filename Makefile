@@ -48,6 +48,7 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, and against a
 	python -m pip install --quiet playwright
 	python tests/bench/submission.py
 	python tests/bench/startup.py
+	python tests/bench/listing.py
 
 clean: ## Remove what was built; the environment and node_modules stay
 	rm -rf build lib jupyterlab_t9kjob/labextension
