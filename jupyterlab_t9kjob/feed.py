@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -167,7 +168,8 @@ class Feed:
         revision = self.job_revision(ident)
         known = self._details.pop(ident, None)
         if known is None or known[0] != revision or (known[1].done() and known[1].exception()):
-            known = (revision, asyncio.create_task(self._detail(ident)))
+            # In a context of its own: that of the page that asks first would keep its connection as long as the answer.
+            known = (revision, Context().run(asyncio.create_task, self._detail(ident)))
         self._details[ident] = known
         if len(self._details) > KEPT_DETAILS:
             del self._details[next(iter(self._details))]

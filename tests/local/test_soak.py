@@ -132,8 +132,9 @@ async def one_job(lab: Lab, number: int) -> str:
     assert job["phase"] == "Succeeded", job
     while not (await message(log, "append"))["lines"]:
         pass
-    await log.write_message(json.dumps({"type": "search", "request": 1, "pattern": "job"}))
-    if number % 3:
+    if number % 10 == 0:
+        await log.write_message(json.dumps({"type": "search", "request": 1, "pattern": "job"}))
+    if number % 20 == 0:  # the other half goes while it is searched
         assert (await message(log, "hits"))["hits"]
     assert await ask(lab, "GET", f"jobs/{ident}/log-archive")
     for part in ("events", "replicas", "manifest", "logs"):
