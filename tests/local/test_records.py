@@ -13,7 +13,8 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.engines.local import engine as engine_module
-from jupyterlab_t9kjob.engines.local.record import Outcome, try_lock
+from jupyterlab_t9kjob.engines.local.locks import try_lock
+from jupyterlab_t9kjob.engines.local.record import Outcome
 from jupyterlab_t9kjob.engines.local.settle import conclude
 from jupyterlab_t9kjob.engines.local.storedjob import StoredJob
 from tests.local.harness import Bench, eventually, make_engine

@@ -19,7 +19,8 @@ from typing import Any, TypedDict
 from urllib.parse import quote
 
 from . import process
-from .record import RunPlan, lock, machine_directory, try_lock, unlock
+from .locks import lock, machine_directory, try_lock, unlock
+from .record import RunPlan
 
 _TOLD = 2
 """Names of jobs that a sentence gives; the rest is counted."""

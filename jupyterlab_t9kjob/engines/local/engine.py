@@ -21,8 +21,9 @@ from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool
+from .locks import runtime_directory
 from .machine import machine
-from .record import MachineId, RunPlan, new_record, runtime_directory
+from .record import MachineId, RunPlan, new_record
 from .settings import Settings
 from .store import Store
 from .storedjob import StoredJob

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from . import process
 from .devices import Claim
-from .record import JobFiles, Record, RunPlan, held, lock_path
+from .locks import held, lock_path
+from .record import JobFiles, Record, RunPlan
 from .settle import settle, settle_lost
 from .supervisor import Supervisor
 

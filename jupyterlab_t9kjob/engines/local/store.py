@@ -23,6 +23,7 @@ from typing import Any
 from ...core.disk import trouble_at, trouble_of
 from ...core.errors import Conflict, NotFound
 from . import process
+from .locks import held, lock_path, runtime_directory, try_lock
 from .record import (
     ACTIVE,
     JobFiles,
@@ -30,11 +31,7 @@ from .record import (
     Outcome,
     Record,
     RunPlan,
-    held,
-    lock_path,
     owners_only,
-    runtime_directory,
-    try_lock,
 )
 from .settle import conclude, settle
 from .storedjob import StoredJob, stamp_of
