@@ -44,10 +44,11 @@ api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file 
 build: $(WHEEL) ## Build the wheel
 	@ls build/dist/*.whl
 
-bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, and against a lab without the extension
+bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without the extension, a plain page
 	python -m pip install --quiet playwright
 	python tests/bench/submission.py
 	python tests/bench/startup.py
+	python tests/bench/scrolling.py
 	python tests/bench/listing.py
 
 clean: ## Remove what was built; the environment and node_modules stay

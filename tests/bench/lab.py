@@ -70,7 +70,7 @@ def lab(port: int, *, extension: bool = True) -> Iterator[Lab]:
             started = time.monotonic()
             process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+                    sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
                     f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
                     f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}",
                     f"--ServerApp.jpserver_extensions={{'jupyterlab_t9kjob': {extension}}}",
