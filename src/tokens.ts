@@ -10,6 +10,7 @@ import {
   JobSummary,
   TensorBoard
 } from './api/types';
+import { DeletedJobs } from './model/deletedJobs';
 
 /** What the page knows of the connection to the server part; times in seconds. */
 export type Connection =
@@ -34,6 +35,8 @@ export interface IJobs extends IDisposable {
   readonly api: ApiClient;
   /** Newest first. Empty until `ready`. */
   readonly jobs: readonly JobSummary[];
+  /** Deleted ones whose records are kept, while they are asked for. */
+  readonly deleted: DeletedJobs;
   readonly tensorboards: readonly TensorBoard[];
   readonly engines: readonly EngineInfo[];
   readonly connection: Connection;
@@ -46,7 +49,7 @@ export interface IJobs extends IDisposable {
   /** A job went from an active phase to a finished one while the page was open. */
   readonly ended: ISignal<IJobs, JobSummary>;
 
-  /** Look up a job in the list. */
+  /** Look up a job in the lists. */
   get(id: string): JobSummary | undefined;
   /** Ask the server to push one job's details until the watch is disposed. */
   watch(id: string): IJobWatch;

@@ -67,6 +67,9 @@ class EngineInfo(Model):
     default_namespace: str = ""
     capabilities: dict[str, Capability] = Field(default_factory=dict)
     machine: Machine | None = None
+    grace_seconds: float | None = Field(
+        None, description="How long processes that are asked to end have for it before they are killed."
+    )
 
 
 class Check(Model):

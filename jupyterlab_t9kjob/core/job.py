@@ -143,6 +143,9 @@ class Attempt(Model):
     exit_code: int | None = None
     ended: str | None = Field(None, description="In words: “Python error (1)”, “Killed (137)”.")
     worker_restarts: int = 0
+    restart: int | None = Field(
+        None, description="Which of the counted restarts began it; null where none did, as at first and after a pause."
+    )
 
 
 class Replica(Model):

@@ -161,10 +161,14 @@ export class ApiClient {
   }
 
   /** Address from which the browser downloads one stream, or all of them as a ZIP file. */
-  logDownloadUrl(id: string, stream?: string): string {
+  logDownloadUrl(
+    id: string,
+    stream?: string,
+    range: { offset?: number; limit?: number } = {}
+  ): string {
     return stream === undefined
       ? this._url(['jobs', id, 'log-archive'])
-      : this._url(['jobs', id, 'logs', stream], { download: true });
+      : this._url(['jobs', id, 'logs', stream], { download: true, ...range });
   }
 
   /** From a path to a filled form. */

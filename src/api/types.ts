@@ -402,6 +402,12 @@ export interface components {
              * @default 0
              */
             worker_restarts: number;
+            /**
+             * Restart
+             * @description Which of the counted restarts began it; null where none did, as at first and after a pause.
+             * @default null
+             */
+            restart: number | null;
         };
         /**
          * Capability
@@ -698,6 +704,12 @@ export interface components {
             };
             /** @default null */
             machine: components["schemas"]["Machine"] | null;
+            /**
+             * Grace Seconds
+             * @description How long processes that are asked to end have for it before they are killed.
+             * @default null
+             */
+            grace_seconds: number | null;
         };
         /**
          * EngineList

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { JobSummary } from '../api/types';
 import { jobIcon } from '../icons';
 import { isActive, JobState, stateOf, stateWord } from '../model/phase';
-import { jobSentence } from '../model/sentence';
+import { jobSentence, jobTitle } from '../model/sentence';
 import { CommandIDs, IJobs } from '../tokens';
 import { LinkButton } from './Buttons';
 import { useSignal } from './hooks';
@@ -88,7 +88,7 @@ export function StatusPopup({
                 state={stateOf(job)}
                 label={stateWord(stateOf(job), trans)}
               />
-              <span>{job.display_name ?? job.name}</span>
+              <span>{jobTitle(job)}</span>
               <span className="jp-t9k-secondary">
                 {jobSentence(job, trans)}
               </span>

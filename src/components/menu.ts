@@ -8,6 +8,8 @@ export interface IMenuItem {
   execute(): void;
   /** Why it can't be used now. */
   disabled?: string | null;
+  /** Whether what it switches is on; only of switches. */
+  toggled?: boolean;
 }
 
 /** Open one of the lab's menus below a button. A null entry is a line between others. */
@@ -28,6 +30,8 @@ export function openMenu(
       caption: item.disabled ?? '',
       describedBy: { args: {} },
       isEnabled: () => !item.disabled,
+      isToggleable: item.toggled !== undefined,
+      isToggled: () => item.toggled ?? false,
       execute: () => item.execute()
     });
     menu.addItem({ command });

@@ -181,7 +181,7 @@ export class JobTabModel implements IDisposable {
     }
     this.set({ pane });
     if (place && pane === 'logs') {
-      this._log?.log.go({ at: 'line', ...place });
+      this._log?.log.mark(place.stream, place.offset);
     }
   }
 

@@ -13,6 +13,7 @@ import {
 } from '../api/types';
 import { Connection, IJobs, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from './clock';
+import { DeletedJobs } from './deletedJobs';
 import { isActive } from './phase';
 
 /** How long an answered action may stay “on its way” before the server's push says so. */
@@ -33,7 +34,10 @@ export class Jobs implements IJobs {
     this._socket.opened.connect(this._onOpened, this);
     this._socket.closed.connect(this._onClosed, this);
     this._socket.received.connect(this._onMessage, this);
+    this.deleted = new DeletedJobs(api, () => this._changeSoon());
   }
+
+  readonly deleted: DeletedJobs;
 
   readonly ready = new Promise<void>(resolve => {
     this._resolveReady = resolve;
@@ -85,7 +89,7 @@ export class Jobs implements IJobs {
   }
 
   get(id: string): JobSummary | undefined {
-    const job = this._jobs.get(id);
+    const job = this._jobs.get(id) ?? this.deleted.get(id);
     return job && this._withPending(job);
   }
 
@@ -166,6 +170,7 @@ export class Jobs implements IJobs {
         message.jobs.forEach(job => this._put(job, before.get(job.id)));
         this._tensorboards = message.tensorboards;
         this._engines = message.engines;
+        this.deleted.refresh();
         this._resolveReady();
         this._changeSoon();
         break;
@@ -174,6 +179,9 @@ export class Jobs implements IJobs {
         setServerTime(message.time);
         message.jobs.forEach(job => this._put(job, this._jobs.get(job.id)));
         message.removed_jobs.forEach(id => this._jobs.delete(id));
+        if (message.removed_jobs.length) {
+          this.deleted.refresh();
+        }
         this._tensorboards = merge(
           this._tensorboards,
           message.tensorboards,

@@ -1,5 +1,6 @@
-import { LogPage, LogStream } from '../api/types';
+import { LogPage } from '../api/types';
 import { LogSession } from './logSession';
+import { LogChoice, offsetAfter } from './logStreams';
 import { Cursor } from './logWindow';
 
 /** Lines that are asked for at once. */
@@ -16,10 +17,10 @@ export type LogPlace =
 
 /** Reads pages of several streams, merged. */
 export class LogReader {
-  constructor(private readonly _session: LogSession) {}
-
-  /** The streams that are read. */
-  streams: readonly LogStream[] = [];
+  constructor(
+    private readonly _session: LogSession,
+    private readonly _choice: Pick<LogChoice, 'chosen' | 'ids'>
+  ) {}
 
   /** The page on one side of a place that the server can name. */
   page(
@@ -27,7 +28,7 @@ export class LogReader {
     direction: 'forward' | 'backward' = 'forward',
     lines = PAGE
   ): Promise<LogPage> {
-    const streams = this.streams.map(({ id }) => id);
+    const streams = this._choice.ids;
     return this._session.read({ streams, anchor, direction, lines });
   }
 
@@ -45,10 +46,11 @@ export class LogReader {
       case 'line':
         return this._atByte(place.stream, place.offset);
       case 'fraction': {
-        const largest = this.streams.reduce((a, b) =>
+        const largest = this._choice.chosen.reduce((a, b) =>
           b.size > a.size ? b : a
         );
-        const offset = Math.floor(largest.size * place.fraction);
+        const bytes = (largest.size - largest.removed) * place.fraction;
+        const offset = offsetAfter(largest, bytes);
         return this._atByte(largest.id, offset);
       }
     }
@@ -79,14 +81,14 @@ export class LogReader {
     time: number | null,
     offset: number
   ): Promise<Cursor> {
-    if (this.streams.length === 1) {
+    if (this._choice.chosen.length === 1) {
       return {};
     }
     if (time !== null) {
       return (await this.page(time, 'forward', 1)).before;
     }
     return Object.fromEntries(
-      this.streams.map(({ id, size }) => [id, Math.min(offset, size)])
+      this._choice.chosen.map(({ id, size }) => [id, Math.min(offset, size)])
     );
   }
 }

@@ -52,6 +52,27 @@ export function gutterLabel(stream: LogStream): string {
   return sourceLabel(stream).replace(/^.*-/, '');
 }
 
+/**
+ * How many bytes of a stream are there up to an offset.
+ *
+ * What is cut out to keep a log below its limit is cut out of the middle, so about there it is missing.
+ */
+export function bytesUpTo(
+  { size, removed }: Pick<LogStream, 'size' | 'removed'>,
+  offset: number
+): number {
+  const cut = (size - removed) / 2;
+  return offset - Math.min(removed, Math.max(0, offset - cut));
+}
+
+/** The offset in a stream up to which so many bytes are there. */
+export function offsetAfter(
+  { size, removed }: Pick<LogStream, 'size' | 'removed'>,
+  bytes: number
+): number {
+  return Math.floor(bytes < (size - removed) / 2 ? bytes : bytes + removed);
+}
+
 /** The ranks (or containers) that a job's streams come from, in the order of their ranks. */
 export function logSources(streams: readonly LogStream[]): ILogSource[] {
   const newest = new Map<string, LogStream>();
@@ -103,6 +124,56 @@ export function showStream(filter: ILogFilter, stream: LogStream): ILogFilter {
     hidden: filter.hidden.filter(key => key !== sourceKey(stream)),
     launcher: filter.launcher || stream.source === 'launcher'
   };
+}
+
+/** The streams that there are, and those of them that are shown. */
+export class LogChoice {
+  constructor(filter: ILogFilter) {
+    this._filter = filter;
+  }
+
+  /** Null before they are known. */
+  get streams(): readonly LogStream[] | null {
+    return this._streams;
+  }
+
+  set streams(streams: readonly LogStream[] | null) {
+    this._streams = streams;
+    this._choose();
+  }
+
+  get filter(): ILogFilter {
+    return this._filter;
+  }
+
+  set filter(filter: ILogFilter) {
+    this._filter = filter;
+    this._choose();
+  }
+
+  get chosen(): readonly LogStream[] {
+    return this._chosen;
+  }
+
+  get ids(): string[] {
+    return this._chosen.map(stream => stream.id);
+  }
+
+  /** Let the filter through a stream besides what it showed before. */
+  show(id: string): void {
+    const stream = this._streams?.find(item => item.id === id);
+    if (stream && !this._chosen.includes(stream)) {
+      this.filter = showStream(this._filter, stream);
+    }
+  }
+
+  private _choose(): void {
+    this._chosen = chosenStreams(this._streams ?? [], this._filter);
+  }
+
+  private _filter: ILogFilter;
+  private _streams: readonly LogStream[] | null = null;
+  private _chosen: readonly LogStream[] = [];
 }
 
 function compareSources(a: LogStream, b: LogStream): number {

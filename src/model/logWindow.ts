@@ -46,12 +46,7 @@ export class LogWindow {
 
   /** Ordinal of the line that holds a byte of a stream, if the window has it. */
   find(stream: string, offset: number): number | null {
-    const index = this.lines.findIndex(
-      line =>
-        line.stream === stream &&
-        line.offset <= offset &&
-        offset < line.offset + Math.max(1, line.size)
-    );
+    const index = this.lines.findIndex(line => holds(line, { stream, offset }));
     return index < 0 ? null : this.first + index;
   }
 
@@ -194,6 +189,18 @@ export class LogWindow {
   /** Ordinal of each stream's line that has no end yet. */
   private readonly _partial = new Map<string, number>();
   private _characters = 0;
+}
+
+/** Whether a line has a byte of a stream. */
+export function holds(
+  line: LogLine,
+  { stream, offset }: { stream: string; offset: number }
+): boolean {
+  return (
+    line.stream === stream &&
+    line.offset <= offset &&
+    offset < line.offset + Math.max(1, line.size)
+  );
 }
 
 function count(lines: readonly LogLine[]): number {

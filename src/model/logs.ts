@@ -8,10 +8,11 @@ import {
   LogStream,
   SearchLog
 } from '../api/types';
+import { LogPushes } from './logPushes';
 import { LogPlace, LogReader } from './logReader';
 import { LogConnectionLost, LogSession } from './logSession';
-import { chosenStreams, ILogFilter, SHOW_ALL, showStream } from './logStreams';
-import { LogWindow } from './logWindow';
+import { ILogFilter, LogChoice, SHOW_ALL } from './logStreams';
+import { holds, LogWindow } from './logWindow';
 
 /** Lines behind which following goes to the end instead of through everything. */
 const TOO_FAR_BEHIND = 5000;
@@ -31,10 +32,10 @@ export class LogModel implements IDisposable {
     private readonly _session: LogSession,
     filter: ILogFilter = SHOW_ALL
   ) {
-    this._reader = new LogReader(_session);
-    this._filter = filter;
+    this._choice = new LogChoice(filter);
+    this._reader = new LogReader(_session, this._choice);
     _session.streams.connect(this._onStreams, this);
-    _session.appended.connect(this._onAppended, this);
+    this._pushes = new LogPushes(_session, () => this._changeSoon());
     _session.closed.connect(this._onClosed, this);
   }
 
@@ -50,16 +51,16 @@ export class LogModel implements IDisposable {
 
   /** All streams of the job; null before the first answer. */
   get streams(): readonly LogStream[] | null {
-    return this._streams;
+    return this._choice.streams;
   }
 
   get filter(): ILogFilter {
-    return this._filter;
+    return this._choice.filter;
   }
 
   /** The streams that the filter lets through. */
   get chosen(): readonly LogStream[] {
-    return this._chosen;
+    return this._choice.chosen;
   }
 
   /** Whether the view stays at the end while lines come. */
@@ -69,7 +70,7 @@ export class LogModel implements IDisposable {
 
   /** Whether the server's pushes arrive: the window is at the end and the socket is open. */
   get live(): boolean {
-    return this._attached;
+    return this._pushes.on;
   }
 
   get connected(): boolean {
@@ -91,11 +92,11 @@ export class LogModel implements IDisposable {
     return this._error;
   }
 
-  /** Bytes of the chosen streams, as far as known. */
+  /** Bytes of the chosen streams that are there, as far as known. */
   get size(): number {
-    return this._chosen.reduce(
-      (sum, stream) =>
-        sum + Math.max(stream.size, this.window.after[stream.id] ?? 0),
+    return this.chosen.reduce(
+      (sum, { id, size, removed }) =>
+        sum + Math.max(size, this.window.after[id] ?? 0) - removed,
       0
     );
   }
@@ -138,8 +139,7 @@ export class LogModel implements IDisposable {
   /** Show other streams, at the time that is in view now. */
   setFilter(filter: ILogFilter): void {
     const time = this.topTime();
-    this._filter = filter;
-    this._choose();
+    this._choice.filter = filter;
     this.go(
       this._following || time === null ? { at: 'end' } : { at: 'time', time }
     );
@@ -182,6 +182,25 @@ export class LogModel implements IDisposable {
     void this._open();
   }
 
+  /** Go to a line and mark it, until somebody points elsewhere. */
+  mark(stream: string, offset: number): void {
+    this._marked = { stream, offset };
+    this.go({ at: 'line', stream, offset });
+  }
+
+  /** Mark no line. */
+  unmark(): void {
+    if (this._marked) {
+      this._marked = null;
+      this._changeSoon();
+    }
+  }
+
+  /** Whether a line is the marked one. */
+  isMarked(line: LogLine): boolean {
+    return this._marked !== null && holds(line, this._marked);
+  }
+
   /** Load what lies before the window. */
   async loadBefore(): Promise<void> {
     if (!this.window.atStart) {
@@ -207,7 +226,10 @@ export class LogModel implements IDisposable {
     asker: object,
     question: Omit<SearchLog, 'type' | 'request' | 'streams'>
   ): Promise<LogHits> {
-    return this._session.search(asker, { streams: this._ids(), ...question });
+    return this._session.search(asker, {
+      streams: this._choice.ids,
+      ...question
+    });
   }
 
   private async _extend(
@@ -239,7 +261,7 @@ export class LogModel implements IDisposable {
     }
     this._opening = true;
     let going = true;
-    while (going && this._want && this._connected && this._streams) {
+    while (going && this._want && this._connected && this.streams) {
       going = await this._load(this._want);
     }
     this._opening = false;
@@ -247,11 +269,11 @@ export class LogModel implements IDisposable {
 
   /** Returns false where that has to wait for lines to be written. */
   private async _load(want: LogPlace): Promise<boolean> {
-    this._detach();
+    this._pushes.stop();
     if (want.at === 'line') {
-      this._showStream(want.stream);
+      this._choice.show(want.stream);
     }
-    if (this._chosen.length === 0) {
+    if (this.chosen.length === 0) {
       this.window.clear();
       this._changeSoon();
       return false;
@@ -308,38 +330,20 @@ export class LogModel implements IDisposable {
     return true;
   }
 
-  private _showStream(id: string): void {
-    const stream = this._streams?.find(item => item.id === id);
-    if (stream && !this._chosen.includes(stream)) {
-      this._filter = showStream(this._filter, stream);
-      this._choose();
-    }
-  }
-
   private get _top(): number {
     return this.view?.first ?? this.window.first;
   }
 
-  private _choose(): void {
-    this._chosen = chosenStreams(this._streams ?? [], this._filter);
-    this._reader.streams = this._chosen;
-  }
-
-  private _ids(): string[] {
-    return this._chosen.map(stream => stream.id);
-  }
-
   private _onStreams(_: unknown, streams: LogStream[]): void {
-    const before = this._ids().join();
+    const before = this._choice.ids.join();
     const first = !this._connected;
     this._connected = true;
-    this._streams = streams;
+    this._choice.streams = streams;
     this._resolveReady();
-    this._choose();
     if (this._want) {
       void this._open();
-    } else if (first || this._ids().join() !== before) {
-      this._detach();
+    } else if (first || this._choice.ids.join() !== before) {
+      this._pushes.stop();
       this._attach();
     }
     this._changeSoon();
@@ -347,8 +351,6 @@ export class LogModel implements IDisposable {
 
   private _onClosed(): void {
     this._connected = false;
-    this._attached = false;
-    this._appends = [];
     this._changeSoon();
   }
 
@@ -356,27 +358,11 @@ export class LogModel implements IDisposable {
   private _attach(): void {
     const wanted =
       this._active && this._connected && !this._want && this.window.atEnd;
-    if (wanted && !this._attached) {
-      this._attached = true;
+    if (wanted && !this._pushes.on) {
       this._behind = 0;
-      this._session.follow(this._ids(), this.window.after);
+      this._pushes.start(this._choice.ids, this.window.after);
     } else if (!wanted) {
-      this._detach();
-    }
-  }
-
-  private _detach(): void {
-    if (this._attached) {
-      this._attached = false;
-      this._appends = [];
-      this._session.unfollow();
-    }
-  }
-
-  private _onAppended(_: unknown, append: LogAppend): void {
-    if (this._attached) {
-      this._appends.push(append);
-      this._changeSoon();
+      this._pushes.stop();
     }
   }
 
@@ -390,15 +376,15 @@ export class LogModel implements IDisposable {
   }
 
   private _onFrame(): void {
-    const appends = this._appends;
-    this._appends = [];
-    if (this._attached) {
-      appends.forEach(append => this._take(append));
+    const appends = this._pushes.take();
+    for (const append of appends) {
+      // What came after the window was cut at its end does not belong behind it.
+      if (this._pushes.on) {
+        this._take(append);
+      }
     }
     this._changed.emit();
-    if (this._attached && appends.length) {
-      this._session.ack(appends[appends.length - 1].sequence);
-    }
+    this._pushes.shown(appends);
   }
 
   private _take(append: LogAppend): void {
@@ -422,19 +408,17 @@ export class LogModel implements IDisposable {
   }
 
   private readonly _reader: LogReader;
-  private _streams: readonly LogStream[] | null = null;
-  private _chosen: readonly LogStream[] = [];
-  private _filter: ILogFilter;
+  private readonly _pushes: LogPushes;
+  private readonly _choice: LogChoice;
   private _want: LogPlace | null = { at: 'end' };
   private _following = true;
   private _connected = false;
   private _active = true;
-  private _attached = false;
   private _opening = false;
   private _behind = 0;
   private _newLines = 0;
   private _error: string | null = null;
-  private _appends: LogAppend[] = [];
+  private _marked: { stream: string; offset: number } | null = null;
   private readonly _extending = new Set<'forward' | 'backward'>();
   private _frame = 0;
   private _isDisposed = false;

@@ -1,4 +1,5 @@
 import { TranslationBundle } from '@jupyterlab/translation';
+import { PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
 import { serverNow } from './clock';
 import { formatDuration, formatEta } from './format';
@@ -6,10 +7,19 @@ import { pendingText, stateOf, stateWord } from './phase';
 
 const METRICS_SHOWN = 1;
 
+/** A job as people know it: all runs of one file may have the same display name, so its own as well. */
+export function jobTitle(
+  job: Pick<JobSummary, 'name' | 'display_name'>
+): string {
+  return job.display_name === null || job.display_name === job.name
+    ? job.name
+    : `${job.display_name} (${job.name})`;
+}
+
 /** The most useful sentence about a job in its state, for lists. */
 export function jobSentence(job: JobSummary, trans: TranslationBundle): string {
   if (job.pending_action) {
-    return pendingText(job.pending_action, trans);
+    return pendingSentence(job, job.pending_action, trans);
   }
   const state = stateOf(job);
   switch (state) {
@@ -34,11 +44,32 @@ export function jobSentence(job: JobSummary, trans: TranslationBundle): string {
   }
 }
 
+/** What is on its way, and what it waits for. */
+function pendingSentence(
+  job: JobSummary,
+  action: PendingAction,
+  trans: TranslationBundle
+): string {
+  if (job.replicas_running > 0) {
+    switch (action) {
+      case 'stopping':
+        return trans.__('Stopping: its processes are ending');
+      case 'pausing':
+        return trans.__('Pausing: its processes are ending');
+      case 'deleting':
+        return trans.__('Deleting: its processes are ending');
+    }
+  }
+  return pendingText(action, trans);
+}
+
 /** What has become of a job, for a notification. */
 export function endSentence(job: JobSummary, trans: TranslationBundle): string {
-  const name = job.display_name ?? job.name;
+  const name = jobTitle(job);
   if (job.phase !== 'Succeeded') {
-    return trans.__('%1 failed: %2', name, jobSentence(job, trans));
+    const why = job.reason?.sentence;
+    // Most reasons say themselves that it failed: “Rank 1 failed: …”.
+    return why ? trans.__('%1: %2', name, why) : trans.__('%1 failed', name);
   }
   if (job.started_at === null || job.ended_at === null) {
     return trans.__('%1 succeeded', name);
@@ -53,10 +84,13 @@ export function endSentence(job: JobSummary, trans: TranslationBundle): string {
 /** What a screen reader says of a job in a list. */
 export function jobLabel(job: JobSummary, trans: TranslationBundle): string {
   const parts = [
-    job.display_name ?? job.name,
+    jobTitle(job),
     stateWord(stateOf(job), trans),
     jobSentence(job, trans).replace(/ · /g, ', ')
   ];
+  if (job.deleted) {
+    parts.push(trans.__('deleted'));
+  }
   if (job.devices?.count) {
     parts.push(trans._n('%1 GPU', '%1 GPUs', job.devices.count));
   }

@@ -4,16 +4,22 @@ import { JobSummary } from '../api/types';
 import { isActive, stateOf } from './phase';
 import { jobLabel } from './sentence';
 
-/** The two sections of the list. */
-export type SectionId = 'active' | 'finished';
+/** The sections of the list, in their order. */
+const SECTIONS = ['active', 'finished', 'deleted'] as const;
+
+export type SectionId = (typeof SECTIONS)[number];
 
 /** One row of the list: a section's title, or a job. */
 export type Item =
   | { kind: 'section'; section: SectionId; count: number; folded: boolean }
   | { kind: 'job'; section: SectionId; job: JobSummary };
 
-/** Jobs by section, in the order in which they are shown. */
-export type Sections = Record<SectionId, JobSummary[]>;
+/** Jobs by section, in the order in which they are shown; deleted ones only where they are asked for. */
+export interface ISections {
+  active: JobSummary[];
+  finished: JobSummary[];
+  deleted: JobSummary[] | null;
+}
 
 /** Heights in px at the default font size: known from the data, never measured. */
 export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
@@ -36,13 +42,18 @@ export function matches(
     .every(word => text.includes(word));
 }
 
-/** Part active jobs, newest first, from finished ones, the last to end first. */
-export function sectionsOf(jobs: readonly JobSummary[]): Sections {
-  const active = jobs.filter(isActive);
-  const finished = jobs.filter(job => !isActive(job));
+/** Part active jobs, newest first, from finished and deleted ones, the last to end first. */
+export function sectionsOf(
+  jobs: readonly JobSummary[],
+  deleted: readonly JobSummary[] | null = null
+): ISections {
   const end = (job: JobSummary): number => job.ended_at ?? job.created_at;
-  finished.sort((a, b) => end(b) - end(a));
-  return { active, finished };
+  const byEnd = (a: JobSummary, b: JobSummary): number => end(b) - end(a);
+  return {
+    active: jobs.filter(isActive),
+    finished: jobs.filter(job => !isActive(job)).sort(byEnd),
+    deleted: deleted && [...deleted].sort(byEnd)
+  };
 }
 
 /**
@@ -50,12 +61,12 @@ export function sectionsOf(jobs: readonly JobSummary[]): Sections {
  *
  * Rows that are gone leave; new jobs enter at the top of their section.
  */
-export function keepPlaces(before: Sections, now: Sections): Sections {
+export function keepPlaces(before: ISections, now: ISections): ISections {
   const jobs = new Map(
     [...now.active, ...now.finished].map(job => [job.id, job])
   );
   const known = new Set<string>();
-  const stay = (section: SectionId): JobSummary[] =>
+  const stay = (section: 'active' | 'finished'): JobSummary[] =>
     before[section].flatMap(({ id }) => {
       known.add(id);
       return jobs.get(id) ?? [];
@@ -64,17 +75,21 @@ export function keepPlaces(before: Sections, now: Sections): Sections {
   const isNew = (job: JobSummary): boolean => !known.has(job.id);
   return {
     active: [...now.active.filter(isNew), ...active],
-    finished: [...now.finished.filter(isNew), ...finished]
+    finished: [...now.finished.filter(isNew), ...finished],
+    deleted: now.deleted
   };
 }
 
 /** All rows of the list. */
 export function itemsOf(
-  sections: Sections,
+  sections: ISections,
   folded: ReadonlySet<string>
 ): Item[] {
-  return (['active', 'finished'] as const).flatMap(section => {
+  return SECTIONS.flatMap(section => {
     const jobs = sections[section];
+    if (jobs === null) {
+      return [];
+    }
     const isFolded = folded.has(section);
     const head: Item = {
       kind: 'section',

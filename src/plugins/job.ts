@@ -120,6 +120,15 @@ function labAround(
       void commands.execute('filebrowser:go-to-path', { path }),
     openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
     askTime: near => askTime(near, trans),
+    kernelTitle: name => {
+      const { specs } = app.serviceManager.kernelspecs;
+      const key = name ?? specs?.default ?? '';
+      return (
+        specs?.kernelspecs[key]?.display_name ??
+        name ??
+        trans.__('the default one')
+      );
+    },
     download: url => {
       const link = document.createElement('a');
       link.href = url;

@@ -7,7 +7,6 @@ import {
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
-import { ISidebarState } from '../components/sidebar/Monitor';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { MonitorModel, MonitorWidget } from '../widgets/monitor';
@@ -62,14 +61,16 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Keep what is folded over a reload. */
+/** Keep what is folded and shown over a reload. */
 async function remember(model: MonitorModel, stateDB: IStateDB): Promise<void> {
   const known = (await stateDB.fetch(STATE_KEY)) as
-    { folded?: unknown } | undefined;
-  if (Array.isArray(known?.folded)) {
-    model.state = { folded: known.folded.map(String) } as ISidebarState;
+    { folded?: unknown; showDeleted?: unknown } | undefined;
+  if (known) {
+    const folded = Array.isArray(known.folded) ? known.folded.map(String) : [];
+    model.state = { folded, showDeleted: known.showDeleted === true };
   }
   model.changed.connect(() => {
-    void stateDB.save(STATE_KEY, { folded: [...model.state.folded] });
+    const { folded, showDeleted } = model.state;
+    void stateDB.save(STATE_KEY, { folded: [...folded], showDeleted });
   });
 }

@@ -39,7 +39,9 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
       });
     jobs.ended.connect(async (_, job) => {
       const wanted = (await settings)?.get('notifyWhenEnded').composite;
-      if (wanted !== false && job.mine) {
+      // Whose tab is in front is told there.
+      const inFront = app.shell.currentWidget?.node.dataset.jobId === job.id;
+      if (wanted !== false && job.mine && !inFront) {
         notify(app.commands, job, trans);
       }
     });

@@ -12,7 +12,7 @@ import { stateIcons, tensorBoardIcon } from '../icons';
 import { serverNow } from '../model/clock';
 import { formatAgo } from '../model/format';
 import { isActive, stateOf, stateWord } from '../model/phase';
-import { jobSentence } from '../model/sentence';
+import { jobSentence, jobTitle } from '../model/sentence';
 import { hasBar } from '../model/sidebar';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
@@ -100,7 +100,7 @@ class JobsManager extends Manager<JobSummary> {
 
   /** Read when it is shown; JupyterLab 4.2 knows no function here. */
   get shutdownAllConfirmationText(): string {
-    const names = this.models().map(job => job.display_name ?? job.name);
+    const names = this.models().map(job => jobTitle(job));
     return this.trans.__(
       'These jobs of yours are stopped, and lose what they computed since their last checkpoint: %1. Checkpoints, event files and logs are kept.',
       names.join(', ')
@@ -121,7 +121,7 @@ class JobsManager extends Manager<JobSummary> {
     return {
       className: `jp-t9k-RunningItem jp-t9k-mod-${state}`,
       icon: (): LabIcon => stateIcons[state],
-      label: () => job.display_name ?? job.name,
+      label: () => jobTitle(job),
       labelTitle: () => jobSentence(job, this.trans),
       detail: () =>
         fraction == null

@@ -6,6 +6,7 @@ import { JobSummary } from '../api/types';
 import { Confirm, IConsequence } from '../components/Confirm';
 import { formatBytes } from '../model/format';
 import { isActive } from '../model/phase';
+import { jobTitle } from '../model/sentence';
 import { namedDialog } from './dialog';
 
 /** What a person chose; null is cancel. */
@@ -51,7 +52,7 @@ export async function confirmStop(
     Dialog.warnButton({ label: trans.__('Stop'), actions: ['stop'] })
   );
   const { button } = await namedDialog({
-    title: trans.__('Stop %1?', job.display_name ?? job.name),
+    title: trans.__('Stop %1?', jobTitle(job)),
     body: <Confirm says={whereItIs(job, trans)} consequences={consequences} />,
     buttons,
     defaultButton: 0
@@ -65,7 +66,7 @@ export async function confirmPause(
   trans: TranslationBundle
 ): Promise<boolean> {
   const { button } = await namedDialog({
-    title: trans.__('Pause %1?', job.display_name ?? job.name),
+    title: trans.__('Pause %1?', jobTitle(job)),
     body: (
       <Confirm
         says={whereItIs(job, trans)}
@@ -100,7 +101,7 @@ export async function confirmDelete(
 ): Promise<{ remove: boolean } | null> {
   const body = new DeleteBody(job, logSize, trans);
   const dialog = namedDialog({
-    title: trans.__('Delete %1?', job.display_name ?? job.name),
+    title: trans.__('Delete %1?', jobTitle(job)),
     body,
     checkbox: {
       label: trans.__('Delete the logs, too'),
@@ -127,7 +128,7 @@ export async function confirmRemove(
   trans: TranslationBundle
 ): Promise<boolean> {
   const { button } = await namedDialog({
-    title: trans.__('Remove %1?', job.display_name ?? job.name),
+    title: trans.__('Remove %1?', jobTitle(job)),
     body: (
       <Confirm
         consequences={[

@@ -7,6 +7,7 @@ import { jobIcon } from '../icons';
 import { serverNow } from '../model/clock';
 import { formatClock } from '../model/format';
 import { JobTabModel } from '../model/jobTab';
+import { jobTitle } from '../model/sentence';
 
 /** A job's tab. */
 export class JobWidget extends ReactWidget {
@@ -67,7 +68,7 @@ export class JobWidget extends ReactWidget {
   private _entitle(): void {
     const job = this.model.watch.detail?.job;
     if (job) {
-      this.title.label = job.display_name ?? job.name;
+      this.title.label = jobTitle(job);
       this.title.caption = job.reason
         ? `${job.name}\n${job.reason.sentence}`
         : job.name;

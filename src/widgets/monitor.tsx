@@ -52,7 +52,7 @@ export class MonitorWidget extends ReactWidget {
 
 /** What the sidebar shows besides the jobs: folded sections, and which job is in front. */
 export class MonitorModel implements IMonitorModel {
-  constructor(state: ISidebarState = { folded: [] }) {
+  constructor(state: ISidebarState = { folded: [], showDeleted: false }) {
     this._state = state;
   }
 
@@ -86,7 +86,12 @@ export class MonitorModel implements IMonitorModel {
     if (!folded.delete(section)) {
       folded.add(section);
     }
-    this.state = { folded: [...folded] };
+    this.state = { ...this._state, folded: [...folded] };
+  }
+
+  /** Show the jobs that were deleted, too, or no longer. */
+  showDeleted(showDeleted: boolean): void {
+    this.state = { ...this._state, showDeleted };
   }
 
   private _state: ISidebarState;

@@ -116,7 +116,8 @@ export function someReplica(changes: Partial<Replica> = {}): Replica {
         ended_at: null,
         exit_code: null,
         ended: null,
-        worker_restarts: 0
+        worker_restarts: 0,
+        restart: null
       }
     ],
     ...changes

@@ -73,25 +73,34 @@ export class FakeLog implements ILogSocket {
   }
 
   /** Write one line, or the beginning of one; if the line written last is such, it is replaced. */
-  put(stream: LogStream, text: string, time: number, partial = false): void {
+  put(
+    stream: LogStream,
+    text: string,
+    time: number,
+    changes: Partial<LogLine> = {}
+  ): void {
+    const { partial = false } = changes;
     const last = this._lines[this._lines.length - 1];
     if (last?.stream === stream.id && last.partial) {
       this._lines.pop();
     }
     const offset = this._ends.get(stream.id) ?? 0;
-    const size = text.length + (partial ? 0 : 1);
+    const size =
+      changes.removed || changes.size || text.length + (partial ? 0 : 1);
     this._lines.push({
       stream: stream.id,
       offset,
-      size,
       time,
       text,
       updates: 1,
       partial,
       cut: false,
-      removed: 0
+      removed: 0,
+      ...changes,
+      size
     });
     stream.size = offset + size;
+    stream.removed += changes.removed ?? 0;
     if (!partial) {
       this._ends.set(stream.id, stream.size);
     }

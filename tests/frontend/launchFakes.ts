@@ -164,6 +164,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
         capabilities: {
           restart_always: { supported: false, reason: 'It would never end.' }
         },
+        grace_seconds: 10,
         machine: {
           hostname: 'lab',
           cpus: 8,

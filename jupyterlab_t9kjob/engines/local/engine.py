@@ -143,6 +143,7 @@ class LocalEngine:
             namespaces=[""],
             capabilities=CAPABILITIES,
             machine=await asyncio.to_thread(machine, self._pool, await self._kernels()),
+            grace_seconds=self._settings.grace_seconds,
         )
 
     async def jobs(self) -> list[JobSummary]:

@@ -262,6 +262,17 @@ def _devices(spec: dict[str, Any]) -> Device | None:
     return Device(name=name, count=total) if total else None
 
 
+def _restarts(attempts: list[AttemptRecord]) -> list[int | None]:
+    """Return for each attempt which restart began it; what follows a pause was resumed."""
+    count = 0
+    restarts: list[int | None] = [None]
+    for before in attempts[:-1]:
+        paused = before["cause"] == "PausedByUser"
+        count += not paused
+        restarts.append(None if paused else count)
+    return restarts
+
+
 def _replica(record: ReplicaRecord, processes: int | None, host: str, *, launched: bool) -> Replica:
     attempts = [
         Attempt(
@@ -271,8 +282,9 @@ def _replica(record: ReplicaRecord, processes: int | None, host: str, *, launche
             exit_code=attempt["exit_code"],
             ended=end_in_words(attempt["exit_code"], attempt["cause"], launched=launched),
             worker_restarts=attempt["worker_restarts"],
+            restart=restart,
         )
-        for attempt in record["attempts"]
+        for attempt, restart in zip(record["attempts"], _restarts(record["attempts"]), strict=False)
     ]
     last = record["attempts"][-1] if record["attempts"] else None
     kind, _, index = record["name"].rpartition("-")

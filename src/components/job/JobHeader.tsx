@@ -4,8 +4,10 @@ import { EngineInfo, Job, Progress } from '../../api/types';
 import { serverNow } from '../../model/clock';
 import { formatClock, formatEta, formatExitCode } from '../../model/format';
 import { stateOf, stateWord } from '../../model/phase';
+import { jobTitle } from '../../model/sentence';
 import { LinkButton } from '../Buttons';
 import { useTicking } from '../hooks';
+import { JobName } from '../JobName';
 import { PhaseIcon } from '../PhaseIcon';
 import { ProgressBar } from '../ProgressBar';
 import { ageText, formatMetric, sizeText, whereText, whyText } from './text';
@@ -49,8 +51,8 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
     <div className="jp-t9k-JobHeader">
       <div className="jp-t9k-JobHeader-title">
         <PhaseIcon state={state} size={18} label={stateWord(state, trans)} />
-        <h2 ref={name} tabIndex={-1} title={job.name}>
-          {job.display_name ?? job.name}
+        <h2 ref={name} tabIndex={-1} title={jobTitle(job)}>
+          <JobName job={job} />
         </h2>
         <span className="jp-t9k-JobHeader-facts" title={facts}>
           {facts}
@@ -62,6 +64,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
           {!(failed && props.failureBelow) && (
             <Why
               job={job}
+              engines={engines}
               failed={failed}
               show={props.showFailure}
               trans={trans}
@@ -92,12 +95,13 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
 
 function Why(props: {
   job: Job;
+  engines: readonly EngineInfo[];
   failed: boolean;
   show(): void;
   trans: TranslationBundle;
 }): React.JSX.Element | null {
   const { job, failed, trans } = props;
-  const text = whyText(job, trans);
+  const text = whyText(job, props.engines, trans);
   const { failure } = job;
   if (!text) {
     return null;

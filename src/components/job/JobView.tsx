@@ -31,6 +31,8 @@ export interface IJobViewLab {
   openMenu(anchor: HTMLElement, job: Job): void;
   download(url: string): void;
   askTime(near: number | null): Promise<number | null>;
+  /** A kernel as people know it; without a name the default one. */
+  kernelTitle(name: string | null): string;
   close(): void;
 }
 
@@ -223,6 +225,7 @@ function OverviewPane(
       run={lab.run}
       openFile={lab.openFile}
       openFolder={lab.openFolder}
+      kernelTitle={lab.kernelTitle}
       openJob={lab.openJob}
       showInLog={props.showFailure}
       showAttempt={attempt => {
@@ -258,6 +261,11 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
   const { api } = model.jobs;
   const { id } = model;
   const { times, wrap } = model.state;
+  const downloadLine = React.useCallback(
+    ({ stream, offset, size }: LogLine) =>
+      lab.download(api.logDownloadUrl(id, stream, { offset, limit: size })),
+    [api, id, lab]
+  );
   const loadUpdates = React.useCallback(
     async ({ stream, offset, size }: LogLine) => {
       const limit = Math.min(size, MOST_BYTES);
@@ -300,6 +308,7 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
       setLook={look => model.set(look)}
       trans={trans}
       openFile={lab.openFile}
+      downloadLine={downloadLine}
       loadUpdates={loadUpdates}
       downloads={downloads}
       goToTime={() => {

@@ -27,6 +27,7 @@ interface IOverviewProps {
   openFile: OpenFile;
   openFolder(path: string): void;
   openJob(id: string): void;
+  kernelTitle(name: string | null): string;
   showInLog(): void;
   showAttempt(attempt: number): void;
   downloadLogs(): void;
@@ -139,7 +140,7 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
       )
     ],
     job.engine === 'local'
-      ? [trans.__('Kernel'), spec.runtime.kernel ?? trans.__('the default one')]
+      ? [trans.__('Kernel'), props.kernelTitle(spec.runtime.kernel)]
       : [trans.__('Image'), <code key="image">{spec.runtime.image}</code>],
     ...environmentRow(job, trans),
     [trans.__('Submitted'), <Submitted key="submitted" {...props} />]

@@ -97,9 +97,13 @@ export function deviceName(name: string, trans: TranslationBundle): string {
 }
 
 /** The header's second line: why it is as it is. */
-export function whyText(job: JobSummary, trans: TranslationBundle): string {
+export function whyText(
+  job: JobSummary,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): string {
   const sentence = job.pending_action
-    ? (job.reason?.sentence ?? '')
+    ? (endingText(job, engines, trans) ?? job.reason?.sentence ?? '')
     : (job.reason?.sentence ?? jobSentence(job, trans));
   const parts = [withStop(sentence)];
   if (job.restarts > 0 && job.phase === 'Running') {
@@ -112,6 +116,25 @@ export function whyText(job: JobSummary, trans: TranslationBundle): string {
     parts.push(withStop(hint));
   }
   return parts.filter(Boolean).join(' ');
+}
+
+/** What happens while a job is being stopped, paused or deleted; null where nothing has to end. */
+function endingText(
+  job: JobSummary,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): string | null {
+  const ends = ['stopping', 'pausing', 'deleting'];
+  if (!ends.includes(job.pending_action ?? '') || job.replicas_running === 0) {
+    return null;
+  }
+  const grace = engines.find(({ name }) => name === job.engine)?.grace_seconds;
+  return grace == null
+    ? trans.__('Its processes are asked to end.')
+    : trans.__(
+        'Its processes are asked to end; those that have not after %1 are killed.',
+        formatDuration(grace, trans)
+      );
 }
 
 /** Which rank failed and with what: “Rank 3 of worker-0 ended with Python error (1).” */

@@ -22,17 +22,17 @@ interface IAttemptDividerProps {
 
 /** Between two attempts: that one ended, why, and that the next began. */
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
-  const { stream, time, job, replicas, trans, only } = props;
+  const { stream, job, trans, only } = props;
   const Icon = stateIcons.resuming.react;
   return (
-    <div className="jp-t9k-AttemptDivider" role="separator">
+    <div className="jp-t9k-LogDivider" role="separator">
       <Icon tag="span" width="14px" height="14px" />
       <strong>
         {job.spec.torchrun === null && job.replicas > 1
           ? trans.__('%1, attempt %2', stream.replica, stream.attempt)
           : trans.__('Attempt %1', stream.attempt)}
       </strong>
-      <span>{explain(stream, time, replicas, trans)}</span>
+      <span>{explain(props)}</span>
       {only && (
         <LinkButton onClick={() => only(stream.attempt)}>
           {trans.__('Only attempt %1', stream.attempt)}
@@ -42,12 +42,8 @@ export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   );
 }
 
-function explain(
-  stream: LogStream,
-  time: number | null,
-  replicas: readonly Replica[],
-  trans: TranslationBundle
-): string {
+function explain(props: IAttemptDividerProps): string {
+  const { stream, time, job, replicas, trans } = props;
   const replica = replicas.find(item => item.name === stream.replica);
   const attempts = replica?.attempts ?? [];
   const now = attempts.find(item => item.number === stream.attempt);
@@ -55,7 +51,17 @@ function explain(
   const started = now?.started_at ?? time;
   const sentences: string[] = [];
   if (started !== null) {
-    sentences.push(trans.__('started at %1.', formatClock(started, true)));
+    const at = formatClock(started, true);
+    sentences.push(
+      now?.restart
+        ? trans.__(
+            'started at %1, restart %2 of %3.',
+            at,
+            now.restart,
+            job.spec.run_policy.backoff_limit
+          )
+        : trans.__('started at %1.', at)
+    );
   }
   const ended =
     before?.ended ??

@@ -10,6 +10,7 @@ import { useSignal } from '../hooks';
 import { AttemptDivider } from './AttemptDivider';
 import { ILogRowContext, LogRow } from './LogRow';
 import { PROBE, useMetrics } from './metrics';
+import { RemovedDivider } from './RemovedDivider';
 import { LogScroller } from './scroller';
 import { selectedText } from './selection';
 
@@ -27,6 +28,7 @@ interface ILogLinesProps {
   wrap: boolean;
   trans: TranslationBundle;
   openFile(link: IFileLink): void;
+  downloadLine(line: LogLine): void;
   onlyAttempt(attempt: number): void;
   /** Reads the updates of a progress bar, the last ones if there are many. */
   loadUpdates(line: LogLine): Promise<readonly string[]>;
@@ -34,7 +36,8 @@ interface ILogLinesProps {
 
 /** The lines of a log; only those in view are in the document. */
 export function LogLines(props: ILogLinesProps): React.JSX.Element {
-  const { log, search, job, times, wrap, trans, openFile } = props;
+  const { log, search, job, times, wrap, trans, openFile, downloadLine } =
+    props;
   const [scroller] = React.useState(() => new LogScroller(log));
   React.useSyncExternalStore(scroller.subscribe, scroller.version);
   const box = React.useRef<HTMLDivElement | null>(null);
@@ -45,6 +48,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
   useSignal(search.changed);
 
   const { version, lines, first } = log.window;
+  const several = log.chosen.length > 1;
   const together = job.spec.torchrun !== null;
   const streams = React.useMemo(
     () => new Map((log.streams ?? []).map(stream => [stream.id, stream])),
@@ -69,6 +73,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       expression: search.expression,
       contentsPath: contentsPaths({ working_dir, working_dir_path }),
       openFile,
+      downloadLine,
       toggleUpdates: updates.toggle
     }),
     [
@@ -78,6 +83,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       working_dir,
       working_dir_path,
       openFile,
+      downloadLine,
       updates.toggle
     ]
   );
@@ -89,7 +95,11 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
     [row, columns, times, wrap]
   );
   const estimate = (line: LogLine): number =>
-    wrap ? Math.max(1, Math.ceil(line.text.length / columns)) * row : row;
+    line.removed > 0
+      ? DIVIDER * row
+      : wrap
+        ? Math.max(1, Math.ceil(line.text.length / columns)) * row
+        : row;
   scroller.scroll.viewHeight = view;
   const range = scroller.layout(
     (line, index) =>
@@ -101,9 +111,12 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
     scroller.place();
     let changed = false;
     block.current
-      ?.querySelectorAll('.jp-t9k-LogRow')
-      .forEach((element, place) => {
-        const line = lines[range.start + place];
+      ?.querySelectorAll<HTMLElement>('.jp-t9k-LogRow')
+      .forEach(element => {
+        const line = log.window.line(Number(element.dataset.ordinal));
+        if (!line) {
+          return;
+        }
         if (wrap || measured.has(line) || updates.open.has(line)) {
           const { height } = element.getBoundingClientRect();
           changed ||=
@@ -135,6 +148,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
           log.setFollowing(false);
         }
       }}
+      onPointerDown={() => log.unmark()}
       onCopy={event => {
         if (block.current) {
           const text = selectedText(block.current, false);
@@ -180,26 +194,36 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
                     }
                   />
                 )}
-                <LogRow
-                  context={context}
-                  line={line}
-                  stream={stream}
-                  series={
-                    stream && stream.source !== 'launcher'
-                      ? (series.get(sourceKey(stream)) ?? null)
-                      : null
-                  }
-                  ordinal={first + index}
-                  sameTime={!divider && sameTime(lines, index, first + index)}
-                  hit={
-                    hit === undefined
-                      ? null
-                      : hit === search.current
-                        ? 'current'
-                        : 'hit'
-                  }
-                  updates={updates.open.get(line) ?? null}
-                />
+                {line.removed > 0 ? (
+                  <RemovedDivider
+                    line={line}
+                    stream={several ? stream : undefined}
+                    ordinal={first + index}
+                    trans={trans}
+                  />
+                ) : (
+                  <LogRow
+                    context={context}
+                    line={line}
+                    stream={stream}
+                    series={
+                      stream && stream.source !== 'launcher'
+                        ? (series.get(sourceKey(stream)) ?? null)
+                        : null
+                    }
+                    ordinal={first + index}
+                    sameTime={!divider && sameTime(lines, index, first + index)}
+                    hit={
+                      hit === undefined
+                        ? null
+                        : hit === search.current
+                          ? 'current'
+                          : 'hit'
+                    }
+                    marked={log.isMarked(line)}
+                    updates={updates.open.get(line) ?? null}
+                  />
+                )}
               </React.Fragment>
             );
           })}

@@ -2,6 +2,7 @@ import * as React from 'react';
 import { LogHit } from '../../api/types';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
+import { bytesUpTo } from '../../model/logStreams';
 import { useSignal } from '../hooks';
 
 /** Marks nearer to each other than this part of the height are one. */
@@ -29,16 +30,19 @@ export function LogMarks({
   ) {
     return null; // all of it is in view: there is no scroll bar to stand beside
   }
-  const sizes = new Map(log.chosen.map(stream => [stream.id, stream.size]));
+  const streams = new Map(log.chosen.map(stream => [stream.id, stream]));
   const places = (hits: readonly LogHit[]): number[] => [
     ...new Set(
-      hits
-        .filter(hit => sizes.has(hit.stream))
-        .map(hit => {
-          const end = log.window.after[hit.stream] ?? 0;
-          const size = Math.max(sizes.get(hit.stream) ?? 0, end, 1);
-          return Math.round((hit.offset / size) * GRAIN);
-        })
+      hits.flatMap(hit => {
+        const stream = streams.get(hit.stream);
+        if (!stream) {
+          return [];
+        }
+        const end = log.window.after[hit.stream] ?? 0;
+        const size = Math.max(stream.size, end) - stream.removed;
+        const bytes = bytesUpTo(stream, hit.offset);
+        return Math.round((bytes / Math.max(1, size)) * GRAIN);
+      })
     )
   ];
   const current =

@@ -21,6 +21,7 @@ export interface ILogRowContext {
   /** The contents API's name for a file of the job, if it has one. */
   contentsPath(file: string): string | null;
   openFile(link: IFileLink): void;
+  downloadLine(line: LogLine): void;
   toggleUpdates(line: LogLine): void;
 }
 
@@ -34,8 +35,18 @@ interface ILogRowProps {
   /** The line before has the same time, so that it need not be said again. */
   sameTime: boolean;
   hit: 'hit' | 'current' | null;
+  /** It is the line that was asked for. */
+  marked: boolean;
   /** The updates of a progress bar, where they are unfolded. */
   updates: readonly string[] | 'loading' | null;
+}
+
+/** Longer lines are not shown as a whole. */
+const LONGEST_SHOWN = 128 * 1024;
+
+/** Whether there is more of a line that can be shown here. */
+function unfolds(line: LogLine): boolean {
+  return line.updates > 1 || (line.cut && line.size <= LONGEST_SHOWN);
 }
 
 /** One line of a log: rank, time, text. */
@@ -60,6 +71,7 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
       data-ordinal={ordinal}
       data-level={level}
       data-hit={hit}
+      data-marked={props.marked || undefined}
     >
       <span
         className="jp-t9k-LogRow-gutter"
@@ -76,12 +88,16 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
           {line.time !== null && !props.sameTime && formatMoment(line.time)}
         </span>
       )}
-      {line.updates > 1 && (
+      {unfolds(line) && (
         <button
           type="button"
           className="jp-t9k-LogRow-fold"
           aria-expanded={updates !== null}
-          aria-label={trans.__('All updates of this line')}
+          aria-label={
+            line.updates > 1
+              ? trans.__('All updates of this line')
+              : trans.__('The whole line')
+          }
           onClick={() => context.toggleUpdates(line)}
         >
           {updates === null ? (
@@ -108,10 +124,14 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
       )}
       {line.cut && (
         <span className="jp-t9k-LogRow-note">
-          {trans.__(
-            'cut here; the whole line has %1, see the download',
-            formatBytes(line.size)
-          )}
+          {trans.__('cut here; the whole line has %1', formatBytes(line.size))}{' '}
+          <button
+            type="button"
+            className="jp-t9k-LogRow-link"
+            onClick={() => context.downloadLine(line)}
+          >
+            {trans.__('Download it')}
+          </button>
         </span>
       )}
       {updates !== null && (

@@ -71,7 +71,9 @@ function stateOf(log: LogModel): LogState {
   if (log.chosen.length > 0 && log.chosen.every(stream => stream.complete)) {
     return 'complete';
   }
-  return log.live || log.window.lines.length === 0 ? 'live' : 'elsewhere';
+  return log.live || log.following || log.window.lines.length === 0
+    ? 'live'
+    : 'elsewhere';
 }
 
 function stateText(state: LogState, trans: TranslationBundle): string {

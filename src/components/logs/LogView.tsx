@@ -39,6 +39,7 @@ interface ILogViewProps {
   setLook(look: ILogLook): void;
   trans: TranslationBundle;
   openFile(link: IFileLink): void;
+  downloadLine(line: LogLine): void;
   loadUpdates(line: LogLine): Promise<readonly string[]>;
   downloads(): (IMenuItem | null)[];
   goToTime(): void;
@@ -140,6 +141,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
           wrap={look.wrap}
           trans={trans}
           openFile={props.openFile}
+          downloadLine={props.downloadLine}
           onlyAttempt={attempt => log.setFilter({ ...filter, attempt })}
           loadUpdates={props.loadUpdates}
         />
@@ -220,7 +222,7 @@ async function goToFirstError(
 ): Promise<void> {
   const link = job.failure?.link;
   if (link?.stream != null && link.offset !== null) {
-    log.go({ at: 'line', stream: link.stream, offset: link.offset });
+    log.mark(link.stream, link.offset);
     return;
   }
   if (!errors.query.pattern) {
@@ -228,6 +230,6 @@ async function goToFirstError(
   }
   const first = errors.hits[0];
   if (first) {
-    log.go({ at: 'line', stream: first.stream, offset: first.offset });
+    log.mark(first.stream, first.offset);
   }
 }

@@ -1,6 +1,7 @@
 import { LogLine } from '../../api/types';
 import { ILogReveal, LogModel } from '../../model/logs';
 import { IRowRange, LogScroll } from '../../model/logScroll';
+import { bytesUpTo } from '../../model/logStreams';
 import { selectedRows } from './selection';
 
 /** Rows that exist beyond those in view, on either side. */
@@ -164,9 +165,9 @@ function extentOf(log: LogModel): {
   const { window } = log;
   let before = 0;
   let end = 0;
-  for (const { id } of log.chosen) {
-    before += window.before[id] ?? 0;
-    end += window.after[id] ?? 0;
+  for (const stream of log.chosen) {
+    before += bytesUpTo(stream, window.before[stream.id] ?? 0);
+    end += bytesUpTo(stream, window.after[stream.id] ?? 0);
   }
   return { before, within: end - before, after: Math.max(0, log.size - end) };
 }

@@ -5,13 +5,13 @@ import { JobSummary } from '../../api/types';
 import { jobLabel, jobSentence } from '../../model/sentence';
 import {
   heightOf,
+  ISections,
   Item,
   itemsOf,
   keepPlaces,
   keyOf,
   mayWrap,
-  SectionId,
-  Sections
+  SectionId
 } from '../../model/sidebar';
 import { CommandIDs } from '../../tokens';
 import { useWidth } from '../hooks';
@@ -25,7 +25,7 @@ const BESIDE = 40;
 const DEVICES = 52;
 
 interface IJobListProps {
-  sections: Sections;
+  sections: ISections;
   folded: ReadonlySet<string>;
   onFold: (section: SectionId) => void;
   /** Id of the job whose tab is in front. */
@@ -37,7 +37,7 @@ interface IJobListProps {
   trans: TranslationBundle;
 }
 
-/** Active and finished jobs as a tree: one tab stop, windowed, still under the pointer. */
+/** Active, finished and deleted jobs as a tree: one tab stop, windowed, still under the pointer. */
 export function JobList(props: IJobListProps): React.JSX.Element {
   const { folded, onFold, current, note, run, openMenu, trans } = props;
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
@@ -99,7 +99,8 @@ export function JobList(props: IJobListProps): React.JSX.Element {
     ) {
       onFold(item.section);
     } else if (event.key === 'Delete' && item.kind === 'job') {
-      run(CommandIDs.deleteJob, { id: item.job.id });
+      const { id, deleted } = item.job;
+      run(deleted ? CommandIDs.remove : CommandIDs.deleteJob, { id });
     } else if (isMenuKey(event) && item.kind === 'job') {
       const { left, bottom } = row.getBoundingClientRect();
       byKey.current = true;
@@ -173,9 +174,9 @@ export function JobList(props: IJobListProps): React.JSX.Element {
                 {...common}
                 className="jp-t9k-JobList-row"
                 aria-level={2}
-                aria-setsize={shown.current[item.section].length}
+                aria-setsize={shown.current[item.section]?.length}
                 aria-posinset={
-                  shown.current[item.section].indexOf(item.job) + 1
+                  (shown.current[item.section]?.indexOf(item.job) ?? -1) + 1
                 }
                 aria-label={jobLabel(item.job, trans)}
                 onClick={() => run(CommandIDs.openJob, { id: key })}
@@ -218,15 +219,24 @@ function SectionTitle({
   return (
     <>
       <Caret.react tag="span" />
-      <span>
-        {item.section === 'active' ? trans.__('Active') : trans.__('Finished')}
-      </span>
+      <span>{sectionName(item.section, trans)}</span>
       <small>
         {item.count}
         {note !== null && item.section === 'active' && ` · ${note}`}
       </small>
     </>
   );
+}
+
+function sectionName(section: SectionId, trans: TranslationBundle): string {
+  switch (section) {
+    case 'active':
+      return trans.__('Active');
+    case 'finished':
+      return trans.__('Finished');
+    case 'deleted':
+      return trans.__('Deleted');
+  }
 }
 
 /** Which row has the focus, or would get it: the list is one tab stop. */

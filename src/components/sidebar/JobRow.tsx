@@ -9,11 +9,12 @@ import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { logIcon, tensorBoardIcon } from '../../icons';
 import { isActive, stateOf } from '../../model/phase';
-import { jobSentence } from '../../model/sentence';
+import { jobSentence, jobTitle } from '../../model/sentence';
 import { hasBar } from '../../model/sidebar';
 import { CommandIDs } from '../../tokens';
 import { RunCommand } from '../commands';
 import { useTicking } from '../hooks';
+import { JobName } from '../JobName';
 import { PhaseIcon } from '../PhaseIcon';
 import { ProgressBar } from '../ProgressBar';
 import { Age, Time } from '../Time';
@@ -47,13 +48,14 @@ export const JobRow = React.memo(
         className="jp-t9k-JobRow"
         data-state={state}
         data-current={current || undefined}
+        data-deleted={job.deleted || undefined}
         data-wrapped={wrapped || undefined}
       >
         <PhaseIcon state={state} />
         <div className="jp-t9k-JobRow-body">
           <div className="jp-t9k-JobRow-line">
-            <span className="jp-t9k-JobRow-name" title={job.name}>
-              {job.display_name ?? job.name}
+            <span className="jp-t9k-JobRow-name" title={jobTitle(job)}>
+              <JobName job={job} />
             </span>
             <JobTime job={job} trans={trans} />
             <RowActions job={job} run={run} openMenu={openMenu} trans={trans} />

@@ -1,16 +1,19 @@
-import { addIcon, searchIcon } from '@jupyterlab/ui-components';
+import { addIcon, ellipsesIcon, searchIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
+import { JobSummary } from '../../api/types';
 import { formatClock } from '../../model/format';
 import { matches, sectionsOf } from '../../model/sidebar';
 import { CommandIDs, IJobs } from '../../tokens';
-import { Button } from '../Buttons';
+import { Banner } from '../Banner';
+import { Button, IconButton } from '../Buttons';
 import { RunCommand } from '../commands';
 import { useSignal, useWidth } from '../hooks';
+import { ConnectionBanner } from '../ConnectionBanner';
+import { openMenu } from '../menu';
 import { Capacity } from './Capacity';
 import { JobList } from './JobList';
-import { ConnectionBanner } from '../ConnectionBanner';
 import { FirstUse, Loading, NothingFound } from './states';
 import { TensorBoards } from './TensorBoards';
 
@@ -22,6 +25,7 @@ const NARROW = 260;
 /** What the sidebar remembers over a reload. */
 export interface ISidebarState {
   folded: readonly string[];
+  showDeleted: boolean;
 }
 
 /** The view's own state, kept by the widget. */
@@ -31,6 +35,7 @@ export interface IMonitorModel {
   readonly current: string | null;
   readonly changed: ISignal<IMonitorModel, void>;
   fold(section: string): void;
+  showDeleted(shown: boolean): void;
 }
 
 interface IMonitorProps {
@@ -43,7 +48,7 @@ interface IMonitorProps {
 
 /** The sidebar: do, know, find, watch; TensorBoards at the bottom. */
 export function Monitor(props: IMonitorProps): React.JSX.Element {
-  const { jobs, model, run, openMenu, trans } = props;
+  const { jobs, model, run, trans } = props;
   useSignal(jobs.changed, INTERVAL);
   useSignal(model.changed);
   const ready = useReady(jobs);
@@ -58,8 +63,17 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       ? trans.__('as of %1', formatClock(asOf))
       : null;
   const machine = engines.find(engine => engine.machine)?.machine;
+  const { showDeleted } = model.state;
+  React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
   const visible = jobs.jobs.filter(job => !job.deleted);
-  const found = visible.filter(job => matches(job, filter, trans));
+  const deleted = jobs.deleted.jobs;
+  const isFound = (job: JobSummary): boolean => matches(job, filter, trans);
+  const sections = sectionsOf(
+    visible.filter(isFound),
+    deleted && deleted.filter(isFound)
+  );
+  const none = visible.length === 0 && !deleted?.length;
+  const found = Object.values(sections).some(section => section?.length);
   const folded = new Set(model.state.folded);
   const refusal = whyNoJob(jobs, ready, trans);
 
@@ -79,6 +93,20 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
         >
           {trans.__('New job')}
         </Button>
+        <IconButton
+          icon={ellipsesIcon}
+          label={trans.__('More')}
+          aria-haspopup="menu"
+          onClick={event =>
+            openMenu(event.currentTarget, [
+              {
+                label: trans.__('Show Deleted Jobs'),
+                toggled: showDeleted,
+                execute: () => model.showDeleted(!showDeleted)
+              }
+            ])
+          }
+        />
       </div>
       <ConnectionBanner
         connection={connection}
@@ -88,7 +116,15 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       {ready && machine && (
         <Capacity machine={machine} jobs={visible} note={note} trans={trans} />
       )}
-      {ready && visible.length > 0 && (
+      {jobs.deleted.error !== null && (
+        <Banner
+          level="warning"
+          title={trans.__('The deleted jobs could not be read.')}
+        >
+          {jobs.deleted.error}
+        </Banner>
+      )}
+      {ready && !none && (
         <Filter
           value={filter}
           onChange={setFilter}
@@ -99,13 +135,13 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       <div className="jp-t9k-Monitor-main">
         {!ready ? (
           connection.state !== 'missing' && <Loading trans={trans} />
-        ) : visible.length === 0 ? (
+        ) : none ? (
           <FirstUse
             engines={engines}
             chooseScript={() => run(CommandIDs.chooseScript)}
             trans={trans}
           />
-        ) : found.length === 0 ? (
+        ) : !found ? (
           <NothingFound
             filter={filter}
             clear={() => setFilter('')}
@@ -113,13 +149,13 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           />
         ) : (
           <JobList
-            sections={sectionsOf(found)}
+            sections={sections}
             folded={folded}
             onFold={section => model.fold(section)}
             current={model.current}
             note={note}
             run={run}
-            openMenu={openMenu}
+            openMenu={props.openMenu}
             trans={trans}
           />
         )}

@@ -19,6 +19,7 @@ const engine: EngineInfo = {
   namespaces: [''],
   default_namespace: '',
   capabilities: {},
+  grace_seconds: 10,
   machine: {
     hostname: 'lab',
     cpus: 8,
@@ -32,6 +33,7 @@ const engine: EngineInfo = {
 describe('the sidebar', () => {
   let server: FakeServer;
   let jobs: Jobs;
+  let model: MonitorModel;
   const run = jest.fn();
   const openMenu = jest.fn();
 
@@ -42,10 +44,11 @@ describe('the sidebar', () => {
     server = new FakeServer();
     server.answer = () => json({ engines: [] });
     jobs = new Jobs(new ApiClient(server.settings()));
+    model = new MonitorModel();
     render(
       <Monitor
         jobs={jobs}
-        model={new MonitorModel()}
+        model={model}
         run={run}
         openMenu={openMenu}
         trans={trans}
@@ -298,6 +301,52 @@ describe('the sidebar', () => {
       'Run again',
       'More actions'
     ]);
+  });
+
+  it('shows deleted jobs where that is wanted, and reads them again when one goes', async () => {
+    const gone = someJob({
+      name: 'gamma',
+      phase: 'Succeeded',
+      ended_at: 5,
+      deleted: true,
+      actions: ['rerun', 'remove']
+    });
+    let kept = [...two, gone];
+    server.answer = () => json({ jobs: kept, total: kept.length });
+    await connect({ jobs: two });
+    expect(screen.queryByText('gamma')).toBeNull();
+
+    act(() => model.showDeleted(true));
+    await pass(500);
+    const row = screen.getByRole('treeitem', { name: /^gamma,.* deleted$/ });
+    expect(names()).toEqual([
+      'active',
+      two[0].id,
+      two[1].id,
+      'finished',
+      'deleted',
+      gone.id
+    ]);
+    expect(server.requests[server.requests.length - 1].url).toContain(
+      'jobs?deleted=true'
+    );
+    expect(jobs.get(gone.id)?.actions).toContain('remove');
+    act(() => row.focus());
+    key(row, 'Delete');
+    expect(run).toHaveBeenCalledWith(CommandIDs.remove, { id: gone.id });
+
+    kept = two;
+    await delta({ removed_jobs: [gone.id] });
+    expect(screen.queryByText('gamma')).toBeNull();
+
+    server.answer = () => json({ message: 'The home is full.' }, 507);
+    await delta({ removed_jobs: ['x'] });
+    expect(screen.getByRole('status').textContent).toContain(
+      'The deleted jobs could not be read. The home is full.'
+    );
+    act(() => model.showDeleted(false));
+    await pass(500);
+    expect(names()).not.toContain('deleted');
   });
 
   it('lists TensorBoards with what they do', async () => {

@@ -62,6 +62,30 @@ describe('LogModel', () => {
     expect(log.window.linesBefore).toBe(0);
   });
 
+  it('has no gap when lines pushed together are too many to be held', async () => {
+    const stream = someStream(0);
+    server.write(stream, numbered(1000));
+    server.connect([stream]);
+    await settle();
+    log.view = { first: log.window.first, last: log.window.first + 40 };
+    log.setFollowing(false);
+    server.write(stream, numbered(12_000, 'new'));
+    for (let pushed = 0; pushed < 12_000; pushed += 2000) {
+      server.push(); // six messages in one frame
+    }
+    await frame();
+    expect(log.window.atEnd).toBe(false);
+    const expected = [...numbered(1000), ...numbered(12_000, 'new')];
+    expect(texts()).toEqual(expected.slice(0, texts().length));
+    const loading = log.loadAfter();
+    await settle();
+    await loading;
+    const last = texts()[texts().length - 1];
+    expect(texts()).toEqual(
+      expected.slice(expected.indexOf(texts()[0]), expected.indexOf(last) + 1)
+    );
+  });
+
   it('holds a bounded part of a long log and pages through it', async () => {
     const stream = someStream(0);
     server.write(stream, numbered(25_000));
@@ -133,11 +157,11 @@ describe('LogModel', () => {
 
   it('replaces a partial line as it grows', async () => {
     const stream = someStream(0);
-    server.put(stream, '10%', 1, true);
+    server.put(stream, '10%', 1, { partial: true });
     server.connect([stream]);
     await settle();
     expect(texts()).toEqual(['10%']);
-    server.put(stream, '10% 20%', 2, true);
+    server.put(stream, '10% 20%', 2, { partial: true });
     await settle();
     expect(texts()).toEqual(['10% 20%']);
     server.put(stream, '10% 20% done', 3);
@@ -149,7 +173,7 @@ describe('LogModel', () => {
   it('goes on after a reconnection without loss or repetition', async () => {
     const streams = [someStream(0), someStream(1)];
     server.write(streams[0], numbered(5, 'a'));
-    server.put(streams[1], 'half', 3, true);
+    server.put(streams[1], 'half', 3, { partial: true });
     server.connect(streams);
     await settle();
     server.break();

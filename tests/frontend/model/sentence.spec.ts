@@ -4,7 +4,8 @@ import { serverNow } from '../../../src/model/clock';
 import {
   endSentence,
   jobLabel,
-  jobSentence
+  jobSentence,
+  jobTitle
 } from '../../../src/model/sentence';
 import { someJob } from '../fakes';
 
@@ -29,7 +30,11 @@ const progress = (changes: Partial<Progress> = {}): Progress => ({
 
 describe('the most useful sentence', () => {
   it.each<[Partial<JobSummary>, string]>([
-    [{ pending_action: 'stopping', progress: progress() }, 'Stopping…'],
+    [
+      { pending_action: 'stopping', progress: progress() },
+      'Stopping: its processes are ending'
+    ],
+    [{ pending_action: 'deleting', replicas_running: 0 }, 'Deleting…'],
     [{ phase: 'Pending', reason }, 'Needs 2 GPUs; 1 is free'],
     [{ phase: 'Pending' }, 'Pending'],
     [{ processes: 1 }, '1 process is running'],
@@ -80,6 +85,14 @@ describe('the most useful sentence', () => {
   });
 });
 
+it.each([
+  [null, 'mnist-ddp-1'],
+  ['mnist-ddp-1', 'mnist-ddp-1'],
+  ['训练', '训练 (mnist-ddp-1)']
+])('tells runs with the display name %j apart', (display_name, title) => {
+  expect(jobTitle(someJob({ display_name }))).toBe(title);
+});
+
 it('says the same to a screen reader, with the name and the state', () => {
   const job = someJob({ progress: progress({ eta_seconds: 1200 }) });
   expect(jobLabel(job, trans)).toBe(
@@ -94,7 +107,7 @@ it.each<[Partial<JobSummary>, string]>([
   ],
   [
     { phase: 'Failed', ended_by: 'itself', reason },
-    'mnist-ddp-1 failed: Needs 2 GPUs; 1 is free'
+    'mnist-ddp-1: Needs 2 GPUs; 1 is free'
   ]
 ])('tells the end of %j', (changes, sentence) => {
   expect(endSentence(someJob(changes), trans)).toBe(sentence);

@@ -9,7 +9,7 @@ import {
   matches,
   mayWrap,
   offsetsOf,
-  Sections,
+  ISections,
   sectionsOf,
   windowOf
 } from '../../../src/model/sidebar';
@@ -26,7 +26,7 @@ const reason = (sentence: string): Reason => ({
 });
 const ended = (name: string, ended_at: number): JobSummary =>
   someJob({ name, phase: 'Succeeded', ended_at });
-const names = (sections: Sections): string[][] => [
+const names = (sections: ISections): string[][] => [
   sections.active.map(job => job.name),
   sections.finished.map(job => job.name)
 ];

@@ -262,6 +262,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
     namespaces: [],
     default_namespace: '',
     capabilities: {},
+    grace_seconds: 10,
     machine: {
       hostname: 'lin-laptop',
       cpus: 8,

@@ -22,7 +22,8 @@ function overview(job: Job, events: Event[] = [], replicas: Replica[] = []) {
     openJob: jest.fn(),
     showInLog: jest.fn(),
     showAttempt: jest.fn(),
-    downloadLogs: jest.fn()
+    downloadLogs: jest.fn(),
+    kernelTitle: jest.fn((name: string | null) => `Python 3 (${name})`)
   };
   const view = render(
     <Overview
@@ -53,7 +54,7 @@ describe('Overview', () => {
       path: 'mnist_ddp/train.py',
       line: 1
     });
-    expect(screen.getByText('python3')).toBeTruthy();
+    expect(screen.getByText('Python 3 (python3)')).toBeTruthy();
     expect(screen.getByText('1 replica, 2 processes')).toBeTruthy();
   });
 

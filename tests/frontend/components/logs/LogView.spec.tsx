@@ -33,6 +33,7 @@ describe('LogView', () => {
   let server: FakeLog;
   let log: LogModel;
   const openFile = jest.fn();
+  const downloadLine = jest.fn();
   const loadUpdates = jest.fn(async (): Promise<string[]> => ['10%', '20%']);
   const streams = [someStream(0), someStream(1)];
 
@@ -58,6 +59,7 @@ describe('LogView', () => {
         setLook={setLook}
         trans={trans}
         openFile={openFile}
+        downloadLine={downloadLine}
         loadUpdates={loadUpdates}
         downloads={() => []}
         goToTime={() => undefined}
@@ -96,6 +98,49 @@ describe('LogView', () => {
     expect(screen.getByRole('log').getAttribute('aria-live')).toBe('off');
     expect(container.textContent).toContain('3 lines, 6 B');
     expect(container.textContent).toContain('Following the end');
+  });
+
+  it('says in the place of bytes that were removed how many they were', async () => {
+    server.write(streams[0], ['a'], 0);
+    server.put(streams[0], '', 1, { removed: 1_200_000_000 });
+    server.write(streams[0], ['z'], 2);
+    server.connect([streams[0]]);
+    const container = await show();
+    expect(rows(container)).toEqual(['a', 'z']);
+    expect(screen.getByRole('separator').textContent).toBe(
+      '1.2 GB were removed here to keep the log below its limit'
+    );
+    expect(container.textContent).toContain('3 lines, 4 B');
+  });
+
+  it('offers what is too long to be shown as a whole', async () => {
+    server.put(streams[0], 'x'.repeat(80), 0, { cut: true, size: 20_000_000 });
+    server.put(streams[0], 'y'.repeat(80), 1, { cut: true, size: 20_000 });
+    server.connect([streams[0]]);
+    await show();
+    expect(screen.getByText(/the whole line has 20 MB/)).toBeTruthy();
+    fireEvent.click(screen.getAllByText('Download it')[0]);
+    expect(downloadLine).toHaveBeenCalledWith(
+      expect.objectContaining({ offset: 0, size: 20_000_000 })
+    );
+    const folds = screen.getAllByRole('button', { name: 'The whole line' });
+    expect(folds).toHaveLength(1); // of the shorter one
+  });
+
+  it('marks the line that was asked for, until one points elsewhere', async () => {
+    server.write(streams[0], ['a', 'b', 'c']);
+    server.connect([streams[0]]);
+    const container = await show();
+    act(() => log.mark(streams[0].id, 3));
+    await settle();
+    const marked = (): (string | null)[] =>
+      [...container.querySelectorAll('[data-marked] .jp-t9k-LogRow-text')].map(
+        row => row.textContent
+      );
+    expect(marked()).toEqual(['b']);
+    fireEvent.pointerDown(screen.getByRole('log'));
+    await settle();
+    expect(marked()).toEqual([]);
   });
 
   it('has a bounded number of rows in the document', async () => {
