@@ -206,6 +206,7 @@ async def test_pause_and_resume(bench: Bench) -> None:
     assert done.progress is None, "the first attempt's"
     (replica,) = await bench.engine.replicas(job.uid)
     assert [attempt.ended for attempt in replica.attempts] == ["Paused by you", "Completed"]
+    assert [attempt.restart for attempt in replica.attempts] == [None, None], "a resume is no restart"
     expected = ["Created", "Started", "PausedByUser", "ResumedByUser", "Started", "Succeeded"]
     assert await bench.codes(job.uid) == expected
 

@@ -105,6 +105,7 @@ async def test_a_torchrun_that_is_killed_is_started_again_under_exit_code(bench:
     (replica,) = await bench.engine.replicas(job.uid)
     assert (done.phase, done.restarts, done.failure) == ("Succeeded", 1, None)
     assert [attempt.exit_code for attempt in replica.attempts] == [137, 0]
+    assert [attempt.restart for attempt in replica.attempts] == [None, 1]
 
 
 async def test_replicas_under_torchrun_share_one_count(bench: Bench) -> None:

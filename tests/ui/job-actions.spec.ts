@@ -35,13 +35,33 @@ async function open(
 test('a failure is told with rank, code and last line, and shown in the log', async ({
   page
 }) => {
-  await open(page, FAILS, 2);
+  await writeFile(page, 'mnist_ddp/train.py', FAILS);
+  await submit(page, 'digits', { file: 'mnist_ddp/train.py', processes: 2 });
   const job = jobTab(page);
+  const log = job.getByRole('log');
   const error =
     "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.npz'";
 
+  await test.step('by a notification, as its tab is not in front', async () => {
+    const notice = page.getByRole('alert').filter({ hasText: 'digits:' });
+    await expect(notice).toContainText('digits: Rank 1 failed', {
+      timeout: 60_000
+    });
+    await notice.getByRole('button', { name: 'Open log' }).click();
+    await expect(mainTab(page, 'digits')).toHaveAttribute(
+      'aria-selected',
+      'true'
+    );
+    await expect(log.getByText(error)).toBeInViewport();
+    await expect(
+      log.locator('[data-marked]'),
+      'the log is short: nothing else says which line is meant'
+    ).toContainText('Traceback');
+  });
+
+  await job.getByRole('tab', { name: 'Overview' }).click();
   const failure = job.getByRole('region', { name: 'Why it failed' });
-  await expect(failure).toContainText('Rank 1', { timeout: 60_000 });
+  await expect(failure).toContainText('Rank 1');
   await expect(failure).toContainText(error);
   await expect(failure).toContainText('Python error (1)');
   await expect(job.locator('.jp-t9k-JobHeader')).toContainText(/Failed at/);
@@ -50,7 +70,6 @@ test('a failure is told with rank, code and last line, and shown in the log', as
     job.getByRole('button', { name: /train\.py", line 9/ })
   ).toBeVisible();
 
-  const log = job.getByRole('log');
   await test.step('from the overview', async () => {
     await failure.getByRole('button', { name: 'Show in log' }).click();
     await expect(log.getByText(error)).toBeInViewport();
@@ -64,19 +83,6 @@ test('a failure is told with rank, code and last line, and shown in the log', as
     await expect(why).toContainText('Python error (1)');
     await why.getByRole('button', { name: 'Show in log' }).click();
     await expect(job.getByRole('tab', { name: 'Logs' })).toHaveAttribute(
-      'aria-selected',
-      'true'
-    );
-    await expect(log.getByText(error)).toBeInViewport();
-  });
-
-  await test.step('from the notification', async () => {
-    await page.sidebar.openTab('t9kjob-monitor');
-    await mainTab(page, 'Launcher').click();
-    const notice = page.getByRole('alert').filter({ hasText: 'digits failed' });
-    await expect(notice).toContainText('Rank 1');
-    await notice.getByRole('button', { name: 'Open log' }).click();
-    await expect(mainTab(page, 'digits')).toHaveAttribute(
       'aria-selected',
       'true'
     );
@@ -148,10 +154,15 @@ test('a job is stopped, run again, cloned and deleted', async ({ page }) => {
     await writeFile(page, 'mnist_ddp/train.py', GREETS);
     await job.getByRole('button', { name: 'Run again' }).click();
     await expect(mainTab(page, 'digits-1')).toBeVisible();
-    await expect(
-      page.getByRole('alert').filter({ hasText: 'digits-1 succeeded' })
-    ).toBeVisible({ timeout: 30_000 });
+    await expect(job.locator('.jp-t9k-JobHeader')).toContainText(
+      'Succeeded at',
+      { timeout: 30_000 }
+    );
     await expect(job.getByText('again, from digits')).toBeVisible();
+    await expect(
+      page.locator('.Toastify__toast').filter({ hasText: 'digits-1' }),
+      'its tab is in front and says it'
+    ).toHaveCount(0);
   });
 
   await test.step('a clone is a form that is filled in', async () => {
@@ -193,6 +204,29 @@ test('a job is stopped, run again, cloned and deleted', async ({ page }) => {
       .click();
     await expect(job.getByText('This job was deleted.')).toBeVisible();
     await job.getByRole('tab', { name: 'Logs' }).click();
+    await job.getByRole('log').press('Home');
     await expect(job.getByRole('log')).toContainText('epoch 1/1000');
+  });
+
+  await test.step('a deleted one is found again, and removed', async () => {
+    const row = sidebar.getByRole('treeitem', { name: /^digits,.* deleted$/ });
+    await expect(row).toHaveCount(0);
+    await mainTab(page, 'digits').getByTitle('Close digits').click();
+    await sidebar.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Show Deleted Jobs' }).click();
+    await row.click();
+    await expect(job.getByText('This job was deleted.')).toBeVisible();
+    await row.click({ button: 'right' });
+    const menu = page.getByRole('menu');
+    await expect(menu.getByText('Stop…')).toBeHidden();
+    await menu.getByText('Remove Record and Logs…').click();
+    await page
+      .getByRole('dialog', { name: 'Remove digits?' })
+      .getByRole('button', { name: 'Remove' })
+      .click();
+    await expect(row).toHaveCount(0);
+    await expect(
+      job.getByRole('heading', { name: 'This job is gone' })
+    ).toBeVisible();
   });
 });
