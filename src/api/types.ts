@@ -3241,8 +3241,35 @@ export interface operations {
                     "application/json": components["schemas"]["EngineList"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3256,7 +3283,7 @@ export interface operations {
         parameters: {
             query?: {
                 name?: string;
-                phase?: string[];
+                phase?: ("Pending" | "Running" | "Paused" | "Resuming" | "Succeeded" | "Failed" | "Unknown")[];
                 engine?: string;
                 deleted?: boolean;
                 limit?: number;
@@ -3288,6 +3315,24 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3346,6 +3391,15 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Exists, or not possible in this phase */
             409: {
                 headers: {
@@ -3373,7 +3427,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3404,6 +3458,15 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3413,8 +3476,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3464,7 +3536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3482,6 +3554,15 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
         };
     };
     actOnJob: {
@@ -3490,7 +3571,7 @@ export interface operations {
             header?: never;
             path: {
                 id: string;
-                action: string;
+                action: "stop" | "pause" | "resume" | "rerun" | "remove";
             };
             cookie?: never;
         };
@@ -3521,6 +3602,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3530,7 +3620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3557,7 +3647,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3588,6 +3678,15 @@ export interface operations {
                     "application/json": components["schemas"]["ReplicaList"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3597,8 +3696,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3628,6 +3736,15 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3637,8 +3754,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3668,6 +3794,15 @@ export interface operations {
                     "application/json": components["schemas"]["ManifestView"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3677,8 +3812,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3715,6 +3859,15 @@ export interface operations {
                     "application/json": components["schemas"]["LogStreamList"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3724,8 +3877,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3778,8 +3940,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3809,6 +3980,15 @@ export interface operations {
                     "application/zip": unknown;
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -3818,8 +3998,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3856,6 +4045,24 @@ export interface operations {
             };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3905,7 +4112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3925,6 +4132,15 @@ export interface operations {
             };
             /** @description A field is wrong */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3974,6 +4190,15 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Too large */
             413: {
                 headers: {
@@ -3985,6 +4210,15 @@ export interface operations {
             };
             /** @description A field is wrong */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4012,8 +4246,35 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoardList"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4072,7 +4333,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4108,7 +4369,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4139,6 +4400,15 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoard"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -4148,8 +4418,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4177,6 +4456,15 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -4186,8 +4474,17 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4217,6 +4514,15 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoard"];
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -4226,7 +4532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4244,7 +4550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4273,8 +4579,35 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4305,6 +4638,15 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -4314,7 +4656,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4341,7 +4683,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4373,6 +4715,15 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description Not allowed */
             403: {
                 headers: {
@@ -4382,7 +4733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not found */
+            /** @description Not found, or asked from another origin */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4418,7 +4769,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable */
+            /** @description Unavailable, or stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
