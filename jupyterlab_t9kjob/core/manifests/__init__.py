@@ -1,0 +1,68 @@
+"""`JobSpec` ⇄ the manifests of the clusters' engines.
+
+The door of this package::
+
+    manifest = render(spec, "t9k", context=Context(namespace="team-a"), dialect=dialect)
+    parsed = parse(manifest)          # of a cluster
+    parsed = read_job(text)           # pasted by a user: YAML, hostile
+    checks = problems(spec, "kubeflow")
+    spec, notes = cross(spec, "t9k", "local", capabilities)
+
+Nothing in here asks a cluster anything. The parts:
+
+=================  ==================================================================================
+`.convert`         `render` and `parse`: what both kinds share
+`.formats`         what there is to know of each kind
+`.ours`            what we add beside the spec: annotations, environment
+`.usualnames`      names that a spec can have, and the way back to a manifest's own
+`.t9k` `.t9kboard` PyTorchTrainingJob, in its current spelling
+`.dialect`         the older spelling of it, and how to tell
+`.pytorchjob`      PyTorchJob, with our torchrun command
+`.podtemplate`     a replica type ⇄ a pod template
+`.entrypoints`     an entrypoint ⇄ the words of a command
+`.remainder`       what a manifest can't say of a spec
+`.mergepatch`      JSON merge patches that reach single items of lists
+`.crossing`        from one engine to another
+`.shapes`          the fields that the kinds have, and their types
+`.support`         what a kind can't do, and what can't be right, at the field
+`.leaks`           what looks like a secret in plain sight
+`.pasted`          from a text that somebody pasted to a job
+`.yamlread`        YAML with limits and positions
+`.reindent`        indentation that got lost on the way
+`.yamlwrite`       YAML as people write it
+`.names`           every name that we put on a cluster's objects
+=================  ==================================================================================
+"""
+
+from __future__ import annotations
+
+from .convert import parse, render
+from .crossing import cross
+from .dialect import CURRENT, OLDER, Dialect, translate
+from .entrypoints import rank_logs
+from .mergepatch import vanished
+from .model import Context, Kind, ManifestError, Parsed
+from .pasted import Pasted, read_job
+from .support import CAPABILITIES, problems
+from .yamlwrite import to_yaml
+
+__all__ = [
+    "CAPABILITIES",
+    "CURRENT",
+    "OLDER",
+    "Context",
+    "Dialect",
+    "Kind",
+    "ManifestError",
+    "Parsed",
+    "Pasted",
+    "cross",
+    "parse",
+    "problems",
+    "rank_logs",
+    "read_job",
+    "render",
+    "to_yaml",
+    "translate",
+    "vanished",
+]

@@ -1,0 +1,285 @@
+"""The two spellings of a PyTorchTrainingJob, which one ``v1beta1`` has had (t9k.md §1.3, kube-engines.md §3.2).
+
+================  =====================================================  ======================================
+what              older                                                  current
+================  =====================================================  ======================================
+switches          ``enable``                                             ``enabled``
+elastic jobs      ``torchrunConfig.minNodes``                            ``elastic``
+TensorBoard       ``tensorboardSpec.trainingLogFilesets``                ``tensorboardSpec.logDir``
+pausing           –                                                      ``runMode.pause``
+================  =====================================================  ======================================
+
+Everything else here knows the current one only: manifests are translated when they come in and
+when they go out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .model import Notes, child
+
+GROUP: Final = "batch.tensorstack.dev"
+KIND: Final = "PyTorchTrainingJob"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a cluster spells a PyTorchTrainingJob.
+
+    Attributes
+    ----------
+    switch
+        ``enabled`` or ``enable``.
+    elastic
+        Whether elastic jobs have a block of their own; else ``torchrunConfig.minNodes``.
+    log_dir
+        Whether TensorBoard's source is ``logDir``; else ``trainingLogFilesets``.
+    pause
+        Whether a job can be paused.
+    certain
+        Whether the cluster's schema said so. Where it doesn't, a dry run must come before a create:
+        a wrong spelling turns torchrun off without a word.
+    """
+
+    switch: str = "enabled"
+    elastic: bool = True
+    log_dir: bool = True
+    pause: bool = True
+    certain: bool = True
+
+    @classmethod
+    def from_schema(cls, document: Any) -> Dialect:
+        """Return the dialect of a cluster.
+
+        Parameters
+        ----------
+        document
+            ``/openapi/v3/apis/batch.tensorstack.dev/v1beta1``, ``/openapi/v2``, or the
+            CustomResourceDefinition itself.
+
+        Returns
+        -------
+        Dialect
+            The current one, not certain, where the document doesn't tell.
+        """
+        for schema in _schemas(document):
+            spec = _property(schema, "spec")
+            torchrun = _properties(_property(spec, "torchrunConfig"))
+            if not torchrun.keys() & {"enabled", "enable"}:
+                continue
+            board = _properties(_property(spec, "tensorboardSpec"))
+            return cls(
+                switch="enabled" if "enabled" in torchrun else "enable",
+                elastic="elastic" in _properties(spec) or "minNodes" not in torchrun,
+                log_dir="logDir" in board or "trainingLogFilesets" not in board,
+                pause="pause" in _properties(_property(spec, "runMode")),
+            )
+        return cls(certain=False)
+
+
+CURRENT: Final = Dialect()
+OLDER: Final = Dialect(switch="enable", elastic=False, log_dir=False, pause=False)
+
+
+def dialect_of(manifest: dict[str, Any]) -> Dialect:
+    """Return the dialect in which a manifest of the right shape is written."""
+    spec = manifest.get("spec", {})
+    mode, torchrun = spec.get("runMode", {}), spec.get("torchrunConfig", {})
+    switches = [torchrun, spec.get("elastic", {}), mode.get("debug", {}), mode.get("pause", {})]
+    older = any("enable" in switch for switch in switches) and not any("enabled" in switch for switch in switches)
+    return Dialect(
+        switch="enable" if older else "enabled",
+        elastic="minNodes" not in torchrun,
+        log_dir="trainingLogFilesets" not in spec.get("tensorboardSpec", {}),
+    )
+
+
+def translate(manifest: dict[str, Any], to: Dialect) -> tuple[dict[str, Any], Notes]:
+    """Return a manifest as a cluster of another dialect wants it, and what was changed, in words.
+
+    Parameters
+    ----------
+    manifest
+        A PyTorchTrainingJob of the right shape, in either spelling or a mixture.
+    to
+        The dialect of the result.
+
+    Returns
+    -------
+    manifest, notes
+        The same manifest if it is written so already. A warning says what `to` has no words for.
+    """
+    result, notes = deepcopy(manifest), Notes()
+    spec = result.get("spec")
+    if isinstance(spec, dict):
+        _translate_switches(spec, to, notes)
+        (_to_elastic if to.elastic else _to_min_nodes)(spec, to, notes)
+        if isinstance(board := spec.get("tensorboardSpec"), dict):
+            (_to_log_dir if to.log_dir else _to_filesets)(board, notes)
+        _drop_pause(spec, to, notes)
+    return result, notes
+
+
+def _translate_switches(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
+    wanted, other = to.switch, "enable" if to.switch == "enabled" else "enabled"
+    mode = spec.get("runMode", {})
+    blocks = {
+        "torchrunConfig": spec.get("torchrunConfig"),
+        "elastic": spec.get("elastic"),
+        "runMode/debug": mode.get("debug"),
+        "runMode/pause": mode.get("pause"),
+    }
+    changed = []
+    for path, block in blocks.items():
+        if not isinstance(block, dict) or other not in block:
+            continue
+        field = f"/manifest/spec/{path}/{other}"
+        value = block.pop(other)
+        if wanted in block and block[wanted] != value:
+            message = f"{path.replace('/', '.')} has {wanted} and {other}, which disagree; {wanted} counts."
+            notes.warn("BothSpellings", message, field)
+            continue
+        rest = dict(block)
+        block.clear()
+        block.update({wanted: value, **rest})
+        changed.append(f"{path.replace('/', '.')}.{other}")
+    if changed:
+        named = ", ".join(changed)
+        age = "older" if wanted == "enabled" else "newer"
+        message = f"{named} is the {age} spelling; it is written as {wanted}."
+        notes.hint("DialectSwitch", message, f"/manifest/spec/{changed[0].replace('.', '/')}")
+
+
+def _to_elastic(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
+    torchrun = spec.get("torchrunConfig")
+    if not isinstance(torchrun, dict) or "minNodes" not in torchrun:
+        return
+    least, most = torchrun.pop("minNodes"), total_replicas(spec)
+    field = "/manifest/spec/torchrunConfig/minNodes"
+    if not torchrun.get(to.switch):
+        notes.hint("DialectElastic", "torchrunConfig.minNodes has no effect with torchrun off; left out.", field)
+    elif "elastic" in spec:
+        notes.hint("DialectElastic", "torchrunConfig.minNodes is left out: elastic says it too.", field)
+    elif least < most:
+        spec["elastic"] = {to.switch: True, "minReplicas": least, "maxReplicas": most}
+        message = f"torchrunConfig.minNodes is the older form; it is written as elastic: {least} to {most} replicas."
+        notes.hint("DialectElastic", message, field)
+    else:
+        message = "torchrunConfig.minNodes is left out: it asks for all replicas, as a job does that is not elastic."
+        notes.hint("DialectElastic", message, field)
+
+
+def _to_min_nodes(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
+    elastic, torchrun = spec.pop("elastic", None), spec.get("torchrunConfig")
+    if not isinstance(torchrun, dict):
+        return
+    most = total_replicas(spec)
+    if not isinstance(elastic, dict) or not elastic.get(to.switch):
+        # Without it, nobody has written down what the older controller takes.
+        torchrun.setdefault("minNodes", most)
+        return
+    torchrun["minNodes"] = elastic.get("minReplicas", most)
+    field = "/manifest/spec/elastic"
+    message = "elastic.minReplicas is the newer form; it is written as torchrunConfig.minNodes."
+    notes.hint("DialectElastic", message, field)
+    lost = [name for name in ("maxReplicas", "expectedReplicas") if elastic.get(name, most) != most]
+    if lost:
+        message = f"This cluster's version has no {' and no '.join(lost)}: the job has {most} replicas at most."
+        notes.warn("DialectLost", message, field, "Set the number of replicas to what is wanted.")
+
+
+def _to_log_dir(board: dict[str, Any], notes: Notes) -> None:
+    filesets = board.get("trainingLogFilesets")
+    if not isinstance(filesets, list):
+        return
+    field = "/manifest/spec/tensorboardSpec/trainingLogFilesets"
+    claims: dict[str, list[str]] = {}
+    kept = []
+    for fileset in filesets:
+        claim, _, path = fileset.removeprefix("t9k://pvc/").partition("/")
+        if fileset.startswith("t9k://pvc/") and claim:
+            claims.setdefault(claim, []).append(path or ".")
+        else:
+            kept.append(fileset)
+    if kept:
+        message = f"{', '.join(kept)} can't be written as logDir here and is kept in its older form."
+        notes.warn("DialectLost", message, field, "Put the S3 source into tensorboardSpec.logDir.s3.")
+        board["trainingLogFilesets"] = kept
+    else:
+        del board["trainingLogFilesets"]
+    if claims:
+        volumes = [{"name": claim, "subPath": paths} for claim, paths in claims.items()]
+        source = board.setdefault("logDir", {})
+        source.setdefault("pvc", []).extend(volumes)
+        message = "tensorboardSpec.trainingLogFilesets is the older form; it is written as logDir.pvc."
+        notes.hint("DialectLogs", message, field)
+
+
+def _to_filesets(board: dict[str, Any], notes: Notes) -> None:
+    source = board.get("logDir")
+    if not isinstance(source, dict):
+        return
+    field = "/manifest/spec/tensorboardSpec/logDir"
+    filesets = [
+        f"t9k://pvc/{volume.get('name', '')}/{'' if path == '.' else path}"
+        for volume in source.get("pvc", [])
+        for path in volume.get("subPath", ["."])
+    ]
+    del board["logDir"]
+    board["trainingLogFilesets"] = [*board.get("trainingLogFilesets", []), *filesets]
+    message = "tensorboardSpec.logDir is the newer form; it is written as trainingLogFilesets."
+    notes.hint("DialectLogs", message, field)
+    lost = sorted(source.keys() - {"pvc"})
+    if lost:
+        message = f"This cluster's version has no logDir.{', logDir.'.join(lost)}; it is left out."
+        notes.warn("DialectLost", message, child(field, lost[0]))
+
+
+def _drop_pause(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
+    mode = spec.get("runMode")
+    if to.pause or not isinstance(mode, dict) or "pause" not in mode:
+        return
+    pause = mode.pop("pause")
+    if not mode:
+        del spec["runMode"]
+    if isinstance(pause, dict) and (pause.get(to.switch) or pause.get("resumeSpecs")):
+        message = "This cluster's version can't pause a job; it starts at once."
+        notes.warn("DialectLost", message, "/manifest/spec/runMode/pause")
+
+
+def total_replicas(spec: dict[str, Any]) -> int:
+    """Return the replicas of all types of a PyTorchTrainingJob's spec."""
+    return sum(group.get("replicas", 1) for group in spec.get("replicaSpecs", []))
+
+
+def _schemas(document: Any) -> Iterator[dict[str, Any]]:
+    """Return the schemas of the kind in what a cluster gave us."""
+    if not isinstance(document, dict):
+        return
+    if document.get("kind") == "CustomResourceDefinition":
+        versions = _dict(document.get("spec")).get("versions")
+        for version in versions if isinstance(versions, list) else []:
+            yield _dict(_dict(_dict(version).get("schema")).get("openAPIV3Schema"))
+        return
+    schemas = {**_dict(document.get("definitions")), **_dict(_dict(document.get("components")).get("schemas"))}
+    for schema in schemas.values():
+        kinds = _dict(schema).get("x-kubernetes-group-version-kind")
+        for kind in kinds if isinstance(kinds, list) else []:
+            if _dict(kind).get("group") == GROUP and _dict(kind).get("kind") == KIND:
+                yield schema
+
+
+def _property(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    return _dict(_properties(schema).get(name))
+
+
+def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+    return _dict(schema.get("properties"))
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,84 @@
+"""What looks like a secret in plain sight: its value, where a reference to a Secret belongs.
+
+Whoever can read a job reads its environment and its command; so does every log of the API server.
+Messages name the place, never the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ..engine import Check
+from ..spec import EnvVar, JobSpec
+
+_NAMES: Final = re.compile(
+    r"(^|[_-])(PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|SECRET_?KEY|PRIVATE_?KEY|CREDENTIALS?)"
+    r"([_-](ID|VALUE))?$",
+    re.IGNORECASE,
+)
+# Names that say where a secret is, or that are none.
+_HARMLESS: Final = re.compile(r"^(OLD)?PWD$|(PAD|EOS|BOS|UNK|SEP|CLS|MASK)_TOKEN$", re.IGNORECASE)
+_VALUES: Final = re.compile(
+    r"^(AKIA|ASIA)[0-9A-Z]{16}$"
+    r"|^gh[pousr]_\w{30,}$|^github_pat_\w{30,}$|^glpat-[\w-]{16,}$|^hf_\w{30,}$|^sk-[\w-]{20,}$|^xox[abprs]-[\w-]{10,}$"
+    r"|^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|^[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:[^/\s:@$]{1,200}@",
+)
+_HINT: Final = "Put the value into a Secret and refer to it: name and key."
+
+
+def leaks(spec: JobSpec) -> Iterator[Check]:
+    """Return a warning for each variable or argument that looks like a secret's value."""
+    for field, variable in variables_of(spec):
+        if variable.value and is_secret(variable.name, variable.value):
+            message = f"{variable.name} looks like a secret, and everybody who sees the job can read it."
+            yield Check(level="warning", code="PlainSecret", message=message, field=f"{field}/value", hint=_HINT)
+    arguments = [("/spec/args", spec.args)]
+    arguments += [(f"/spec/replica_specs/{i}/args", group.args or []) for i, group in enumerate(spec.replica_specs)]
+    for field, words in arguments:
+        for index, (name, value) in enumerate(_options(words)):
+            if value and is_secret(name.lstrip("-"), value):
+                named = f"{name} in the arguments" if name else "An argument"
+                message = f"{named} looks like a secret, and everybody who sees the job can read it."
+                hint = f"{_HINT} The script can read it from its environment."
+                yield Check(level="warning", code="PlainSecret", message=message, field=f"{field}/{index}", hint=hint)
+
+
+def variables_of(spec: JobSpec) -> Iterator[tuple[str, EnvVar]]:
+    """Return the environment variables of the job and of its replica types, each with its field."""
+    for index, variable in enumerate(spec.env):
+        yield f"/spec/env/{index}", variable
+    for number, group in enumerate(spec.replica_specs):
+        for index, variable in enumerate(group.env or []):
+            yield f"/spec/replica_specs/{number}/env/{index}", variable
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a value, or one of this name, looks like a secret."""
+    value = value.strip()
+    if _VALUES.search(value[:4096]):
+        return True
+    if not _NAMES.search(name) or _HARMLESS.search(name):
+        return False
+    # A path, a reference, a number or a switch is not the secret itself.
+    named_elsewhere = value.startswith(("/", "./", "~", "$", "<", "{"))
+    return len(value) >= 4 and not named_elsewhere and value.lower() not in ("true", "false", "none", "null")
+
+
+def _options(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Return each word as (option, value); a value that stands alone has the option before it."""
+    before = ""
+    for word in words:
+        option, equals, value = word.partition("=")
+        if word.startswith("-") and equals:
+            yield option, value
+            before = ""
+        elif word.startswith("-"):
+            yield "", word
+            before = word
+        else:
+            yield before, word
+            before = ""

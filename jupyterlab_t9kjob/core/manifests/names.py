@@ -1,0 +1,52 @@
+"""Every name that this product puts on a cluster's objects, in one place.
+
+Annotations
+-----------
+==========================================  ==================================================================
+``jupyterlab-t9kjob/display-name``          the job's name as its user wrote it
+``jupyterlab-t9kjob/owner``                 who submitted it: a hint for *mine*, never a proof (t9k.md §5)
+``jupyterlab-t9kjob/request-id``            the submission's id: *already exists* with the same id is success
+``jupyterlab-t9kjob/rerun-of``              uid of the job that this one repeats
+``jupyterlab-t9kjob/stopped``               when and by whom the job was stopped: it is paused, and counts as ended
+``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
+``jupyterlab-t9kjob/spec``                  what of the spec the manifest can't say (see `.remainder`)
+==========================================  ==================================================================
+
+Environment variables of the training container
+-----------------------------------------------
+=======================  =============================================================================================
+``T9KJOB_NAME``          the job's name
+``T9KJOB_LOG_DIR``       where it writes TensorBoard's event files
+``T9KJOB_POD``           the pod's name
+``T9KJOB_POD_UID``       the pod's uid: names the folder of its rank files
+``USER`` ``LOGNAME``     torch asks for them, and a bare uid has no entry in the image's ``/etc/passwd``
+``HOME``                 the lab's, where that is on a volume of the job
+=======================  =============================================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PREFIX: Final = "jupyterlab-t9kjob/"
+DISPLAY_NAME: Final = PREFIX + "display-name"
+OWNER: Final = PREFIX + "owner"
+REQUEST_ID: Final = PREFIX + "request-id"
+RERUN_OF: Final = PREFIX + "rerun-of"
+STOPPED: Final = PREFIX + "stopped"
+ENV: Final = PREFIX + "env"
+SPEC: Final = PREFIX + "spec"
+
+ENV_NAME: Final = "T9KJOB_NAME"
+ENV_LOG_DIR: Final = "T9KJOB_LOG_DIR"
+ENV_POD: Final = "T9KJOB_POD"
+ENV_POD_UID: Final = "T9KJOB_POD_UID"
+
+KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""Label that hands a job to a queue of Kueue (kube-engines.md §2.1)."""
+
+CONTAINER: Final = "pytorch"
+"""The training container: PyTorchJob insists on it, the T9k examples use it (t9k.md §1.4)."""
+
+SHM: Final = "dshm"
+SHM_PATH: Final = "/dev/shm"  # noqa: S108 (a volume of the pod)

@@ -1,0 +1,87 @@
+"""What we add to a manifest beside the spec: annotations and environment variables; and taking them out again."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Final
+
+from ..spec import JobSpec
+from .entrypoints import log_directory
+from .formats import Format, training_of
+from .model import Context
+from .names import (
+    DISPLAY_NAME,
+    ENV,
+    ENV_LOG_DIR,
+    ENV_NAME,
+    ENV_POD,
+    ENV_POD_UID,
+    OWNER,
+    PREFIX,
+    REQUEST_ID,
+    RERUN_OF,
+)
+
+# In this order before the job's own; the last one marks their end.
+OUR_ENV: Final = (ENV_NAME, ENV_LOG_DIR, "USER", "LOGNAME", "HOME", ENV_POD, ENV_POD_UID)
+
+
+def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> None:
+    """Put in the namespace, and annotations of what the engine knows."""
+    metadata = manifest["metadata"]
+    rest = {key: metadata.pop(key) for key in list(metadata) if key != "name"}
+    if context.namespace:
+        metadata["namespace"] = context.namespace
+    metadata.update(rest)
+    ours = {
+        DISPLAY_NAME: spec.display_name,
+        OWNER: context.owner,
+        REQUEST_ID: context.request_id,
+        RERUN_OF: context.rerun_of,
+    }
+    metadata["annotations"] = {
+        **metadata.get("annotations", {}),
+        **{name: value for name, value in ours.items() if value is not None},
+    }
+
+
+def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Context) -> list[str]:
+    """Put our variables before the job's, so that those may refer to them; none that it has itself."""
+    values = {
+        ENV_NAME: spec.name,
+        ENV_LOG_DIR: log_directory(spec),
+        "USER": context.user,
+        "LOGNAME": context.user,
+        "HOME": context.home,
+    }
+    entries: dict[str, dict[str, Any]] = {
+        name: {"name": name, "value": value} for name, value in values.items() if value is not None
+    }
+    for name, path in ((ENV_POD, "metadata.name"), (ENV_POD_UID, "metadata.uid")):
+        entries[name] = {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+    added = set()
+    for container in training_of(form, manifest):
+        own = container.get("env", [])
+        taken = {entry.get("name") for entry in own}
+        ours = [name for name in OUR_ENV if name in entries and name not in taken]
+        added.update(ours)
+        container["env"] = [*(deepcopy(entries[name]) for name in ours), *own]
+    return [name for name in OUR_ENV if name in added]
+
+
+def take_ours(form: Format, manifest: dict[str, Any]) -> dict[str, str]:
+    """Remove from a manifest what `render` has added, and return it."""
+    annotations = manifest["metadata"].get("annotations", {})
+    ours = {name: annotations.pop(name) for name in list(annotations) if name.startswith(PREFIX)}
+    names = [name for name in ours.get(ENV, "").split(",") if name in OUR_ENV]
+    for container in training_of(form, manifest):
+        entries = container.get("env", [])
+        end = next((i for i, entry in enumerate(entries, 1) if entry.get("name") == ENV_POD_UID), 0)
+        added = [entry for entry in entries[:end] if entry.get("name") in names]
+        kept = [entry for entry in entries if not any(entry is other for other in added)]
+        container.pop("env", None)
+        container.update({"env": kept} if kept else {})
+        for entry in added:
+            if entry["name"] == ENV_LOG_DIR:
+                ours.setdefault(ENV_LOG_DIR, entry.get("value", ""))
+    return ours

@@ -1,0 +1,169 @@
+"""From a text that a user pasted or edited to a job: `read_job`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..engine import Check
+from .convert import kind_of, parse
+from .dialect import CURRENT, Dialect
+from .formats import FORMATS
+from .model import ManifestError, Notes, Parsed
+from .reindent import reindented
+from .yamlread import Document, read_documents
+
+# What stands for “and so on” in a page's examples.
+_ELISION: Final = re.compile(r"^[ \t]*(\.\.\.|…)[ \t]*$", re.MULTILINE)
+_MENDED: Final = {
+    "Reindented": "The text had lost its indentation; it was put back by the names of the fields.",
+    "Elided": "The text has lines with nothing but “...”; they are taken to mean that something was left out.",
+}
+
+
+@dataclass(frozen=True)
+class Pasted(Parsed):
+    """A job that was read from a text.
+
+    Attributes
+    ----------
+    manifest
+        As it stands there, for a job that is submitted as edited.
+    """
+
+    manifest: dict[str, Any] | None = None
+
+
+def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
+    """Read the job in a text of YAML or JSON.
+
+    Of several documents, or of a List, the first job is taken, and a note says what was left out.
+    Notes and errors name the line.
+
+    Parameters
+    ----------
+    text
+        What was pasted; up to 1 MiB. Blocking: some hundred milliseconds for the largest.
+    dialect
+        The cluster's spelling of a PyTorchTrainingJob.
+
+    Raises
+    ------
+    TooLarge
+        If the text is too long.
+    ManifestError
+        If there is no job in it, or a wrong one. `line` and `column` say where, if that can be told.
+    """
+    notes = Notes()
+    document, prefix, manifest = _job_in(_documents(text, notes), notes)
+    try:
+        parsed = parse(manifest, dialect=dialect)
+    except ManifestError as error:
+        raise _placed_error(error, document, prefix) from None
+    placed = [_placed(check, document, prefix) for check in parsed.notes]
+    return Pasted(
+        spec=parsed.spec,
+        notes=[*notes.checks, *placed],
+        kind=parsed.kind,
+        name=parsed.name,
+        namespace=parsed.namespace,
+        manifest=manifest,
+    )
+
+
+def _documents(text: str, notes: Notes) -> list[Document]:
+    """Read a text; where that fails, without what copying from a page does to it."""
+    try:
+        return read_documents(text)
+    except ManifestError as error:
+        first = error
+    mended = {
+        "Reindented": reindented(text) if first.reason == "NoIndentation" else None,
+        "Elided": _ELISION.sub("", text) if _ELISION.search(text) else None,
+    }
+    for code, other in mended.items():
+        if other is None:
+            continue
+        try:
+            documents = read_documents(other)
+        except ManifestError:
+            continue
+        notes.warn(code, _MENDED[code], hint="Compare it with the original before you submit it.")
+        return documents
+    raise first
+
+
+def _job_in(documents: list[Document], notes: Notes) -> tuple[Document, str, dict[str, Any]]:
+    """Return the first job, and where in its document it stands."""
+    objects = [
+        (document, prefix, value)
+        for document in documents
+        for prefix, value in _objects(document.value)
+        if value is not None
+    ]
+    if not objects:
+        raise ManifestError("There is nothing in the text.", reason="Empty", hint="Paste a whole manifest.")
+    jobs = [index for index, (_, _, value) in enumerate(objects) if _is_job(value)]
+    if not jobs:
+        document, prefix, value = objects[0]
+        try:
+            if not isinstance(value, dict):
+                raise ManifestError("The text is no manifest: it has no fields.", hint="Paste a whole manifest.")
+            kind_of(value, Notes())
+        except ManifestError as error:
+            raise _placed_error(error, document, prefix) from None
+    chosen = jobs[0]
+    left = [_title(value) for index, (_, _, value) in enumerate(objects) if index != chosen]
+    if left:
+        named = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+        message = f"The text has more than the job {_title(objects[chosen][2])}. Left out: {named}."
+        notes.warn("LeftOut", message, hint="Create these with kubectl if the job needs them.")
+    return objects[chosen]
+
+
+def _objects(value: Any) -> list[tuple[str, Any]]:
+    items = value.get("items") if isinstance(value, dict) else None
+    if isinstance(items, list) and str(value.get("kind", "")).endswith("List"):
+        return [(f"/items/{index}", item) for index, item in enumerate(items)]
+    return [("", value)]
+
+
+def _is_job(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    spec = value.get("spec")
+    known = any(value.get("kind") == form.kind for form in FORMATS.values())
+    parts = isinstance(spec, dict) and any(form.replicas in spec for form in FORMATS.values())
+    return known or (value.get("kind") is None and parts)
+
+
+def _title(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "a text without fields"
+    metadata = value.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    kind = value.get("kind") or "something without a kind"
+    return f"{str(kind)[:60]} “{str(name)[:60]}”" if name else str(kind)[:60]
+
+
+def _placed(check: Check, document: Document, prefix: str) -> Check:
+    if check.field in (None, "/manifest"):
+        return check
+    place = document.place(f"/manifest{prefix}{(check.field or '').removeprefix('/manifest')}")
+    return check.model_copy(update={"message": f"Line {place.line}: {check.message}"}) if place else check
+
+
+def _placed_error(error: ManifestError, document: Document, prefix: str) -> ManifestError:
+    place = document.place(f"/manifest{prefix}{(error.field or '').removeprefix('/manifest')}")
+    if place is None or error.line is not None:
+        return error
+    return ManifestError(
+        f"Line {place.line}, column {place.column}: {error.message}",
+        reason=error.reason,
+        field=error.field or "/manifest",
+        hint=error.hint,
+        verbatim=error.verbatim,
+        line=place.line,
+        column=place.column,
+    )

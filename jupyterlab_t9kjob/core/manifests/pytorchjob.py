@@ -1,0 +1,347 @@
+"""`JobSpec` ⇄ ``PyTorchJob`` (``kubeflow.org/v1``) of Kubeflow's training operator.
+
+Fields and semantics: kube-engines.md §2 and §3. The operator starts what the container says, so the
+torchrun command is ours; it is read back only where it is exactly what we would write, anything
+else is a command like any other.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import Any, Final
+
+from ..spec import Elastic, JobSpec, ReplicaSpec, Torchrun
+from .entrypoints import (
+    NO_PYTHON,
+    Argv,
+    Program,
+    log_options,
+    plain_argv,
+    program_from,
+    program_from_plain,
+    program_of,
+    words_of,
+    working_directory,
+)
+from .model import Notes
+from .names import CONTAINER, KUEUE_QUEUE
+from .podtemplate import (
+    RESTART_POLICIES,
+    Part,
+    build_template,
+    canonical_template,
+    compact,
+    read_groups,
+    read_metadata,
+    read_template,
+    training_container,
+    whole,
+)
+
+GROUP: Final = "kubeflow.org"
+KIND: Final = "PyTorchJob"
+API_VERSION: Final = f"{GROUP}/v1"
+TRAINING: Final = CONTAINER
+UNLIMITED: Final = 2**31 - 1
+"""``backoffLimit`` is an int32, and unset means no limit (kube-engines.md §2.1)."""
+
+DEFAULT_RESTART: Final = "OnFailure"
+CLEAN_UP: Final = {"None": "None", "Unfinished": "Running", "All": "All"}
+# Only Volcano reads runPolicy.schedulingPolicy.queue; elsewhere Kueue's label does it (kube-engines.md §2.1).
+GANG_SCHEDULERS: Final = ("volcano",)
+# Without a Master the operator names worker 0, as PET_RDZV_ENDPOINT.
+MASTER_ENDPOINT: Final = "$(MASTER_ADDR):$(MASTER_PORT)"
+ELASTIC_ENDPOINT: Final = "$(PET_RDZV_ENDPOINT)"
+LONE_ENDPOINT: Final = "localhost:0"
+LAUNCHER: Final = "torchrun"
+_FIRST: Final = "--nnodes="
+
+
+# -- from a spec -------------------------------------------------------------------------------------------------------
+
+
+def build(spec: JobSpec) -> dict[str, Any]:
+    """Return the manifest of a spec, without its `extra` and without what we add."""
+    policy, scheduling = spec.run_policy, spec.scheduling
+    gang = scheduling.scheduler in GANG_SCHEDULERS
+    queue = {KUEUE_QUEUE: scheduling.queue} if scheduling.queue and not gang else {}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": compact({
+            "name": spec.name,
+            "labels": {**spec.labels, **queue},
+            "annotations": dict(spec.annotations),
+        }),
+        "spec": compact({
+            # The default starts one process for each core of a pod without GPUs (kube-engines.md §3.4).
+            "nprocPerNode": str(spec.torchrun.proc_per_node) if spec.torchrun else "1",
+            "elasticPolicy": _build_elastic(spec.elastic),
+            "pytorchReplicaSpecs": _build_replicas(spec),
+            "runPolicy": compact({
+                "suspend": spec.paused or None,
+                "backoffLimit": policy.backoff_limit,
+                "activeDeadlineSeconds": policy.active_deadline_seconds,
+                "cleanPodPolicy": CLEAN_UP[policy.clean_up],
+                "ttlSecondsAfterFinished": policy.ttl_seconds,
+                "schedulingPolicy": {"queue": scheduling.queue} if scheduling.queue and gang else None,
+            }),
+        }),
+    }  # fmt: skip
+
+
+def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
+    if elastic is None:
+        return None
+    return {"minReplicas": elastic.min, "maxReplicas": elastic.max, "rdzvBackend": "c10d"}
+
+
+def _build_replicas(spec: JobSpec) -> dict[str, Any]:
+    """Return the roles: Workers alone where the job is elastic, else a Master and the others.
+
+    The operator counts an elastic job's Workers only (kube-engines.md §2.2), so it has no Master.
+    """
+    first, last = spec.replica_specs[0], spec.replica_specs[-1]
+    if spec.elastic is not None:
+        return {"Worker": _build_role(spec, first, spec.elastic.expected or first.replicas, "elastic")}
+    lone = spec.total_replicas == 1
+    roles = {"Master": _build_role(spec, first, 1, "lone" if lone else "master")}
+    if not lone:
+        roles["Worker"] = _build_role(spec, last, spec.total_replicas - 1, "worker")
+    return roles
+
+
+def _build_role(spec: JobSpec, group: ReplicaSpec, replicas: int, role: str) -> dict[str, Any]:
+    return {
+        "replicas": replicas,
+        "restartPolicy": group.restart_policy,
+        "template": build_template(spec, group, _argv(spec, group, role)),
+    }
+
+
+def _argv(spec: JobSpec, group: ReplicaSpec, role: str) -> Argv:
+    if spec.debug is not None:
+        debug = spec.debug.get(group.type)
+        command = debug.command if debug else ["sleep", "inf"]
+        return Argv(command[:1], command[1:])
+    program, cwd = program_of(spec, group), working_directory(spec)
+    if spec.torchrun is None:
+        return plain_argv(program, cwd)
+    return Argv([LAUNCHER], [*launcher_options(spec, role), *_mode(program), *words_of(program, cwd)])
+
+
+def _mode(program: Program) -> list[str]:
+    return [NO_PYTHON] if program.entrypoint.kind == "command" else []
+
+
+def launcher_options(spec: JobSpec, role: str) -> list[str]:
+    """Return torchrun's options of a role: `lone`, `master`, `worker` or `elastic`.
+
+    Everything is said in full, for what the operator sets (``PET_*``) depends on its version, and
+    torchrun's own default rendezvous can't begin again after a node is lost (kube-engines.md §3.4).
+    The Master is told that it hosts the rendezvous; torchrun's guess can fail before DNS is ready
+    (§3.3). The user's own options come first, so that the first of ours marks their end.
+    """
+    torchrun = spec.torchrun
+    assert torchrun is not None  # noqa: S101
+    elastic = spec.elastic
+    nodes = f"{elastic.min}:{elastic.max}" if elastic else str(spec.total_replicas)
+    endpoint = {"lone": LONE_ENDPOINT, "elastic": ELASTIC_ENDPOINT}.get(role, MASTER_ENDPOINT)
+    host = {"master": ["--rdzv_conf=is_host=1"], "worker": ["--rdzv_conf=is_host=0"]}.get(role, [])
+    return [
+        *torchrun.extra_options,
+        f"{_FIRST}{nodes}",
+        f"--nproc_per_node={torchrun.proc_per_node}",
+        f"--max_restarts={torchrun.max_restarts}",
+        f"--rdzv_backend={torchrun.rdzv_backend}",
+        f"--rdzv_id={spec.name}",
+        f"--rdzv_endpoint={endpoint}",
+        *host,
+        *log_options(spec),
+    ]
+
+
+# -- one form for what means the same ----------------------------------------------------------------------------------
+
+
+def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
+    """Return a manifest as `build` would write it, as far as that changes nothing.
+
+    Defaults are written out (kube-engines.md §2.1).
+    """
+    spec = dict(manifest.get("spec", {}))
+    policy = {"backoffLimit": UNLIMITED, "cleanPodPolicy": "None", **spec.get("runPolicy", {})}
+    if notes and policy["backoffLimit"] == UNLIMITED:
+        message = "No backoffLimit is written, so restarts have no limit."
+        notes.hint("Unlimited", message, "/manifest/spec/runPolicy/backoffLimit", "Set how often the job may restart.")
+    if not policy.get("suspend"):
+        policy.pop("suspend", None)
+    roles = {
+        name: {
+            "replicas": 1,
+            "restartPolicy": DEFAULT_RESTART,
+            **role,
+            "template": _canonical_template(role.get("template", {})),
+        }
+        for name, role in spec.get("pytorchReplicaSpecs", {}).items()
+    }
+    processes = spec.get("nprocPerNode")
+    return {
+        **manifest,
+        "metadata": compact(manifest.get("metadata", {})),
+        "spec": compact({
+            **spec,
+            "nprocPerNode": None if processes is None else str(processes),
+            "pytorchReplicaSpecs": roles,
+            "runPolicy": compact(policy),
+        }),
+    }  # fmt: skip
+
+
+def _canonical_template(template: dict[str, Any]) -> dict[str, Any]:
+    template = canonical_template(template, TRAINING)
+    containers = template.get("spec", {}).get("containers", [])
+    index = training_container(containers, TRAINING)
+    if index is not None and (command := containers[index].get("command")) == ["python"]:
+        container = containers[index]
+        cwd = container.get("workingDir")
+        argv = plain_argv(program_from_plain(Argv(command, container.get("args", [])), cwd), cwd)
+        container.update(compact({"command": argv.command, "args": argv.args}))
+    return template
+
+
+# -- to a spec ---------------------------------------------------------------------------------------------------------
+
+
+def read(manifest: dict[str, Any]) -> JobSpec:
+    """Return the spec that a canonical manifest amounts to.
+
+    A Master and Workers that do the same are one replica type; others are two. What the model lacks
+    is left out; the caller finds it by building the result again.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If the model refuses it.
+    """
+    launched = JobSpec(**_read_fields(manifest, launcher=True))
+    if launched.torchrun is None:
+        return launched
+    for spec in (launched, launched.model_copy(update={"keep_logs": False})):
+        if _commands(build(spec)) == _commands(manifest):
+            return spec
+    return JobSpec(**_read_fields(manifest, launcher=False))
+
+
+def _commands(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
+    """Return what the training containers of the roles run."""
+    commands = []
+    for name in ("Master", "Worker"):
+        pod = manifest["spec"]["pytorchReplicaSpecs"].get(name, {}).get("template", {}).get("spec", {})
+        index = training_container(pod.get("containers", []), TRAINING)
+        container = pod["containers"][index] if index is not None else {}
+        commands.append((container.get("command"), container.get("args")))
+    return commands
+
+
+def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
+    spec = manifest["spec"]
+    roles, policy = spec["pytorchReplicaSpecs"], spec.get("runPolicy", {})
+    parts = [(name, role, read_template(role["template"], TRAINING)) for name, role in roles.items()]
+    parts.sort(key=lambda part: part[0] != "Master")
+    launched = [_read_launcher(part.argv, part.working_dir) for _, _, part in parts]
+    torchrun = launched[0][0] if launcher and all(found for found, _ in launched) else None
+    groups = []
+    for (name, role, part), (_, program) in zip(parts, launched, strict=True):
+        part.program = program if torchrun else program_from_plain(part.argv, part.working_dir)
+        groups.append((_read_role(name, role), part))
+    fields = {**read_metadata(manifest), **read_groups(_folded(groups))}
+    elastic = spec.get("elasticPolicy") if torchrun and "Master" not in roles else None
+    clean_up = {written: name for name, written in CLEAN_UP.items()}
+    fields |= {
+        "torchrun": torchrun,
+        "elastic": elastic and _read_elastic(elastic, fields["replica_specs"][0].replicas),
+        "run_policy": {
+            "backoff_limit": whole(policy.get("backoffLimit"), 0, UNLIMITED) or 0,
+            "active_deadline_seconds": whole(policy.get("activeDeadlineSeconds"), 1, UNLIMITED),
+            "clean_up": clean_up.get(policy.get("cleanPodPolicy", "None"), "None"),
+            "ttl_seconds": whole(policy.get("ttlSecondsAfterFinished"), 0),
+        },
+        "paused": policy.get("suspend", False),
+    }
+    labels = manifest["metadata"].get("labels", {})
+    gang = fields["scheduling"]["scheduler"] in GANG_SCHEDULERS
+    queue = policy.get("schedulingPolicy", {}).get("queue") if gang else labels.get(KUEUE_QUEUE)
+    fields["scheduling"] = {**fields["scheduling"], "queue": queue or None}
+    if queue and not gang:
+        fields["labels"] = {name: value for name, value in labels.items() if name != KUEUE_QUEUE}
+    return fields
+
+
+def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pod templates of a manifest."""
+    roles = manifest["spec"].get("pytorchReplicaSpecs", {})
+    return [role["template"] for role in roles.values() if "template" in role]
+
+
+def _read_role(name: str, role: dict[str, Any]) -> ReplicaSpec:
+    policy = role.get("restartPolicy")
+    return ReplicaSpec(
+        type=name.lower(),
+        replicas=1 if name == "Master" else whole(role.get("replicas"), 1, 10_000) or 1,
+        restart_policy=policy if policy in RESTART_POLICIES else DEFAULT_RESTART,
+    )
+
+
+def _folded(groups: list[tuple[ReplicaSpec, Part]]) -> list[tuple[ReplicaSpec, Part]]:
+    """Make one type of a Master, alone or with Workers that do the same."""
+    (first, part), *others = groups
+    replicas = first.replicas
+    for group, other in others:
+        same = (part.program, part.env, part.runtime, part.resources, first.restart_policy) == (
+            other.program,
+            other.env,
+            other.runtime,
+            other.resources,
+            group.restart_policy,
+        )
+        if not same:
+            return groups
+        replicas += group.replicas
+    return [(first.model_copy(update={"type": "worker", "replicas": replicas}), part)]
+
+
+def _read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program | None]:
+    """Read a torchrun command of ours: its settings, and what it runs."""
+    if argv.command != [LAUNCHER]:
+        return None, None
+    extra = list(takewhile(lambda word: not word.startswith(_FIRST), argv.args))
+    rest = argv.args[len(extra) :]
+    names = (_FIRST, "--nproc_per_node=", "--max_restarts=", "--rdzv_backend=c10d", "--rdzv_id=", "--rdzv_endpoint=")
+    if len(rest) < len(names) or not all(word.startswith(name) for word, name in zip(rest, names, strict=False)):
+        return None, None
+    processes, restarts = rest[1].partition("=")[2], rest[2].partition("=")[2]
+    words = rest[len(names) :]
+    for name in ("--rdzv_conf=is_host=", "--log_dir=", "--tee="):
+        if words and words[0].startswith(name):
+            words.pop(0)
+    count = int(processes) if processes.isascii() and processes.isdigit() and len(processes) < 5 else 0
+    if not restarts.isascii() or not restarts.isdigit() or len(restarts) > 9:
+        return None, None
+    if processes != "gpu" and not 1 <= count <= 1024:
+        return None, None
+    torchrun = Torchrun(
+        proc_per_node="gpu" if processes == "gpu" else count,
+        max_restarts=int(restarts),
+        extra_options=extra,
+    )
+    if words[:1] == [NO_PYTHON]:
+        return torchrun, program_from_plain(Argv(None, words[1:]), cwd)
+    return torchrun, program_from(words, cwd)
+
+
+def _read_elastic(block: dict[str, Any], total: int) -> Elastic:
+    return Elastic(
+        min=whole(block.get("minReplicas"), 1) or total,
+        max=whole(block.get("maxReplicas"), 1) or total,
+    )

@@ -1,0 +1,267 @@
+"""Which fields the manifests have, and of what type: for messages before a cluster is asked.
+
+Sources: t9k.md §1.2 and §1.3 (both spellings), kube-engines.md §2.1, and for pods the core/v1 API.
+A field whose content is none of our business is `ANYTHING`; it is kept as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .model import ManifestError, Notes, child, in_words
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A value that is neither object nor list.
+
+    Attributes
+    ----------
+    types
+        What Python makes of it.
+    words
+        What it must be, in words.
+    hint
+        What to do if it isn't.
+    lenient
+        Other types that are taken, with a note.
+    """
+
+    types: tuple[type, ...]
+    words: str
+    hint: str | None = None
+    lenient: tuple[type, ...] = ()
+
+
+@dataclass(frozen=True)
+class MapOf:
+    """An object whose keys are free."""
+
+    value: Any
+
+
+MOST_NUMBER: Final = 2**63 - 1
+ANYTHING: Final = None
+TEXT: Final = Plain((str,), "text", "Write it in quotes.")
+NUMBER: Final = Plain((int,), "a whole number", "Write it without quotes.")
+FLAG: Final = Plain((bool,), "true or false", "Write it without quotes.")
+QUANTITY: Final = Plain((str, int, float), "a quantity, such as 4 or 16Gi")
+COUNT: Final = Plain((str,), "text", "Write it in quotes.", lenient=(int,))
+TEXTS: Final = [TEXT]
+
+RESOURCES: Final = {"limits": MapOf(QUANTITY), "requests": MapOf(QUANTITY), "claims": ANYTHING}
+METADATA: Final = {
+    "name": TEXT,
+    "generateName": TEXT,
+    "namespace": TEXT,
+    "labels": MapOf(TEXT),
+    "annotations": MapOf(TEXT),
+    **dict.fromkeys(
+        ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences",
+         "finalizers", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    ),
+}  # fmt: skip
+CONTAINER: Final = {
+    "name": TEXT,
+    "image": TEXT,
+    "imagePullPolicy": TEXT,
+    "workingDir": TEXT,
+    "command": TEXTS,
+    "args": TEXTS,
+    "env": [{"name": TEXT, "value": TEXT, "valueFrom": {**dict.fromkeys(
+        ("configMapKeyRef", "fieldRef", "resourceFieldRef", "fileKeyRef")),
+        "secretKeyRef": {"name": TEXT, "key": TEXT, "optional": FLAG},
+    }}],
+    "resources": RESOURCES,
+    "volumeMounts": [{"name": TEXT, "mountPath": TEXT, "subPath": TEXT, "readOnly": FLAG, **dict.fromkeys(
+        ("subPathExpr", "mountPropagation", "recursiveReadOnly"))}],
+    **dict.fromkeys(
+        ("envFrom", "lifecycle", "livenessProbe", "ports", "readinessProbe", "resizePolicy", "restartPolicy",
+         "restartPolicyRules", "securityContext", "startupProbe", "stdin", "stdinOnce", "terminationMessagePath",
+         "terminationMessagePolicy", "tty", "volumeDevices"),
+    ),
+}  # fmt: skip
+VOLUME: Final = {
+    "name": TEXT,
+    "persistentVolumeClaim": {"claimName": TEXT, "readOnly": FLAG},
+    "emptyDir": {"medium": TEXT, "sizeLimit": QUANTITY},
+    **dict.fromkeys(
+        ("awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder", "configMap", "csi", "downwardAPI",
+         "ephemeral", "fc", "flexVolume", "flocker", "gcePersistentDisk", "gitRepo", "glusterfs", "hostPath", "image",
+         "iscsi", "nfs", "photonPersistentDisk", "portworxVolume", "projected", "quobyte", "rbd", "scaleIO", "secret",
+         "storageos", "vsphereVolume"),
+    ),
+}  # fmt: skip
+POD: Final = {
+    "containers": [CONTAINER],
+    "initContainers": [MapOf(ANYTHING)],
+    "volumes": [VOLUME],
+    "securityContext": MapOf(ANYTHING),
+    "imagePullSecrets": [{"name": TEXT}],
+    "nodeSelector": MapOf(TEXT),
+    "tolerations": [MapOf(ANYTHING)],
+    "priorityClassName": TEXT,
+    "schedulerName": TEXT,
+    **dict.fromkeys(
+        ("activeDeadlineSeconds", "affinity", "automountServiceAccountToken", "dnsConfig", "dnsPolicy",
+         "enableServiceLinks", "ephemeralContainers", "hostAliases", "hostIPC", "hostNetwork", "hostPID", "hostUsers",
+         "hostname", "hostnameOverride", "nodeName", "os", "overhead", "preemptionPolicy", "priority",
+         "readinessGates", "resourceClaims", "resources", "restartPolicy", "runtimeClassName", "schedulingGates",
+         "serviceAccount", "serviceAccountName", "setHostnameAsFQDN", "shareProcessNamespace", "subdomain",
+         "terminationGracePeriodSeconds", "topologySpreadConstraints"),
+    ),
+}  # fmt: skip
+TEMPLATE: Final = {"metadata": MapOf(ANYTHING), "spec": POD}
+# Both spellings (t9k.md §1.3); `.dialect` makes one of them.
+SWITCH: Final = {"enabled": FLAG, "enable": FLAG}
+T9K: Final = {
+    "apiVersion": TEXT,
+    "kind": TEXT,
+    "metadata": METADATA,
+    "spec": {
+        "replicaSpecs": [{
+            "type": TEXT,
+            "replicas": NUMBER,
+            "scalingWeight": NUMBER,
+            "restartPolicy": TEXT,
+            "template": TEMPLATE,
+        }],
+        "torchrunConfig": {
+            **SWITCH,
+            "maxRestarts": NUMBER,
+            "procPerNode": COUNT,
+            "rdzvBackend": TEXT,
+            "extraOptions": TEXTS,
+            "minNodes": NUMBER,
+        },
+        "elastic": {**SWITCH, "minReplicas": NUMBER, "maxReplicas": NUMBER, "expectedReplicas": NUMBER},
+        "runMode": {
+            "debug": {**SWITCH, "replicaSpecs": [{"type": TEXT, "skipInitContainer": FLAG, "command": TEXTS}]},
+            "pause": {
+                **SWITCH,
+                "resumeSpecs": [{"type": TEXT, "skipInitContainer": FLAG, "command": TEXTS, "args": TEXTS}],
+            },
+        },
+        "runPolicy": {"activeDeadlineSeconds": NUMBER, "backoffLimit": NUMBER, "cleanUpPolicy": TEXT},
+        "scheduler": {"t9kScheduler": {"queue": TEXT, "priority": NUMBER}},
+        "tensorboardSpec": {
+            "image": TEXT,
+            "resources": RESOURCES,
+            "logDir": {
+                "pvc": [{"name": TEXT, "subPath": TEXTS}],
+                "s3": MapOf(ANYTHING),
+                "http": MapOf(ANYTHING),
+            },
+            "trainingLogFilesets": TEXTS,
+            "suspend": FLAG,
+            "scheduler": ANYTHING,
+            "runMode": ANYTHING,
+        },
+    },
+    "status": ANYTHING,
+}  # fmt: skip
+REPLICA: Final = {"replicas": NUMBER, "restartPolicy": TEXT, "template": TEMPLATE}
+PYTORCHJOB: Final = {
+    "apiVersion": TEXT,
+    "kind": TEXT,
+    "metadata": METADATA,
+    "spec": {
+        "pytorchReplicaSpecs": {"Master": REPLICA, "Worker": REPLICA},
+        "nprocPerNode": COUNT,
+        "elasticPolicy": {
+            "minReplicas": NUMBER,
+            "maxReplicas": NUMBER,
+            **dict.fromkeys(
+                ("rdzvBackend", "rdzvHost", "rdzvPort", "rdzvId", "rdzvConf", "standalone", "maxRestarts", "metrics",
+                 "nProcPerNode")),
+        },
+        "runPolicy": {
+            "suspend": FLAG,
+            "cleanPodPolicy": TEXT,
+            "ttlSecondsAfterFinished": NUMBER,
+            "activeDeadlineSeconds": NUMBER,
+            "backoffLimit": NUMBER,
+            "schedulingPolicy": {
+                "queue": TEXT,
+                **dict.fromkeys(("minAvailable", "minResources", "priorityClass", "scheduleTimeoutSeconds")),
+            },
+            "managedBy": TEXT,
+        },
+    },
+    "status": ANYTHING,
+}  # fmt: skip
+_NAMES: Final = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a fraction",
+    type(None): "empty",
+}
+
+
+def without_nulls(value: Any) -> Any:
+    """Drop fields that are null: to Kubernetes they are absent."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def check(value: Any, shape: Any, notes: Notes, pointer: str = "/manifest") -> None:
+    """Check the types of what is known, and note what isn't known.
+
+    Raises
+    ------
+    ManifestError
+        If a field has another type than its kind says; the cluster would refuse it too.
+    """
+    if shape is ANYTHING:
+        return
+    if isinstance(shape, Plain):
+        _check_plain(value, shape, notes, pointer)
+        return
+    if isinstance(shape, list):
+        if not isinstance(value, list):
+            raise _wrong_type(value, "a list", pointer)
+        for index, item in enumerate(value):
+            check(item, shape[0], notes, child(pointer, index))
+        return
+    if not isinstance(value, dict):
+        raise _wrong_type(value, "an object", pointer)
+    for key, item in value.items():
+        if isinstance(shape, MapOf):
+            check(item, shape.value, notes, child(pointer, key))
+        elif key in shape:
+            check(item, shape[key], notes, child(pointer, key))
+        else:
+            _note_unknown(key, list(shape), notes, pointer)
+
+
+def _check_plain(value: Any, shape: Plain, notes: Notes, pointer: str) -> None:
+    fits = isinstance(value, shape.types) and (not isinstance(value, bool) or bool in shape.types)
+    if fits and isinstance(value, int) and abs(value) > MOST_NUMBER:
+        raise ManifestError(f"{in_words(pointer)} is larger than any number there.", reason="WrongType", field=pointer)
+    if fits:
+        return
+    if isinstance(value, shape.lenient) and not isinstance(value, bool):
+        message = f"{in_words(pointer)} is a number where the cluster wants text; it is written as “{value}”."
+        notes.hint("Mended", message, pointer)
+        return
+    raise _wrong_type(value, shape.words, pointer, shape.hint)
+
+
+def _wrong_type(value: Any, words: str, pointer: str, hint: str | None = None) -> ManifestError:
+    message = f"{in_words(pointer)} must be {words}, and is {_NAMES.get(type(value), 'something else')}."
+    return ManifestError(message, reason="WrongType", field=pointer, hint=hint)
+
+
+def _note_unknown(key: str, known: list[str], notes: Notes, pointer: str) -> None:
+    where = "" if pointer == "/manifest" else f" of {in_words(pointer)}"
+    near = difflib.get_close_matches(key, known, 1, 0.75)
+    hint = f"Did you mean {near[0]}?" if near else "It is kept as written; a cluster that lacks it refuses the job."
+    notes.warn("UnknownField", f"{key} is no known field{where}.", child(pointer, key), hint)

@@ -1,0 +1,78 @@
+"""``tensorboardSpec`` of a PyTorchTrainingJob: the TensorBoard that the platform runs (t9k.md §1.2)."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..spec import ClusterTensorBoard, JobSpec, Mount
+from .entrypoints import log_directory
+from .podtemplate import build_resources, canonical_resources, compact, read_resources
+
+
+def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:
+    """Return the block of a spec; None if the job has no TensorBoard of its own."""
+    board = spec.tensorboard.cluster
+    if board is None:
+        return None
+    claims: dict[str, list[str]] = {}
+    for path in spec.tensorboard.log_dirs or filter(None, [log_directory(spec)]):
+        if found := on_volume(path, spec.mounts):
+            claims.setdefault(found[0], []).append(found[1])
+    volumes = [{"name": claim, "subPath": paths} for claim, paths in claims.items()]
+    return {
+        **compact({"image": board.image, "resources": build_resources(board.resources)}),
+        **compact({"logDir": compact({"pvc": volumes})}),
+    }
+
+
+def on_volume(path: str, mounts: list[Mount]) -> tuple[str, str] | None:
+    """Return the claim that holds a path of the job, and the path on it; None if none does."""
+    around = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount.mount_path)]
+    if not around:
+        return None
+    mount = max(around, key=lambda mount: len(PurePosixPath(mount.mount_path).parts))
+    inside = PurePosixPath(path).relative_to(mount.mount_path)
+    return mount.claim, str(PurePosixPath((mount.sub_path or "").lstrip("/")) / inside)
+
+
+def canonical_tensorboard(board: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a block with its paths and amounts in the one form."""
+    if board is None:
+        return None
+    source = board.get("logDir", {})
+    volumes = [
+        compact({**volume, "subPath": [_canonical_path(path) for path in volume.get("subPath", [])]})
+        for volume in source.get("pvc", [])
+    ]
+    resources = canonical_resources(board.get("resources", {}))
+    return {
+        **{key: value for key, value in board.items() if key not in ("logDir", "resources")},
+        **compact({"resources": resources, "logDir": compact({**source, "pvc": volumes})}),
+    }
+
+
+def _canonical_path(path: str) -> str:
+    return posixpath.normpath(path.lstrip("/") or ".")
+
+
+def read_tensorboard(board: dict[str, Any], mounts: list[Mount]) -> dict[str, Any]:
+    """Return the fields of `JobSpec.tensorboard`; paths that the job does not see are left out."""
+    paths = [
+        _in_job(volume.get("name", ""), path, mounts)
+        for volume in board.get("logDir", {}).get("pvc", [])
+        for path in volume.get("subPath", [])
+    ]
+    known = [path for path in paths if path is not None]
+    cluster = ClusterTensorBoard(image=board.get("image"), resources=read_resources(board.get("resources", {})))
+    return {"log_dirs": known if len(known) == len(paths) else [], "cluster": cluster}
+
+
+def _in_job(claim: str, path: str, mounts: list[Mount]) -> str | None:
+    """Return where the job sees a path of a claim; None if it doesn't."""
+    for mount in mounts:
+        root = (mount.sub_path or "").lstrip("/")
+        if mount.claim == claim and PurePosixPath(path).is_relative_to(root):
+            return str(PurePosixPath(mount.mount_path) / PurePosixPath(path).relative_to(root))
+    return None

@@ -1,0 +1,78 @@
+"""Names that every engine can have, and the patch that gives a manifest its own names back.
+
+A spec has no field for the name of a container, and its replica types are small letters.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from typing import Any
+
+from ..spec import NAME_PATTERN, name_from
+from .formats import Format
+from .mergepatch import BY, ORDER
+from .model import Notes
+from .names import CONTAINER
+from .podtemplate import training_container
+
+
+def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Give name, types and training containers the names that a spec has for them.
+
+    Returns
+    -------
+    manifest, renames
+        The patch that gives the types and containers their own names back.
+    """
+    manifest = deepcopy(manifest)
+    metadata = manifest["metadata"]
+    metadata.pop("namespace", None)
+    given = metadata.pop("generateName", None)
+    name = metadata.get("name") or (given or "").rstrip("-.")
+    if not re.fullmatch(NAME_PATTERN, name):
+        metadata["name"] = name_from(name)
+        said = f"The name “{name[:80]}” can't be had on every engine" if name else "The manifest has no name"
+        notes.hint("Renamed", f"{said}; it becomes {metadata['name']}.", "/manifest/metadata/name")
+    else:
+        metadata["name"] = name
+    groups = manifest["spec"][form.replicas]
+    renames: dict[str, Any] = {}
+    if isinstance(groups, list):
+        patches = {BY: "type", **dict(_rename_group(form, group, notes) for group in groups)}
+        renames = {key: patch for key, patch in patches.items() if patch}
+    else:
+        renames = {key: patch for key, group in groups.items() if (patch := _rename_container(form, group["template"]))}
+    if renames.keys() <= {BY}:
+        return manifest, {}
+    return manifest, {"spec": {form.replicas: renames}}
+
+
+def _rename_group(form: Format, group: dict[str, Any], notes: Notes) -> tuple[str, dict[str, Any]]:
+    patch = _rename_container(form, group["template"])
+    written = group["type"]
+    if not re.fullmatch(NAME_PATTERN, written):
+        group["type"] = name_from(written)
+        message = f"The replica type “{written[:80]}” is called {group['type']} here; the manifest keeps its own."
+        notes.hint("Renamed", message, "/manifest/spec/replicaSpecs")
+        patch = {"type": written, **patch}
+    return group["type"], patch
+
+
+def _rename_container(form: Format, template: dict[str, Any]) -> dict[str, Any]:
+    """Put the training container first and give it its usual name; the patch undoes both."""
+    containers = template["spec"]["containers"]
+    index = training_container(containers, form.training)
+    if index is None or any(container.get("name") == CONTAINER for container in containers):
+        return {}
+    training = containers[index]
+    written = training.get("name")
+    if not written:
+        return {}
+    patch: dict[str, Any] = {BY: "name", CONTAINER: {"name": written}}
+    if index:
+        names = [container.get("name") for container in containers]
+        patch[ORDER] = [CONTAINER if i == index else name for i, name in enumerate(names)]
+    others = [container for i, container in enumerate(containers) if i != index]
+    template["spec"]["containers"] = [{**training, "name": CONTAINER}, *others]
+    return {"template": {"spec": {"containers": patch}}}

@@ -1,0 +1,83 @@
+"""Writing a manifest as people write it: usual order of keys, texts of several lines as blocks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import yaml
+
+from .yamlread import plain_scalar
+
+_FIRST: Final = (
+    "apiVersion", "kind", "metadata",
+    "type", "name", "generateName", "namespace", "labels", "annotations",
+    "enabled", "enable",
+    "spec",
+    "torchrunConfig", "nprocPerNode", "elastic", "elasticPolicy", "replicaSpecs", "pytorchReplicaSpecs",
+    "Master", "Worker",
+    "replicas", "restartPolicy", "scalingWeight", "template",
+    "image", "imagePullPolicy", "workingDir", "command", "args", "env", "value", "valueFrom", "ports", "resources",
+    "limits", "requests", "cpu", "memory",
+    "volumeMounts", "mountPath", "subPath", "readOnly",
+    "securityContext", "imagePullSecrets", "nodeSelector", "tolerations", "initContainers", "containers", "volumes",
+    "runMode", "runPolicy", "scheduler", "tensorboardSpec",
+)  # fmt: skip
+_LAST: Final = ("status",)
+_RANKS: Final = {
+    **{key: rank for rank, key in enumerate(_FIRST)},
+    **{key: 10_000 + rank for rank, key in enumerate(_LAST)},
+}
+_RESOLVER: Final = yaml.SafeLoader("")
+# Keys that others chose stay in their order.
+_FREE: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "data"})
+
+
+def to_yaml(manifest: Any) -> str:
+    """Return a manifest, or any JSON value, as YAML that reads back as the same value."""
+    return yaml.dump(
+        _ordered(manifest),
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=False,
+        width=10_000,
+    )
+
+
+def _ordered(value: Any, free: bool = False) -> Any:
+    if isinstance(value, list):
+        return [_ordered(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    keys = list(value) if free else sorted(value, key=lambda key: _RANKS.get(key, 5_000))
+    return {key: _ordered(value[key], key in _FREE) for key in keys}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes no aliases, and quotes whatever another reader might take for something else."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write a value each time that it occurs."""
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = None
+    if any(not (letter.isprintable() or letter in "\n\t") for letter in text):
+        style = '"'
+    elif "\n" in text and not any(line != line.rstrip() for line in text.split("\n")):
+        style = "|"
+    elif _ambiguous(text):
+        style = '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _ambiguous(text: str) -> bool:
+    """Whether a reader of YAML 1.1 or 1.2 takes a word for something else than text."""
+    if not isinstance(plain_scalar(text), str) or text in ("y", "Y", "n", "N", "<<", "="):
+        return True
+    tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    return tag != "tag:yaml.org,2002:str"
+
+
+_Dumper.add_representer(str, _text)
