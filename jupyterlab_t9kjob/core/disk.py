@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ _KNOWN = {
     errno.ENOTDIR: ("DirectoryGone", "{path} is no directory", "See what is there in its place."),
     errno.ESTALE: ("DirectoryGone", "{path} is not there", "See whether it was moved, or its disk is gone."),
 }
+SOME_DISK = "a disk that it writes to"
+_NAMED = re.compile(r"(?:: |-> )'(/[^'\n]+)'")
 _NO_INODE = "{disk} can't take another file (it has no inode left)"
 _REMOVE_FILES = "Remove files on it, such as jobs and runs that are no longer needed."
 _TOLD_BY_PROGRAMS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -83,11 +86,14 @@ def full_disk(path: Path) -> DiskTrouble | None:
 
 
 def told_by(words: str) -> DiskTrouble | None:
-    """Return the trouble that a program's last words tell of; where it is they seldom say."""
+    """Return the trouble that a program's last words tell of, with the path if Python's words name one."""
     for number in _TOLD_BY_PROGRAMS:
         if f"[Errno {number}]" in words or os.strerror(number) in words:
+            named = _NAMED.findall(words)
+            if named:
+                return _trouble(number, Path(named[-1]))  # of a copy the second is written
             code, sentence, hint = _KNOWN[number]
-            return DiskTrouble(code, sentence.format(disk="a disk that it writes to"), hint)
+            return DiskTrouble(code, sentence.format(disk=SOME_DISK), hint)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -218,7 +219,9 @@ async def test_a_checkpoint_that_can_not_be_written(bench: Bench, tmp_path: Path
         )
         done = await bench.ended(job.uid)
     assert done.reason and (done.phase, done.reason.code) == ("Failed", "DiskFull")
-    assert done.reason.sentence == f"The script failed: the disk that holds {other.path} is full"
+    assert re.fullmatch(
+        f"The script failed: the disk that holds {other.path}(/checkpoint)? is full", done.reason.sentence
+    )
     assert done.reason.verbatim and "No space left on device" in done.reason.verbatim
     assert done.failure and done.failure.frames
 
@@ -230,6 +233,18 @@ async def test_torch_does_not_say_why_it_could_not_save(bench: Bench, tmp_path: 
         done = await bench.ended(job.uid)
     assert done.reason and done.reason.code == "DiskFull"
     assert str(other.path) in done.reason.sentence
+
+
+async def test_a_folder_that_is_read_only_for_the_ranks(bench: Bench, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "runs") as other, read_only(other.path):
+        job = await bench.submit("open('metrics.csv', 'w')", working_dir=str(other.path))
+        relative = await bench.ended(job.uid)
+        job = await bench.submit(f"open('{other.path}/metrics.csv', 'w')")
+        absolute = await bench.ended(job.uid)
+    for done, place in (relative, "a disk that it writes to"), (absolute, f"the disk that holds {other.path}/"):
+        assert done.reason and (done.reason.code, done.phase) == ("DiskReadOnly", "Failed")
+        assert done.reason.sentence.startswith(f"The script failed: {place}")
+        assert done.reason.sentence.endswith("is read-only")
 
 
 async def test_another_failure_is_not_put_on_a_full_disk(bench: Bench, tmp_path: Path) -> None:

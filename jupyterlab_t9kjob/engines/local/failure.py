@@ -121,7 +121,8 @@ def _disk_trouble(failed: dict[str, Any], logs: Path, written: list[Path]) -> di
     told = disk.told_by(error)
     full = next(filter(None, map(disk.full_disk, [logs, *written])), None)
     if told is not None or _FAILED_WRITE.search(error):
-        found = full if full is not None and (told is None or told.code == "DiskFull") else told
+        unplaced = told is None or (told.code == "DiskFull" and disk.SOME_DISK in told.sentence)
+        found = full if full is not None and unplaced else told
         return {"disk": found._asdict() if found is not None else None}
     log_full = disk.full_disk(logs)
     if log_full is not None and failed["exit_code"] in _PYTHONS_OWN and not (failed["frames"] and error):
