@@ -11,10 +11,10 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import psutil
@@ -26,6 +26,7 @@ from tests.local.lab import TOKEN, Lab
 
 JOBS = int(os.environ.get("T9KJOB_SOAK", "60"))
 AT_ONCE = 4
+T = TypeVar("T")
 ENDED = ("Succeeded", "Failed")
 HEADERS = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
 
@@ -62,7 +63,7 @@ class Held:
 async def ask(lab: Lab, method: str, path: str, body: Any = None, root: str = "t9kjob/") -> Any:
     request = HTTPRequest(
         f"http://{lab.url}/{root}{path}", method, HEADERS, json.dumps(body) if body is not None else None,
-        allow_nonstandard_methods=True, request_timeout=60,
+        allow_nonstandard_methods=True, connect_timeout=60, request_timeout=60,
     )  # fmt: skip
     answer = await AsyncHTTPClient().fetch(request)
     return json.loads(answer.body) if answer.body[:1] == b"{" else answer.body
@@ -149,14 +150,23 @@ async def one_job(lab: Lab, number: int) -> str:
 
 async def wave(lab: Lab, numbers: range) -> None:
     """Run jobs, several at a time; half of them stay until all have ended."""
-    waiting, kept = iter(numbers), list[str]()
+    kept: list[str] = []
+
+    async def submit(number: int) -> None:
+        kept.append(await one_job(lab, number))
+
+    await at_once(submit, numbers)
+    await at_once(lambda ident: ask(lab, "POST", f"jobs/{ident}/remove"), filter(None, kept))
+
+
+async def at_once(do: Callable[[T], Awaitable[Any]], things: Iterable[T]) -> None:
+    waiting = iter(things)
 
     async def work() -> None:
-        for number in waiting:
-            kept.append(await one_job(lab, number))
+        for thing in waiting:
+            await do(thing)
 
     await asyncio.gather(*(work() for _ in range(AT_ONCE)))
-    await asyncio.gather(*(ask(lab, "POST", f"jobs/{ident}/remove") for ident in kept if ident))
 
 
 async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> None:
