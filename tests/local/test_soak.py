@@ -24,7 +24,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.local.lab import TOKEN, Lab
 
-JOBS = int(os.environ.get("T9KJOB_SOAK", "60"))
+JOBS = int(os.environ.get("T9KJOB_SOAK", "48"))
 AT_ONCE = 4
 T = TypeVar("T")
 ENDED = ("Succeeded", "Failed")
@@ -180,7 +180,8 @@ async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> N
     before, after, count = seen[0], seen[-1], JOBS - places[1]
     grown = after - before
     print("grown:", grown | {"objects": grown["objects"].most_common(20)})
-    assert all(grown[name] <= 0 for name in ("tasks", "files", "children", "listening", "runtime"))
+    assert all(grown[name] <= 0 for name in ("tasks", "children", "listening", "runtime"))
+    assert grown["files"] <= 1  # the connection that asked may still be open
     assert after.threads < 32
-    assert grown["objects"].total() < 5000 + count
+    assert grown["objects"].total() < 1000 + count
     assert grown["rss"] < (4 << 20) + 1024 * count
