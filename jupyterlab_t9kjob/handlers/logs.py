@@ -114,16 +114,17 @@ class LogsHandler(Socket):
             await self._wait_for_ack()
             growth = self._logs.grown.count
             batch = await self._logs.batch(streams, cursor)
+            caught_up = batch.caught_up and batch.growth == growth
             if first or not batch.empty:
                 self._sequence += 1
                 message = (
                     f'{{"type":"append","sequence":{self._sequence},"lines":{batch.lines},'
-                    f'"after":{json.dumps(batch.after)},"caught_up":{json.dumps(batch.caught_up)}}}'
+                    f'"after":{json.dumps(batch.after)},"caught_up":{json.dumps(caught_up)}}}'
                 )
                 self._unseen[self._sequence] = len(message)
                 cursor, first = batch.after, False
                 await self.send(message)
-            if batch.caught_up:
+            if caught_up:
                 await self._logs.wait_for_growth(growth)
 
     async def _wait_for_ack(self) -> None:

@@ -64,10 +64,11 @@ class Batch:
     after
         The position behind them.
     caught_up
-        Nothing was behind them when they were read.
+        Nothing was behind them when they were read, at the count `growth`.
     """
 
-    def __init__(self, page: Page, cursor: Mapping[str, int]) -> None:
+    def __init__(self, page: Page, cursor: Mapping[str, int], growth: int) -> None:
+        self.growth = growth
         self.lines = LINES.dump_json(page.lines).decode()
         self.empty = not page.lines
         self.after = {**cursor, **page.after}
@@ -140,20 +141,28 @@ class JobLogs:
         return await asyncio.to_thread(self._read, self.sources(streams), anchor, direction, limit)
 
     async def batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
-        """Return the lines behind `cursor`; all who ask for the same get the same."""
+        """Return the lines behind `cursor`; all who ask for the same get the same, those who come late as well."""
         key = (streams, frozenset(cursor.items()))
         task = self._batches.get(key)
-        if task is None:
+        if task is None or self._is_outdated(task):
+            self._batches.pop(key, None)
             task = self._batches[key] = asyncio.create_task(self._read_batch(streams, cursor))
             if len(self._batches) > KEPT_BATCHES:
                 del self._batches[next(iter(self._batches))]
         return await asyncio.shield(task)
 
+    def _is_outdated(self, task: asyncio.Task[Batch]) -> bool:
+        if not task.done():
+            return False
+        if task.cancelled() or task.exception() is not None:
+            return True
+        return task.result().empty and task.result().growth != self.grown.count
+
     async def _read_batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
-        sources = self.sources(streams)
+        sources, growth = self.sources(streams), self.grown.count
 
         def read() -> Batch:
-            return Batch(self._read(sources, cursor, "forward", BATCH_LINES), cursor)
+            return Batch(self._read(sources, cursor, "forward", BATCH_LINES), cursor, growth)
 
         return await asyncio.to_thread(read)
 
@@ -193,7 +202,7 @@ class JobLogs:
                 now = await asyncio.to_thread(self._sizes)
                 if now != sizes:
                     sizes = now
-                    self._grow()
+                    self.grown.beat()
             else:
                 self._followed.clear()
                 with contextlib.suppress(asyncio.TimeoutError):
@@ -204,10 +213,6 @@ class JobLogs:
                     await self._list()
                 except JobError as error:
                     log.warning("The log streams of %s can't be listed: %s", self._ident, error.message)
-
-    def _grow(self) -> None:
-        self._batches.clear()
-        self.grown.beat()
 
     async def _list(self) -> None:
         before = [_steady(file) for file in self._files]
@@ -223,7 +228,7 @@ class JobLogs:
                 self._sources[file.stream.id] = Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts)
         if [_steady(file) for file in self._files] != before:
             self.listed.beat()
-            self._grow()
+            self.grown.beat()
 
 
 def _steady(file: LogFile) -> LogStream:

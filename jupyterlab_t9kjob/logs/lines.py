@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 MAX_TEXT = 8192
+SHORT_BLOCK = 1024
 BLOCK = 64 * 1024
 LONG_BLOCK = 1024 * 1024
 
@@ -146,13 +147,13 @@ class LineReader:
         if self.tail is not None and self.tail.start < offset <= self.tail.end:
             return self.tail.start
         first = 0 if offset < self.hole[0] else self.hole[1]
-        end = offset
+        end, step = offset, SHORT_BLOCK
         while end > first:
-            start = max(first, end - (BLOCK if end == offset else LONG_BLOCK))
+            start = max(first, end - step)
             found = self.read(start, end).rfind(b"\n")
             if found >= 0:
                 return start + found + 1
-            end = start
+            end, step = start, LONG_BLOCK
         return first
 
     def line_end(self, offset: int) -> int:
