@@ -191,7 +191,7 @@ class Board:
             sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
             self._fail(sentence, process.words, code="StartTimeout")
         except StartError as error:
-            self._fail(str(error), process.words, code="StartFailed")
+            self._fail(str(error), error.words or process.words, code="StartFailed", hint=error.hint)
         except OSError as error:
             self._fail("TensorBoard can't be started.", str(error), code="StartFailed")
         finally:

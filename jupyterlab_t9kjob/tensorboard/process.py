@@ -32,7 +32,20 @@ WITHHELD = frozenset({"JUPYTER_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN"})
 
 
 class StartError(Exception):
-    """The process ended, or said nothing, before it served; the message is for people."""
+    """It does not serve; the message is for people.
+
+    Attributes
+    ----------
+    hint
+        What to do about it, a sentence.
+    words
+        The system's own; empty if the process has said it.
+    """
+
+    def __init__(self, message: str, hint: str = "Restart it.", words: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.words = words
 
 
 @dataclass(eq=False)
@@ -110,7 +123,14 @@ class Process:
             If it can't be started at all.
         """
         # At once, not in a thread: a start that is called off must know what it has made.
-        self._directory = _private_directory()
+        try:
+            self._directory = _private_directory()
+        except OSError as error:
+            raise StartError(
+                "TensorBoard can't be started: no directory for its socket can be made.",
+                hint=f"Make room in {tempfile.gettempdir()}, then restart it.",
+                words=str(error),
+            ) from error
         log_dir = _one_directory(self._log_dirs, self._directory)
         prefix = f"/{secrets.token_urlsafe(24)}"
         config = {

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import pytest
@@ -28,6 +29,7 @@ from jupyterlab_t9kjob.services import Services
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+from tests.server.contract import check_answer
 from tests.server.fakes import FakeEngine, FakeLaunch
 
 WAIT = 60.0
@@ -173,6 +175,37 @@ def ask(jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: As
             return error.response
 
     return fetch
+
+
+async def opened(ask: Ask, **request: Any) -> dict[str, Any]:
+    response = await ask("tensorboards", "POST", request)
+    assert response.code in (200, 201), response.body
+    check_answer("POST", "/t9kjob/tensorboards", response.code, response.headers, response.body)
+    return json.loads(response.body)
+
+
+async def scalars(ask: Ask, board: dict[str, Any], run: str, tag: str, least: int) -> list[tuple[int, float]]:
+    """Return a curve as soon as it has `least` points: TensorBoard reads by itself, and tells nobody."""
+
+    async def look() -> list[tuple[int, float]]:
+        while True:
+            path = f"data/plugin/scalars/scalars?run={quote(run)}&tag={quote(tag)}"
+            response = await ask(board["url"] + path)
+            if response.code == 200 and len(points := json.loads(response.body)) >= least:
+                return [(step, round(value, 3)) for _time, step, value in points]
+            await asyncio.sleep(0.1)
+
+    return await asyncio.wait_for(look(), WAIT)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for another process, which tells nobody."""
+
+    async def look() -> None:
+        while not true():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+    await asyncio.wait_for(look(), WAIT)
 
 
 def children() -> list[psutil.Process]:

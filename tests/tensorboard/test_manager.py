@@ -1,8 +1,6 @@
 """Processes: one for a set of directories, in place, while somebody looks, and never one too many."""
 
 import asyncio
-import os
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -17,19 +15,9 @@ from jupyterlab_t9kjob.tensorboard import manager as manager_module
 from jupyterlab_t9kjob.tensorboard import process as process_module
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.process import Endpoint
-from tests.tensorboard.conftest import WAIT, Events, News, children
+from tests.tensorboard.conftest import Events, News, children, until
 
 pytestmark = pytest.mark.asyncio
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for another process, which tells nobody."""
-
-    async def look() -> None:
-        while not true():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-    await asyncio.wait_for(look(), WAIT)
 
 
 @pytest.fixture
@@ -281,36 +269,3 @@ async def test_data_that_arrives_is_told(
     assert arrived.last_data_at is not None
     newest = max(path.stat().st_mtime for path in log_dir.iterdir())
     assert abs(arrived.last_data_at - newest) < 5
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-async def test_gone_when_the_server_is(tmp_path: Path, how: signal.Signals) -> None:
-    server = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", SERVER, str(tmp_path)), stdout=asyncio.subprocess.PIPE, env={**os.environ}
-    )
-    assert server.stdout is not None
-    line = await asyncio.wait_for(server.stdout.readline(), WAIT)
-    socket = line.decode().strip()
-    (process,) = [p for p in psutil.Process(server.pid).children() if "child.py" in " ".join(p.cmdline())]
-    assert os.path.exists(socket)  # noqa: ASYNC240, PTH110
-    server.send_signal(how)
-    await server.wait()
-    await until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
-    assert not Path(socket).parent.exists()
-
-
-SERVER = """
-import asyncio, sys
-from pathlib import Path
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from jupyterlab_t9kjob.paths import ContentsRoot
-from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
-
-async def main():
-    manager = TensorBoardManager(ContentsRoot(AsyncLargeFileManager(root_dir=sys.argv[1])))
-    board, _ = await manager.open([Path(sys.argv[1])])
-    print((await manager.endpoint(board.id)).address, flush=True)
-    await asyncio.sleep(600)
-
-asyncio.run(main())
-"""

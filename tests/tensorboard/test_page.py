@@ -15,29 +15,7 @@ from tensorboard import version
 
 from jupyterlab_t9kjob.tensorboard import process
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
-from tests.server.contract import check_answer
-from tests.tensorboard.conftest import WAIT, Ask, Events, News, children
-
-
-async def opened(ask: Ask, **request: Any) -> dict[str, Any]:
-    response = await ask("tensorboards", "POST", request)
-    assert response.code in (200, 201), response.body
-    check_answer("POST", "/t9kjob/tensorboards", response.code, response.headers, response.body)
-    return json.loads(response.body)
-
-
-async def scalars(ask: Ask, board: dict[str, Any], run: str, tag: str, least: int) -> list[tuple[int, float]]:
-    """Return a curve as soon as it has `least` points: TensorBoard reads by itself, and tells nobody."""
-
-    async def look() -> list[tuple[int, float]]:
-        while True:
-            path = f"data/plugin/scalars/scalars?run={quote(run)}&tag={quote(tag)}"
-            response = await ask(board["url"] + path)
-            if response.code == 200 and len(points := json.loads(response.body)) >= least:
-                return [(step, round(value, 3)) for _time, step, value in points]
-            await asyncio.sleep(0.1)
-
-    return await asyncio.wait_for(look(), WAIT)
+from tests.tensorboard.conftest import WAIT, Ask, Events, News, children, opened, scalars
 
 
 async def test_the_whole_way(ask: Ask, jp_root_dir: Path, parts: Any) -> None:
