@@ -80,8 +80,8 @@ def leave_network() -> bool:
     return True
 
 
-def log_folders(top: str) -> Iterator[str]:
-    """Find the folders with event files; links are followed, but not in circles.
+def log_folders(top: str) -> Iterator[tuple[str, int]]:
+    """Find the folders with event files, and how many; links are followed, but not in circles.
 
     TensorBoard's own way ends for good at a folder that it may not read, and hardly ever among links
     that lead in circles.
@@ -90,7 +90,7 @@ def log_folders(top: str) -> Iterator[str]:
     while stack:
         folder, above = stack.pop()
         inside = []
-        has_events = False
+        files = 0
         try:
             status = Path(folder).stat()
             this = (status.st_dev, status.st_ino)
@@ -101,12 +101,35 @@ def log_folders(top: str) -> Iterator[str]:
                     if entry.is_dir():
                         inside.append((entry.path, above | {this}))
                     elif "tfevents" in entry.name:
-                        has_events = True
+                        files += 1
         except OSError:  # removed meanwhile, or not for us
             continue
         stack += sorted(inside, key=lambda found: found[0], reverse=True)
-        if has_events:
-            yield folder
+        if files:
+            yield folder, files
+
+
+def enough_handles(top: str) -> bool:
+    """Whether the data server may have as many files open as there are.
+
+    It keeps all event files open; at the limit, which a server of Jupyter sets to 4096, it forgets
+    what it has read, and begins anew.
+    """
+    try:
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    except (ImportError, OSError, ValueError):
+        return True
+    if most == resource.RLIM_INFINITY or most >= 65536:
+        return True
+    room = most // 2  # for those to come
+    for _, files in log_folders(top):
+        room -= files
+        if room < 0:
+            return False
+    return True
 
 
 def go_on_reading() -> None:
@@ -126,7 +149,7 @@ def go_on_reading() -> None:
 
         return call
 
-    io_wrapper.GetLogdirSubdirectories = log_folders
+    io_wrapper.GetLogdirSubdirectories = lambda top: (folder for folder, _ in log_folders(top))
     EventMultiplexer.AddRunsFromDirectory = patient(EventMultiplexer.AddRunsFromDirectory)
     EventMultiplexer.Reload = patient(EventMultiplexer.Reload)
 
@@ -201,7 +224,7 @@ def main() -> None:
 
     server: list[Server] = []
     board = program.TensorBoard(server_class=Server)
-    fast = alone or config["loader"] == "fast"
+    fast = (alone or config["loader"] == "fast") and enough_handles(config["log_dir"])
     interval = config["reload_interval"]
     board.configure(
         ("tensorboard",),

@@ -215,3 +215,8 @@ def children() -> list[psutil.Process]:
         for child in psutil.Process().children(recursive=True)
         if child.is_running() and child.status() != psutil.STATUS_ZOMBIE and "child.py" in " ".join(child.cmdline())
     ]
+
+
+def has_own_network(process: psutil.Process) -> bool:
+    """Whether a process is in a network that is not ours."""
+    return Path(f"/proc/{process.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()

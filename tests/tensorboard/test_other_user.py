@@ -16,7 +16,7 @@ import pytest
 
 from jupyterlab_t9kjob.tensorboard import process as process_module
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
-from tests.tensorboard.conftest import Ask, Events, children, opened, scalars
+from tests.tensorboard.conftest import Ask, Events, children, has_own_network, opened, scalars
 
 NOBODY = 65534
 
@@ -84,10 +84,6 @@ def ports_of(process: psutil.Process) -> set[int]:
             if state == "0A":
                 ports.add(int(local.rpartition(":")[2], 16))
     return ports
-
-
-def has_own_network(process: psutil.Process) -> bool:
-    return Path(f"/proc/{process.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
 
 
 def sockets_of(process: psutil.Process) -> list[str]:

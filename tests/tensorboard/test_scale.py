@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import time
@@ -16,11 +17,12 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from jupyterlab_t9kjob.tensorboard import events
-from tests.tensorboard.conftest import WAIT, Ask, News, children, opened, scalars
+from jupyterlab_t9kjob.tensorboard import process as process_module
+from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
+from tests.tensorboard.conftest import WAIT, Ask, News, children, has_own_network, opened, scalars
 
 FILES = int(os.environ.get("T9K_TEST_EVENT_FILES", "300"))  # 10000
 LARGE = int(os.environ.get("T9K_TEST_EVENT_MEBIBYTES", "4"))  # 400
-PICTURE = os.urandom(20_000)
 BOTH_LOADERS = pytest.mark.parametrize(
     "settings", [{"reload_interval": 0.5, "loader": loader} for loader in ("auto", "slow")], ids=["auto", "slow"]
 )
@@ -43,6 +45,7 @@ def mebibytes() -> float:
     return sum(process.memory_info().rss for process in everything) / 2**20
 
 
+@pytest.mark.timeout(120 + FILES / 20)
 @BOTH_LOADERS
 async def test_many_files_in_a_deep_tree(ask: Ask, news: News, jp_root_dir: Path) -> None:
     for number in range(FILES):
@@ -86,18 +89,21 @@ async def test_many_files_in_a_deep_tree(ask: Ask, news: News, jp_root_dir: Path
     assert mebibytes() < 300 + FILES / 10
 
 
+@pytest.mark.timeout(120 + LARGE)
 @BOTH_LOADERS
 async def test_a_large_file(ask: Ask, news: News, jp_root_dir: Path) -> None:
     path = jp_root_dir / "log" / "events.out.tfevents.1.host"
-    path.parent.mkdir()
-    last = LARGE * 2**20 // len(PICTURE)
-    with path.open("wb") as file:
-        writer = RecordWriter(file)
-        writer.write(Event(wall_time=1.0, file_version="brain.Event:2").SerializeToString())
-        for step in range(last + 1):
-            summary = Summary(value=[Summary.Value(tag="late" if step == last else "loss", simple_value=float(step))])
-            summary.value.add(tag="picture", image=Summary.Image(encoded_image_string=PICTURE))
-            writer.write(Event(step=step, wall_time=1.0 + step, summary=summary).SerializeToString())
+    write(path, [(0, 1.0)])
+    picture = Summary(
+        value=[Summary.Value(tag="picture", image=Summary.Image(encoded_image_string=os.urandom(20_000)))]
+    )
+    record = io.BytesIO()
+    RecordWriter(record).write(Event(step=1, wall_time=2.0, summary=picture).SerializeToString())
+    with path.open("ab") as file:
+        for _ in range(LARGE * 2**20 // len(record.getvalue())):
+            file.write(record.getvalue())
+        late = Summary(value=[Summary.Value(tag="late", simple_value=7.0)])
+        RecordWriter(file).write(Event(step=2, wall_time=3.0, summary=late).SerializeToString())
     began = time.monotonic()
     board = await opened(ask, paths=["log"])
     assert await scalars(ask, board, ".", "loss", 1)
@@ -109,9 +115,29 @@ async def test_a_large_file(ask: Ask, news: News, jp_root_dir: Path) -> None:
 
     await asyncio.wait_for(read_to_the_end(), WAIT * (1 + LARGE / 4))
     print(f"{LARGE} MiB: first chart {first:.1f} s, all {time.monotonic() - began:.1f} s, {mebibytes():.0f} MiB")
-    # a sample of the curve is kept, not all of it
+    # of pictures and curves it keeps a sample
     assert mebibytes() < 300
     assert psutil.Process().memory_info().rss < 2**30
+
+
+@pytest.mark.parametrize(("most", "fast"), [(64, False), (1024, True)])
+async def test_more_files_than_may_be_open(
+    ask: Ask, manager: TensorBoardManager, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch, most: int, fast: bool
+) -> None:
+    """The data server would show none of them; it is used where they may, whatever the server's own limit is."""
+    for number in range(100):
+        write(jp_root_dir / "log" / str(number) / "events.out.tfevents.1.host", [(0, float(number))])
+    limits = f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (64, {most}))\n"
+    child = jp_root_dir / "child.py"
+    child.write_text(limits + process_module.CHILD.read_text())
+    monkeypatch.setattr(process_module, "CHILD", child)
+    board = await opened(ask, paths=["log"])
+    for number in range(0, 100, 33):
+        assert await scalars(ask, board, str(number), "loss", 1) == [(0, float(number))]
+    (process,) = children()
+    if has_own_network(process):
+        assert bool(process.children()) == fast
+    assert len(json.loads((await ask(board["url"] + "data/runs")).body)) == 100
 
 
 async def test_more_than_can_be_looked_at(
