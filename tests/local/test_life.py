@@ -91,6 +91,15 @@ async def test_a_failure_names_the_error_and_its_place_in_the_log(bench: Bench) 
     assert log[failure.link.offset :].startswith(b"Traceback (most recent call last)")
 
 
+async def test_colours_of_a_terminal_are_not_in_the_words(bench: Bench) -> None:
+    job = await bench.submit("def deep():\n    raise ValueError('\x1b[1;31mno\x1b[0m \x1b]8;;x\x07good')\ndeep()\n")
+    done = await bench.ended(job.uid)
+    assert done.reason and done.reason.sentence == "The script failed: ValueError: no good"
+    job = await bench.submit("import sys; sys.exit('\x1b[1;31mno good\x1b[0m')")
+    done = await bench.ended(job.uid)
+    assert done.failure and done.failure.error == "no good"
+
+
 @pytest.mark.parametrize(
     ("code", "script", "words"),
     [

@@ -74,6 +74,7 @@ async def test_a_killed_rank_has_its_own_code(bench: Bench) -> None:
     done = await bench.ended(job.uid)
     assert done.failure and (done.failure.rank, done.failure.exit_code) == (1, 137)
     assert done.reason and done.reason.sentence == "Rank 1 was killed (137)"
+    assert done.reason.hint and "when memory runs out" in done.reason.hint
 
 
 async def test_of_two_failures_the_cause_is_named_not_its_echo(bench: Bench) -> None:

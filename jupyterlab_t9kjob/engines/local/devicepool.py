@@ -140,7 +140,7 @@ def _is_full(gpu: Gpu) -> bool:
 def _describe(number: int, device: PooledDevice, kernels: Mapping[int, str]) -> DeviceInfo:
     job, gpu = holder(device.key), device.gpu
     if gpu is None:
-        return DeviceInfo(index=number, id=device.id, name=f"GPU {device.id}", claimed_by=job, used_by=job)
+        return DeviceInfo(index=number, id=device.id, name="GPU", claimed_by=job, used_by=job)
     who = users(gpu.pids, kernels)
     if not who and _is_full(gpu):
         who = [UNSEEN]

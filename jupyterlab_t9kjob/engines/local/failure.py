@@ -34,6 +34,8 @@ _REPORTED = re.compile(
     r"time\s*: (\S+)\s+host\s*: .*\n\s*rank\s*: (\d{1,9}) \(local_rank: (\d{1,9})\)"
     r"\s+exitcode\s*: (-?\d{1,9}) \(pid: \d+\)"
 )
+# Colours and the like, which programs write for terminals.
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # torch puts "[rank3]: " before every line of a traceback once a process group exists.
 _PREFIX = re.compile(rb"^\[rank\d+\]: ?", re.MULTILINE)
 _HEAD = re.compile(rb"^(?:\[rank\d+\]: ?)?Traceback \(most recent call last\):\s*$", re.MULTILINE)
@@ -191,7 +193,7 @@ def _last_words(log: FoundLog) -> dict[str, Any]:
         return {"error": STILL_WORKED, "offset": start + aborted}
     if not heads:
         return _last_line(data, start)
-    text = _PREFIX.sub(b"", data[heads[-1].start() :]).decode(errors="replace")
+    text = _plain(_PREFIX.sub(b"", data[heads[-1].start() :]))
     frames, error = _parse(text.splitlines()[1:])
     return {"error": error, "frames": frames, "offset": start + heads[-1].start()}
 
@@ -221,10 +223,14 @@ def _last_line(data: bytes, start: int) -> dict[str, Any]:
     offset = len(data)
     for line in reversed(data.splitlines(keepends=True)):
         offset -= len(line)
-        text = line.decode(errors="replace").strip()
+        text = _plain(line).strip()
         if text and not _NOISE.match(text):
             return {"error": text, "offset": start + offset}
     return {}
+
+
+def _plain(words: bytes) -> str:
+    return _ESCAPE.sub("", words.decode(errors="replace"))
 
 
 def _error_file(path: Path, error: str | None) -> dict[str, Any]:

@@ -27,6 +27,11 @@ _SIGNALS = {
 _WORDS = {2: "Wrong use", 120: "Output can't be written", 126: "Not executable", 127: "Command not found"}
 
 
+_SHORT_OF_MEMORY = (
+    "Not from here. The system kills processes when memory runs out; fewer processes or smaller batches need less."
+)
+
+
 def duration(seconds: float) -> str:
     """Say a duration: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”."""
     whole = max(0, int(seconds))
@@ -183,6 +188,8 @@ def _failed(code: str, record: Record) -> Reason:
     if exit_code == 134 and failure["error"] == STILL_WORKED:
         advice = "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
         hint = _joined(hint, advice)
+    if exit_code == 137:
+        hint = _joined(hint, _SHORT_OF_MEMORY)
     if trouble:
         hint = f"{trouble['hint']} Then run it again."
     link = link_to(failure)

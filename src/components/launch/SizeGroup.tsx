@@ -36,9 +36,14 @@ export function SizeGroup({
       {(devices.length > 0 || group.resources.device !== null) && (
         <Row
           field="/replica_specs/0/resources/device"
-          caption={trans.__(
-            'The job waits until they are free, and no other job gets them.'
-          )}
+          caption={
+            <>
+              {trans.__(
+                'The job waits until they are free, and no other job gets them.'
+              )}
+              <UsedDevices devices={devices} />
+            </>
+          }
         >
           <NumberField
             field="/replica_specs/0/resources/device"
@@ -63,11 +68,8 @@ export function SizeGroup({
           </span>
         </Row>
       )}
-      <UsedDevices devices={devices} />
       {machine?.devices_problem && (
-        <p className="jp-t9k-Launch-devices" role="status">
-          {machine.devices_problem}
-        </p>
+        <p role="status">{machine.devices_problem}</p>
       )}
       <Row field="/replica_specs/0/replicas">
         <NumberField
@@ -102,15 +104,13 @@ function UsedDevices({
       {used.map(device => (
         <li key={device.id}>
           <b>{trans.__('GPU %1', device.index)}</b> {device.used_by}{' '}
-          {device.memory_used !== null && device.memory_total !== null && (
-            <span className="jp-t9k-caption">
-              {trans.__(
-                '%1 of %2 memory in use',
-                formatMemory(device.memory_used),
-                formatMemory(device.memory_total)
-              )}
-            </span>
-          )}
+          {device.memory_used !== null &&
+            device.memory_total !== null &&
+            trans.__(
+              '(%1 of %2 in use)',
+              formatMemory(device.memory_used),
+              formatMemory(device.memory_total)
+            )}
         </li>
       ))}
     </ul>
@@ -134,9 +134,12 @@ function ProcessesField({
   const set = (count: number | 'gpu') =>
     model.edit({ torchrun: { ...torchrun, proc_per_node: count } }, field);
   const perGpu = proc_per_node === 'gpu';
+  const size = machine && describeMachine(machine, trans);
+  // Beside the choice there is no room for it.
+  const hasGpus = perGpu || (machine?.devices.length ?? 0) > 0;
   return (
-    <Row field={field}>
-      {(perGpu || (machine?.devices.length ?? 0) > 0) && (
+    <Row field={field} caption={hasGpus && size}>
+      {hasGpus && (
         <Segments
           aria-label={trans.__('How many processes')}
           data-field={perGpu ? field : undefined}
@@ -157,11 +160,7 @@ function ProcessesField({
           onChange={set}
         />
       )}
-      {machine && (
-        <span className="jp-t9k-caption">
-          {describeMachine(machine, trans)}
-        </span>
-      )}
+      {!hasGpus && size && <span className="jp-t9k-caption">{size}</span>}
     </Row>
   );
 }
@@ -274,10 +273,7 @@ function describeMachine(machine: Machine, trans: TranslationBundle): string {
     machine.memory_available !== null
       ? trans.__('%1 memory free', formatMemory(machine.memory_available))
       : null;
-  const free = machine.devices.filter(isFree).length;
-  const gpus = machine.devices.length
-    ? trans.__('%1 of %2 GPUs free', free, machine.devices.length)
-    : trans.__('no GPU');
+  const gpus = machine.devices.length ? null : trans.__('no GPU');
   const parts = [cores, memory, gpus].filter(part => part !== null);
   return trans.__('%1 on this machine', parts.join(', '));
 }

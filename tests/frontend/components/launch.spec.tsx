@@ -122,7 +122,7 @@ describe('the launch form', () => {
     expect(screen.getByText('of 2 on this machine, 1 free')).toBeTruthy();
     const used = within(screen.getByLabelText('GPUs that are in use'));
     expect(used.getAllByRole('listitem').map(row => row.textContent)).toEqual([
-      'GPU 0 a notebook kernel: eda.ipynb 12.0 GiB of 80.0 GiB memory in use'
+      'GPU 0 a notebook kernel: eda.ipynb (12.0 GiB of 80.0 GiB in use)'
     ]);
     expect(screen.getByText('The GPU driver does not answer.')).toBeTruthy();
   });
