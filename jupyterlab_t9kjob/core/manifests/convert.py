@@ -66,7 +66,7 @@ def render(
     form = FORMATS[kind]
     manifest = _full(form, spec)
     try:
-        read = _read(form, form.canonical(_checked(manifest, form, Notes()), None), Notes())
+        read = _read(form, _canonical(form, _checked(manifest, form, Notes())), Notes())
     except ManifestError as error:
         message = f"The extra content breaks the manifest: {error.message}"
         raise FieldError(message, field="/spec/extra", hint="Change or remove it.") from error
@@ -118,7 +118,7 @@ def parse(manifest: Any, *, dialect: Dialect = CURRENT) -> Parsed:
     metadata = checked["metadata"]
     name, namespace = metadata.get("name"), metadata.get("namespace")
     ours = take_ours(form, checked)
-    spec = _read(form, form.canonical(checked, notes), notes)
+    spec = _read(form, _canonical(form, checked, notes), notes)
     spec = spec.model_copy(update={"display_name": ours.get(DISPLAY_NAME, "")[:256] or None})
     spec = _with_log_dir(form, spec, ours.get(ENV_LOG_DIR))
     if SPEC in ours:
@@ -197,12 +197,23 @@ def _read(form: Format, manifest: dict[str, Any], notes: Notes) -> JobSpec:
     try:
         spec = form.read(named)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = f"The manifest amounts to no job: {where + ': ' if where else ''}{first['msg']}."
-        raise ManifestError(message, reason="InvalidSpec") from None
+        raise _no_job(error) from None
     extra = diff(form.build(spec), named)
     return spec.model_copy(update={"extra": _merged(extra, renames)})
+
+
+def _canonical(form: Format, manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
+    try:
+        return form.canonical(manifest, notes)
+    except ValidationError as error:
+        raise _no_job(error) from None
+
+
+def _no_job(error: ValidationError) -> ManifestError:
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    message = f"The manifest amounts to no job: {where + ': ' if where else ''}{first['msg']}."
+    return ManifestError(message, reason="InvalidSpec")
 
 
 def _merged(extra: dict[str, Any], renames: dict[str, Any]) -> dict[str, Any]:
@@ -244,10 +255,9 @@ def _test(form: Format, read: JobSpec, log_dir: str | None) -> Callable[[JobSpec
 def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
     """Return the manifest of a spec in its one form; None if it is none."""
     try:
-        manifest = _checked(_full(form, spec), form, Notes())
+        return _canonical(form, _checked(_full(form, spec), form, Notes()))
     except ManifestError:
         return None
-    return form.canonical(manifest, None)
 
 
 def _note_kept(spec: JobSpec, notes: Notes) -> None:

@@ -246,6 +246,9 @@ def _check_plain(value: Any, shape: Plain, notes: Notes, pointer: str) -> None:
     fits = isinstance(value, shape.types) and (not isinstance(value, bool) or bool in shape.types)
     if fits and isinstance(value, int) and abs(value) > MOST_NUMBER:
         raise ManifestError(f"{in_words(pointer)} is larger than any number there.", reason="WrongType", field=pointer)
+    if fits and isinstance(value, str) and "\0" in value:
+        message = f"{in_words(pointer)} has a NUL character, which no process can be given."
+        raise ManifestError(message, reason="WrongType", field=pointer, hint="Remove it.")
     if fits:
         return
     if isinstance(value, shape.lenient) and not isinstance(value, bool):

@@ -61,6 +61,7 @@ SPEC = JobSpec.model_validate(
         "extra": {"spec": {"replicaSpecs": {"$by": "type", "worker": {"template": {"spec": {"hostNetwork": True}}}}}},
     }
 )
+CONTAINER = ["spec", "replicaSpecs", 0, "template", "spec", "containers", 0]
 CONTEXT = Context(namespace="team-a", request_id="r-1", owner="jo", user="jo", home="/t9k/mnt")
 
 
@@ -445,6 +446,10 @@ def test_what_is_switched_off_is_left_out_and_said() -> None:
         (["spec", "torchrunConfig", "enabled"], "yes", "/manifest/spec/torchrunConfig/enabled"),
         (["metadata", "labels"], {"a": 1}, "/manifest/metadata/labels/a"),
         (["kind"], "TFJob", "/manifest/kind"),
+        ([*CONTAINER, "args", 0], "a\0b", "/manifest/spec/replicaSpecs/0/template/spec/containers/0/args/0"),
+        ([*CONTAINER, "args", 0], "x" * 5000, "/manifest"),
+        ([*CONTAINER, "args", 0], 2, "/manifest/spec/replicaSpecs/0/template/spec/containers/0/args/0"),
+        (["spec", "runPolicy", "backoffLimit"], 2**70, "/manifest/spec/runPolicy/backoffLimit"),
         (["kind"], None, None),
     ],
 )
