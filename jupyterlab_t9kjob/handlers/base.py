@@ -88,6 +88,8 @@ class Answers(ExtensionHandlerMixin, _Handler):
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer with the body that the contract calls ApiError."""
+        if status_code == 405:
+            self.set_header("Allow", ", ".join(filter(self._answers, self.SUPPORTED_METHODS)))
         error = kwargs.get("exc_info", (None, None, None))[1]
         if isinstance(error, JobError):
             self.set_status(error.status)
@@ -98,6 +100,11 @@ class Answers(ExtensionHandlerMixin, _Handler):
                 message = "The server extension failed at this; its log says how."
             body = {"message": message, "reason": None, "field": None, "hint": None, "verbatim": None}
         self.say({**body, "traceback": None})
+
+    def _answers(self, verb: str) -> bool:
+        """Whether this route has a verb of its own."""
+        default = getattr(web.RequestHandler, verb.lower(), None)
+        return getattr(type(self), verb.lower(), default) is not default
 
     def say(self, body: dict[str, Any]) -> None:
         """Answer with an error's body."""

@@ -12,6 +12,7 @@ from ..core.spec import JobSpec, Model
 from ..logs.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
+Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="As JavaScript counts exactly.")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 
@@ -148,7 +149,7 @@ class ReadLog(Model):
     """
 
     type: Literal["read"]
-    request: int
+    request: Number
     streams: list[str] | None = Field(None, description="Null: all that exist.")
     anchor: Literal["start", "end"] | Cursor | Time
     direction: Literal["forward", "backward"] = "forward"
@@ -176,7 +177,7 @@ class AckLog(Model):
     """
 
     type: Literal["ack"]
-    sequence: int
+    sequence: Number
 
 
 class SearchLog(Model):
@@ -186,7 +187,7 @@ class SearchLog(Model):
     """
 
     type: Literal["search"]
-    request: int
+    request: Number
     streams: list[str] | None = None
     pattern: str = Field(min_length=1, max_length=1000)
     regex: bool = False

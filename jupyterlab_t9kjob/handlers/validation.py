@@ -51,7 +51,7 @@ PATTERNS = {
 
 
 def parse(model: type[SomeModel], body: bytes) -> SomeModel:
-    """Return the body of a request as a model.
+    """Return the body of a request as a model. It must be as the contract says: the text ``"1"`` is no number.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def parse(model: type[SomeModel], body: bytes) -> SomeModel:
     if not isinstance(data, dict):
         raise BadRequest("The request's body must be a JSON object.")
     try:
-        return model.model_validate(data)
+        return model.model_validate(data, strict=True)
     except ValidationError as error:
         raise explain(error, data) from None
 
@@ -79,7 +79,7 @@ def parse_message(adapter: TypeAdapter[SomeModel], message: str | bytes) -> Some
     """
     data = decode(message)
     try:
-        return adapter.validate_python(data)
+        return adapter.validate_python(data, strict=True)
     except ValidationError as error:
         refusal = explain(error, data)
         raise BadRequest(refusal.message, hint=refusal.hint) from None

@@ -122,6 +122,10 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
         answers["101"] = {"description": "The socket is open"}
     for code in (*COMMON, *(COMMON_WITH_BODY if "body" in spec else ()), *spec.get("errors", [])):
         answers[str(code)] = {**_answer("ApiError"), "description": ERRORS[code]}
+    if "any" in spec.values():  # what is behind it answers with what it likes
+        for answer in answers.values():
+            answer["content"] = {**answer.get("content", {}), "*/*": {}}
+        answers["default"] = {"description": "What is behind it answers", "content": {"*/*": {}}}
     result["responses"] = dict(sorted(answers.items()))
     return result
 

@@ -331,7 +331,10 @@ export interface components {
              * @enum {string}
              */
             type: "ack";
-            /** Sequence */
+            /**
+             * Sequence
+             * @description As JavaScript counts exactly.
+             */
             sequence: number;
         };
         /**
@@ -2154,7 +2157,10 @@ export interface components {
              * @enum {string}
              */
             type: "read";
-            /** Request */
+            /**
+             * Request
+             * @description As JavaScript counts exactly.
+             */
             request: number;
             /**
              * Streams
@@ -2718,7 +2724,10 @@ export interface components {
              * @enum {string}
              */
             type: "search";
-            /** Request */
+            /**
+             * Request
+             * @description As JavaScript counts exactly.
+             */
             request: number;
             /**
              * Streams
@@ -4645,6 +4654,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Not allowed */
@@ -4654,6 +4664,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Not found, or asked from another origin */
@@ -4663,6 +4674,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Exists, or not possible in this phase */
@@ -4672,6 +4684,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description The process behind it does not answer */
@@ -4681,6 +4694,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Unavailable, or stopping */
@@ -4690,6 +4704,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description What is behind it answers */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
         };
@@ -4722,6 +4746,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Not allowed */
@@ -4731,6 +4756,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Not found, or asked from another origin */
@@ -4740,6 +4766,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Exists, or not possible in this phase */
@@ -4749,6 +4776,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Too large */
@@ -4758,6 +4786,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description The process behind it does not answer */
@@ -4767,6 +4796,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
                 };
             };
             /** @description Unavailable, or stopping */
@@ -4776,6 +4806,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description What is behind it answers */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
         };
