@@ -8,6 +8,7 @@ that are at the same revision share one encoded message.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from contextvars import Context
@@ -23,6 +24,8 @@ from .tensorboard.model import TensorBoard
 
 INTERVAL = 0.1
 ENGINES_INTERVAL = 10.0
+DEVICES_INTERVAL = 1.0
+"""Between two looks at the engines when jobs take devices and give them back."""
 KEPT_REMOVALS = 1000
 KEPT_DETAILS = 100
 
@@ -96,6 +99,8 @@ class Feed:
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
+        self._phases_with_devices: dict[str, str] = {}
+        self._devices_moved = asyncio.Event()
         self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
@@ -178,6 +183,11 @@ class Feed:
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def _note_job(self, ident: str, job: JobSummary | None) -> None:
+        phase = job.phase if job is not None and job.devices is not None else None
+        if phase != self._phases_with_devices.pop(ident, None):
+            self._devices_moved.set()
+        if phase is not None:
+            self._phases_with_devices[ident] = phase
         self._note(self._jobs, ident, job if job is not None and listed(job) else None)
 
     def _note_board(self, ident: str, board: TensorBoard | None) -> None:
@@ -205,9 +215,12 @@ class Feed:
 
     async def _refresh_engines(self) -> None:
         while True:
-            await asyncio.sleep(ENGINES_INTERVAL)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._devices_moved.wait(), ENGINES_INTERVAL)
+            self._devices_moved.clear()
             if self._watchers:
                 await self._look_at_engines()
+            await asyncio.sleep(DEVICES_INTERVAL)
 
     async def _look_at_engines(self) -> None:
         engines = await self._service.engines()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.local.harness import pretended_driver
-from tests.server.conftest import Api
+from tests.server.conftest import Api, Page
+
+
+@pytest.fixture
+def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "device_pool": None, "grace_seconds": 1.0}
+    return jp_server_config
 
 
 @pytest.fixture
@@ -30,3 +38,37 @@ async def test_a_notebook_that_uses_a_gpu_is_named(driver: Any, api: Api, jp_fet
         assert [device["used_by"] for device in devices] == ["a notebook kernel: eda.ipynb", None]
     finally:
         await kernels.shutdown_all()
+
+
+async def test_pages_hear_at_once_who_has_a_device(
+    driver: Any,
+    api: Api,
+    open_page: Callable[..., Awaitable[Page]],
+    jp_root_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from jupyterlab_t9kjob import feed
+
+    driver.State.devices = [driver.Device(f"GPU-{uuid.uuid4()}")]
+    monkeypatch.setattr(feed, "ENGINES_INTERVAL", 3600.0)
+    (jp_root_dir / "train.py").write_text("import time; time.sleep(600)")
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    snapshot = await page.until(type="snapshot")
+
+    async def used_by(name: str | None) -> None:
+        while True:
+            engines = (await page.until(type="delta"))["engines"]
+            if engines and engines[0]["machine"]["devices"][0]["used_by"] == name:
+                return
+
+    form = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json
+    groups = [{"resources": {"device": {"count": 1}}}]
+    spec = {**form["spec"], "torchrun": None, "replica_specs": groups}
+    answer = await api("POST", "jobs", body={"spec": spec, "request_id": "request-device"})
+    assert answer.status == 201, answer.json
+    job = answer.json
+    assert snapshot["engines"][0]["machine"]["devices"][0]["used_by"] is None
+    await used_by(job["name"])
+    await api("POST", "jobs", job["id"], "stop")
+    await used_by(None)
