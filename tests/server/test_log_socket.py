@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import resource
+import zipfile
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from tornado.httpclient import HTTPClientError
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.errors import NotFound
 from jupyterlab_t9kjob.handlers.logs import LogsHandler
-from jupyterlab_t9kjob.logs import follow
+from jupyterlab_t9kjob.logs import follow, sources
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
 
@@ -271,11 +273,13 @@ async def test_many_sockets_cost_one_reader(engine: FakeEngine, open_page, app: 
     assert len((await app.services()).logs._looks) == 1
     monkeypatch.setattr(follow, "read_page", read)
     monkeypatch.setattr(follow.JobLogs, "_sizes", sizes)
+    started = asyncio.get_running_loop().time()
     log.write(b"news\n", time=2.0)
     for page in pages:
         assert (await appended(page, 1))[0]["text"] == "news"
-    assert looks <= 10
-    assert reads <= 2 * looks + 2
+    elapsed = asyncio.get_running_loop().time() - started
+    assert looks <= elapsed / follow.INTERVAL + 2
+    assert reads <= 4 + 2 * elapsed / follow.STREAMS_INTERVAL
 
 
 async def test_nothing_is_left_when_pages_go(engine: FakeEngine, open_page, app: T9kJobApp):
@@ -363,3 +367,91 @@ async def test_odd_cursors(engine: FakeEngine, open_page, cursor: dict[str, int]
     assert (await page.receive())["type"] in ("append", "error")
     await page.send(type="read", request=2, anchor="start")
     assert [line["text"] for line in (await page.until(type="page"))["lines"]] == ["x"]
+
+
+HOSTILE = {
+    "nul": b"a\0b",
+    "invalid": b"\xff\xfe\xc3( \xed\xa0\x80 \xf0\x9f",
+    "title": b"\x1b]0;owned\x07after",
+    "link": b"\x1b]8;;javascript:alert(1)\x1b\\click\x1b]8;;\x1b\\",
+    "clipboard": b"\x1b]52;c;cm0gLXJmIH4=\x07",
+    "device": b"\x1bP1$r0m\x1b\\\x1b[6n\x1b[c",
+    "cursor": b"\x1b[2J\x1b[H\x1b[999D\x1b[1A\x1b[?1049h",
+    "html": b"<img src=x onerror=alert(1)><script>alert(2)</script>&amp;",
+    "bidi": "\u202egnp.exe\u202c \u2028 \u2029 \x85 \x0b \x0c".encode(),
+    "json": b'","type":"error"}\\u0000\x7f',
+}
+
+
+async def test_hostile_lines_are_text(engine: FakeEngine, open_page, api):
+    """Nothing is interpreted, lost or joined: a line each, of the same text however it is read; bytes as written."""
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    data = b"".join(line + b"\n" for line in HOSTILE.values())
+    data += b"x" * 20_000_000 + b"\n" + b"\xff" * 30_000 + b"\n" + b"after all of it\n"
+    log.write(data, time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="read", request=1, anchor="start")
+    read = (await page.until(type="page"))["lines"]
+    texts = [line["text"] for line in read]
+    assert texts[: len(HOSTILE)] == [line.decode("utf-8", "replace") for line in HOSTILE.values()]
+    assert texts[-1] == "after all of it"
+    assert [(line["text"][:3], line["size"], line["cut"]) for line in read[-3:-1]] == [
+        ("xxx", 20_000_001, True),
+        ("\ufffd" * 3, 30_001, True),
+    ]
+    assert all(len(text) <= 8192 for text in texts)
+    await page.send(type="read", request=1, anchor="end", direction="backward")
+    assert (await page.until(type="page"))["lines"] == read
+    await page.send(type="follow", cursor={})
+    assert (await page.until(type="append"))["lines"] == read
+    # from the middle of the long line: that line, and what follows
+    await page.send(type="read", request=1, anchor={OUT: 10_000_000})
+    assert (await page.until(type="page"))["lines"] == read[-3:]
+
+    await page.send(type="search", request=2, pattern="after")
+    assert [hit["text"] for hit in (await page.until(type="hits"))["hits"]] == [texts[2], "after all of it"]
+    await page.send(type="search", request=3, pattern=r"\x1b\]|<script>", regex=True)
+    hits = (await page.until(type="hits"))["hits"]
+    assert [hit["text"] for hit in hits] == [texts[2], texts[3], texts[4], texts[7]]
+
+    assert (await api("GET", "jobs", job.id, "logs", OUT)).body == data
+    assert (await api("GET", "jobs", job.id, "logs", OUT, download="true")).body == data
+    part = await api("GET", "jobs", job.id, "logs", OUT, offset=read[-3]["offset"], limit=1000)
+    assert part.body == b"x" * 1000
+    archive = zipfile.ZipFile(io.BytesIO((await api("GET", "jobs", job.id, "log-archive")).body))
+    assert archive.read(f"train-1/{OUT}.log") == data
+
+
+async def test_a_line_keeps_its_time(engine: FakeEngine, open_page, monkeypatch):
+    """What is followed has the time that is read later; a line that has none yet waits for it."""
+    monkeypatch.setattr(sources, "SETTLING", 600.0)
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"zero\n", time=1000.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    followed = (await page.until(type="append"))["lines"]
+    for number in range(5):
+        log.write(f"line {number}\n".encode())
+        await page.send(type="read", request=1, anchor="end", direction="backward", lines=1)
+        shown = (await page.until(type="page"))["lines"]
+        assert [line["text"] for line in shown] == [f"line {number - 1}" if number else "zero"]
+        log.write(b"", time=1001.0 + number)
+        followed += await appended(page, 1)
+    await page.send(type="read", request=2, anchor="start")
+    assert (await page.until(type="page", request=2))["lines"] == followed
+    assert [line["time"] for line in followed] == [1000.0, 1001.0, 1002.0, 1003.0, 1004.0, 1005.0]
+
+
+async def test_what_nobody_gives_a_time_is_shown_all_the_same(engine: FakeEngine, open_page):
+    """Of a job whose supervisor has died; later writes do not take it back."""
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"last words\n")
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    assert (await appended(page, 1))[0]["text"] == "last words"
+    log.write(b"more\n")
+    other = await open_page("jobs", job.id, "logs")
+    await other.send(type="read", request=1, anchor="start")
+    assert (await other.until(type="page"))["lines"][0]["text"] == "last words"
+    assert (await appended(page, 1))[0]["text"] == "more"
