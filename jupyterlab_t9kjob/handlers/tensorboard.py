@@ -102,7 +102,6 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
     """``tensorboards/{id}/ui/{path}``: TensorBoard's own page, for whoever may read."""
 
     _track_activity = False
-    _begun = False
 
     def check_xsrf_cookie(self) -> None:
         """Accept requests of TensorBoard's page, which knows no token, and of no other page.
@@ -146,14 +145,13 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
         try:
             await pass_on(endpoint, self.request, path, self.request.body, begin, self._send)
         except UnreachableError as error:
-            if not self._begun:
+            if not self._headers_written:
                 raise BadGateway(str(error), hint="Restart it.") from error
             # too late for another answer: a connection that closes early says so
             if self.request.connection is not None:
                 self.request.connection.stream.close()  # type: ignore[attr-defined]
 
     def _begin(self, code: int, headers: httputil.HTTPHeaders, prefix: str, base: str) -> None:
-        self._begun = True
         self.set_status(code)
         # ours stay as well: what both allow is allowed
         policies = headers.get_list("Content-Security-Policy")

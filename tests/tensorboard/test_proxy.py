@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import logging
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from tornado.httpclient import AsyncHTTPClient, HTTPResponse
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 from tornado.httpserver import HTTPServer
-from tornado.iostream import IOStream
+from tornado.iostream import IOStream, StreamClosedError
 from tornado.netutil import bind_unix_socket
+from tornado.simple_httpclient import HTTPStreamClosedError
 from tornado.web import Application, RequestHandler
 
 from jupyterlab_t9kjob.tensorboard import proxy
@@ -40,7 +43,10 @@ class Backend(RequestHandler):
             while Backend.sent < LARGE:
                 self.write(b"x" * 65536)
                 Backend.sent += 65536
-                await self.flush()
+                try:
+                    await self.flush()
+                except StreamClosedError:
+                    return
         elif path == "/moved":
             self.redirect(self.get_argument("to"))
         elif path == "/svg":
@@ -185,6 +191,137 @@ async def test_what_does_not_answer(ask: Ask, backend: Callable[[], None], monke
         assert json.loads(answer.body)["hint"] == "Restart it."
     backend()
     assert (await ask(PAGE + "data")).code == 502
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "codes"),
+    [
+        (b"\x00\xff\x16\x03\x01 no HTTP\r\n\r\n", {502}),
+        (b"HTTP/1.1 200\r\n\r\n", {502}),
+        (b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", {999}),
+        (b"HTTP/1.1 200 <script>\xff\r\nContent-Length: 2\r\n\r\nok", {200}),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + b"Content-Length: 2\r\n\r\nok", {200}),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000, {502}),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n\x81\x02hi", {502}),
+        (HEAD + b"X-Long: " + b"x" * 2**20 + b"\r\n\r\n", {502}),
+        (HEAD + b"X: y\r\n" * 2**17, {502}),
+        (HEAD + b"Content-Length: -5\r\n\r\nhello", {502}),
+        (HEAD + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", {502}),
+        (HEAD + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {502}),
+        (HEAD + b"Content-Length: 99999999999\r\n\r\nhello", {502}),
+        (HEAD + b"Content-Length: 2\r\n\r\nok, and what was not announced", {200}),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nhello", {502, 599}),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\nno length\r\nhello", {502, 599}),
+        (HEAD + b"Location: /a\x01\x7fb\r\nContent-Length: 0\r\n\r\n", {200, 502}),
+        (b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello", {204, 502}),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello", {304}),
+        (b"", {502}),
+    ],
+)
+async def test_hostile_answers(
+    ask: Ask, backend: Any, manager: TensorBoardManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    caplog: Any, answer: bytes, codes: set[int],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 2.0)
+    path = str(tmp_path / "hostile")
+
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            writer.write(answer)
+            await writer.drain()
+        writer.close()
+
+    async def endpoint(_ident: str) -> Endpoint:
+        return Endpoint(path)
+
+    async with await asyncio.start_unix_server(say, path):
+        with monkeypatch.context() as patch:
+            patch.setattr(manager, "endpoint", endpoint)
+            try:
+                code = (await ask(PAGE + "data")).code
+            except (HTTPClientError, HTTPStreamClosedError, AssertionError):
+                code = 599  # it broke off on the way
+    assert code in codes
+    # who asks next is not harmed, and the log has no traceback
+    assert (await seen(ask, "data"))["uri"] == "/data"
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_no_websocket(ask: Ask, backend: Any) -> None:
+    headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x"}
+    found = await seen(ask, "data", headers=headers)
+    assert not {"Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version"} & set(found["headers"])
+    assert found["headers"]["Connection"] == "close"
+
+
+async def test_only_what_is_below_is_asked_for(
+    ask: Ask, backend: Any, jp_base_url: str, jp_http_port: int, jp_auth_header: dict[str, str]
+) -> None:
+    """Targets of requests as only a hand-made client sends them."""
+
+    async def get(target: str) -> bytes:
+        stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)))
+        request = f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+        await stream.write(f"{request}\r\n".encode())
+        return await asyncio.wait_for(stream.read_until_close(), 20)
+
+    page = f"{jp_base_url}t9kjob/{PAGE}"
+    for path in (
+        "../../secret",
+        "%2e%2e/%2e%2e/secret",
+        "..%2f..%2fsecret",
+        "./x/../y",
+        "//evil.example/x",
+        "http://evil/",
+    ):
+        answer = await get(page + path)
+        assert b" 200 OK" in answer
+        assert json.loads(answer.rpartition(b"\r\n\r\n")[2])["uri"] == "/" + path
+    for target in (f"http://evil.example{page}data", "http://evil.example/", "*", f"{page}../../../../api/status x"):
+        assert b" 200 OK" not in await get(target)
+
+
+async def test_a_browser_that_goes_away_leaves_no_trace(
+    backend: Any, jp_base_url: str, jp_http_port: int, jp_auth_header: dict[str, str], ask: Ask, caplog: Any
+) -> None:
+    for _ in range(5):
+        stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)))
+        request = f"GET {jp_base_url}t9kjob/{PAGE}large HTTP/1.1\r\nHost: localhost\r\n"
+        request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+        await stream.write(f"{request}\r\n".encode())
+        await stream.read_bytes(65536)
+        stream.close()
+        before = -1
+        while Backend.sent != before:  # until it has been noticed
+            before = Backend.sent
+            await seen(ask, "data")
+            await asyncio.sleep(0.2)
+        assert Backend.sent < LARGE
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_slow_browser_gets_all(
+    backend: Any, jp_base_url: str, jp_http_port: int, jp_auth_header: dict[str, str], ask: Ask,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Only a standstill ends an answer, however long it takes."""
+    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 1.0)
+    stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)), max_buffer_size=2 * LARGE)
+    request = f"GET {jp_base_url}t9kjob/{PAGE}large HTTP/1.1\r\nHost: localhost\r\n"
+    request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
+    await stream.write(f"{request}\r\n".encode())
+    total = 0
+    for _ in range(12):
+        await asyncio.sleep(0.25)
+        total += len(await stream.read_bytes(4 * 1024 * 1024))
+    while total < LARGE:
+        total += len(await stream.read_bytes(1024 * 1024, partial=True))
+    stream.close()
 
 
 async def test_an_answer_that_breaks_off(
