@@ -51,6 +51,7 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/scrolling.py
 	python tests/bench/listing.py
 	python tests/bench/logs.py
+	python tests/bench/first_chart.py
 
 clean: ## Remove what was built; the environment and node_modules stay
 	rm -rf build lib jupyterlab_t9kjob/labextension
