@@ -156,7 +156,7 @@ class ApiHandler(Answers, APIHandler):
             )
         return parse(model, bytes(self._body))
 
-    def query(self, name: str, default: int, *, least: int = 0, most: int = 2**63 - 1) -> int:
+    def query(self, name: str, default: int, *, least: int = 0, most: int = 2**53 - 1) -> int:
         """Return an integer of the query.
 
         Raises

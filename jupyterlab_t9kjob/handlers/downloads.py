@@ -62,7 +62,7 @@ class LogFileHandler(_Download):
         from ..logs.sources import open_log, size_of
 
         offset = self.query("offset", 0)
-        limit = self.query("limit", 2**63 - 1, least=1)
+        limit = self.query("limit", 2**53 - 1, least=1)
         download = self.switch("download")
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)

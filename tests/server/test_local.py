@@ -113,6 +113,8 @@ async def test_stop_rerun_delete(submit: Submit, api: Api, open_page):
     stream = await open_page("stream")
     job = await ended(stream, job["id"])
     assert (job["phase"], job["reason"]["code"], job["ended_by"]) == ("Failed", "Stopped", "user")
+    refused = await api("POST", "jobs", job["id"], "pause")
+    assert (refused.status, refused.json["message"]) == (409, "train-1 has ended, so it can't be paused.")
 
     again = await api("POST", "jobs", job["id"], "rerun")
     assert (again.status, again.json["name"], again.json["rerun_of"]) == (201, "train-2", job["id"])

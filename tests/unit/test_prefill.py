@@ -291,6 +291,27 @@ async def test_modules_that_the_kernel_lacks(place: Place) -> None:
     assert missing.link.line == 3
 
 
+async def test_an_option_that_is_given_twice(place: Place) -> None:
+    """By its field and among the further arguments, say: the later one is pointed at, for it counts."""
+    options = ("'--lr', '-l'", "'--tag', action='append'", "'--quick', action=argparse.BooleanOptionalAction", "'--n'")
+    place.write(
+        "train.py",
+        "import argparse\np = argparse.ArgumentParser()\n" + "".join(f"p.add_argument({o})\n" for o in options),
+    )
+    spec = (await place.prefill("train.py")).spec
+    for args, twice in [
+        (["--lr", "1", "--tag", "a", "--tag", "b"], []),
+        (["--lr", "1", "--n", "2", "--lr=3"], [("/spec/args/4", "--lr")]),
+        (["-l", "1", "--lr", "2"], [("/spec/args/2", "--lr")]),
+        (["--quick", "--no-quick"], [("/spec/args/1", "--quick")]),
+        (["--lr", "1", "--", "--lr"], []),
+    ]:
+        preview = await place.launch.preview(PreviewRequest(spec=spec.model_copy(update={"args": args})))
+        found = [check for check in preview.checks if check.code == "OptionTwice"]
+        assert [(check.field, check.message.split()[0]) for check in found] == twice
+        assert all(check.level == "warning" for check in found)
+
+
 async def test_log_directories_are_looked_at(place: Place) -> None:
     place.write("train.py")
     spec = (await place.prefill("train.py")).spec

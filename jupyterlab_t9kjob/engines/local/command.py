@@ -170,7 +170,7 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
         start = next((i for i, part in enumerate(python[1:], 1) if part != "-m"), len(python) - 1)
         lines = [_join(plan["program"][: start + 1]), *_options(plan["program"][start + 1 :])]
     else:
-        endpoint = "localhost:0" if count == 1 else 'localhost:"$PORT"'
+        endpoint = "localhost:0" if count == 1 else 'localhost:"${PORT:-29500}"'
         options = _options(launcher[5:])
         lines = [
             _join(launcher[:3]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 from typing import Any
 
 import pytest
@@ -85,6 +86,24 @@ async def test_modules_and_commands(place: Place, open_page: Any, kind: str, tor
     if not torchrun:
         spec["torchrun"] = None
     await agrees(place, open_page, spec)
+
+
+async def test_several_replicas(place: Place, open_page: Any):
+    """The command is shown once; it is pasted once for each replica."""
+    (place.root / "train.py").write_text(SHOW.replace('"seen.json"', '"seen-" + os.environ["RANK"] + ".json"'))
+    spec = await place.form(args=list(ODD), env=[], replica_specs=[{"replicas": 2}])
+    preview = (await place.api("POST", "launch", "preview", body={"spec": spec})).json
+    assert preview["command"].startswith("# once for each of the 2 replicas\n")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    shells = [
+        await asyncio.create_subprocess_exec("bash", "-c", preview["command"], env={**os.environ, "PORT": port})
+        for _ in range(2)
+    ]
+    assert [await asyncio.wait_for(shell.wait(), 90) for shell in shells] == [0, 0]
+    for rank in range(2):
+        assert json.loads((place.root / f"seen-{rank}.json").read_text())[0] == list(ODD)
 
 
 async def agrees(place: Place, open_page: Any, spec: dict[str, Any]) -> None:
