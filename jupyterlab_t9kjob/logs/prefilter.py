@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     import re2
@@ -33,6 +33,7 @@ _CATEGORIES = {
 }
 # Beyond ASCII, `re` takes others for the same letters: the Kelvin sign, the long s, the i without a dot.
 _SAME_BEYOND = frozenset(b"iIkKsS")
+_SHORTEST_PART = 3
 _MOST_REPEATS = 1000
 """More RE2 does not take."""
 
@@ -48,8 +49,8 @@ class Prefilter:
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
         self._pattern = pattern
-        self._ascii = _compiled(pattern, wide=False)
-        self._wide = _compiled(pattern, wide=True) if re2 is not None else None
+        self._ascii = _finder(pattern, wide=False)
+        self._wide = _finder(pattern, wide=True) if re2 is not None else None
 
     def lines(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Return begin and end of the lines in `data` that may match, newlines included, in order."""
@@ -58,8 +59,10 @@ class Prefilter:
             yield from self._one_by_one(data)
             return
         probe = data.replace(b"\r", b"\n") if b"\r" in data else data
+        if finder.part is not None and finder.part.search(probe) is None:
+            return
         stop = 0
-        while stop < len(data) and (match := finder.search(probe, stop)) is not None:
+        while stop < len(data) and (match := finder.whole.search(probe, stop)) is not None:
             begin = data.rfind(b"\n", stop, match.start()) + 1 or stop
             stop = data.find(b"\n", match.start()) + 1 or len(data)
             if begin < stop:
@@ -76,18 +79,31 @@ class Prefilter:
             begin = stop
 
 
-def _compiled(pattern: re.Pattern[str], *, wide: bool) -> Any:
-    """Return the pattern for bytes, with the methods of `re.Pattern`; None where it can't be translated."""
+class _Finder(NamedTuple):
+    """A pattern for bytes, and the longest text that whatever it matches has in it: quickly found, or not there."""
+
+    whole: Any
+    part: Any
+
+
+def _finder(pattern: re.Pattern[str], *, wide: bool) -> _Finder | None:
+    """Return the pattern for bytes; None where it can't be translated."""
     try:
-        text = _Translation(pattern, wide=wide).text.encode()
-        if re2 is None:
-            return re.compile(text)
-        options = re2.Options()
-        options.encoding = re2.Options.Encoding.LATIN1
-        options.log_errors = False
-        return re2.compile(text, options)
+        translation = _Translation(pattern, wide=wide)
+        part = _compiled(translation.part) if translation.part is not None else None
+        return _Finder(_compiled(translation.whole), part)
     except (_NotTranslatable, RecursionError, *_ERRORS):
         return None
+
+
+def _compiled(text: str) -> Any:
+    """Return an expression with the methods of `re.Pattern`."""
+    if re2 is None:
+        return re.compile(text.encode())
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    return re2.compile(text.encode(), options)
 
 
 class _NotTranslatable(Exception):
@@ -108,8 +124,11 @@ class _Translation:
     def __init__(self, pattern: re.Pattern[str], *, wide: bool) -> None:
         self._wide = wide
         self._ignore_case = bool(pattern.flags & re.IGNORECASE or re.search(r"\(\?[a-zA-Z]*i", pattern.pattern))
-        body = self._sequence(_parser.parse(pattern.pattern, pattern.flags))
-        self.text = f"(?{'i' * self._ignore_case}m){body}"
+        parsed = _parser.parse(pattern.pattern, pattern.flags)
+        flags = f"(?{'i' * self._ignore_case}m)"
+        self.whole = flags + self._sequence(parsed)
+        part = _longest_literal(parsed)
+        self.part = flags + self._sequence(part) if len(part) >= _SHORTEST_PART else None
 
     def _sequence(self, items: Any) -> str:
         return "".join(
@@ -197,6 +216,22 @@ class _Translation:
 
     def _failure(self, _: Any) -> str:
         return _NEVER
+
+
+def _longest_literal(items: Any) -> list[Any]:
+    """Return the longest run of literal characters that every match of these items has."""
+    runs: list[list[Any]] = [[]]
+    for item in items:
+        name, what = item[0].name, item[1]
+        if name == "LITERAL":
+            runs[-1].append(item)
+            continue
+        if name == "SUBPATTERN":
+            runs.append(_longest_literal(what[3]))
+        elif name in ("MAX_REPEAT", "MIN_REPEAT") and what[0] > 0:
+            runs.append(_longest_literal(what[2]))
+        runs.append([])
+    return max(runs, key=len)
 
 
 def _byte(code: int) -> str:
