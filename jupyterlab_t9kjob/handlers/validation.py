@@ -17,7 +17,7 @@ SENTENCES = {
     "extra_forbidden": "There is no field {name}.",
     "literal_error": "{name} must be {expected}.",
     "union_tag_not_found": "{name} lacks a type.",
-    "union_tag_invalid": "{name} has the type {tag}, which is none of {expected_tags}.",
+    "union_tag_invalid": "{name} has a type that is none of {expected_tags}.",
     "greater_than_equal": "{name} must be {ge} or more.",
     "less_than_equal": "{name} must be {le} or less.",
     "string_type": "{name} must be text.",
