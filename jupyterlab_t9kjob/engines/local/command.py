@@ -187,13 +187,15 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
 
 
 def size_text(spec: JobSpec) -> str:
-    """Say how large a job is: “4 processes in 2 replicas on this machine”."""
+    """Say how large a job is: “4 processes in 2 replicas on 4 GPUs of this machine”."""
     each = [(processes_of(spec, group), group.replicas) for group in spec.replica_specs]
     count = sum((processes or 0) * replicas for processes, replicas in each)
     unknown = any(processes is None for processes, _ in each)
     what = "One process per GPU" if unknown else f"{count} process{'es' * (count != 1)}"
     replicas = f" in {spec.total_replicas} replicas" if spec.total_replicas > 1 and spec.torchrun else ""
-    return f"{what}{replicas} on this machine"
+    gpus = sum(group.resources.device_count * group.replicas for group in spec.replica_specs)
+    where = f"{gpus} GPU{'s' * (gpus != 1)} of this machine" if gpus else "this machine"
+    return f"{what}{replicas} on {where}"
 
 
 def command_of(plan: ReplicaPlan) -> list[str]:
