@@ -104,6 +104,14 @@ class JobSummary(Model):
     created_at: Time
     started_at: Time | None = None
     ended_at: Time | None = None
+    ran_seconds: float = Field(
+        0.0,
+        ge=0,
+        description="How long the ended attempts of the first replica ran; a pause is in none of them.",
+    )
+    running_since: Time | None = Field(
+        None, description="When the attempt of the first replica began that runs now, if one does."
+    )
     attempt: int = Field(1, description="The newest attempt of any replica, from 1.")
     restarts: int = 0
     replicas: int = 1

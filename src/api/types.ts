@@ -1017,6 +1017,18 @@ export interface components {
              */
             ended_at: number | null;
             /**
+             * Ran Seconds
+             * @description How long the ended attempts of the first replica ran; a pause is in none of them.
+             * @default 0
+             */
+            ran_seconds: number;
+            /**
+             * Running Since
+             * @description When the attempt of the first replica began that runs now, if one does.
+             * @default null
+             */
+            running_since: number | null;
+            /**
              * Attempt
              * @description The newest attempt of any replica, from 1.
              * @default 1
@@ -1375,6 +1387,18 @@ export interface components {
              * @default null
              */
             ended_at: number | null;
+            /**
+             * Ran Seconds
+             * @description How long the ended attempts of the first replica ran; a pause is in none of them.
+             * @default 0
+             */
+            ran_seconds: number;
+            /**
+             * Running Since
+             * @description When the attempt of the first replica began that runs now, if one does.
+             * @default null
+             */
+            running_since: number | null;
             /**
              * Attempt
              * @description The newest attempt of any replica, from 1.

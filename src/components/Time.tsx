@@ -27,9 +27,19 @@ export function Time({
   return <TimeText time={time} text={text} className={className} />;
 }
 
+interface IAgeProps extends ITimeProps {
+  /** How long it has gone on, where that is not all the time since. */
+  seconds?: () => number;
+}
+
 /** How old something is, ticking: “6 min”. */
-export function Age({ time, trans, className }: ITimeProps): React.JSX.Element {
-  const text = useTicking(() => formatAge(serverNow() - time, trans));
+export function Age({
+  time,
+  seconds = () => serverNow() - time,
+  trans,
+  className
+}: IAgeProps): React.JSX.Element {
+  const text = useTicking(() => formatAge(seconds(), trans));
   return <TimeText time={time} text={text} className={className} />;
 }
 

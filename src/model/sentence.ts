@@ -4,6 +4,7 @@ import { JobSummary } from '../api/types';
 import { serverNow } from './clock';
 import { formatDuration, formatEta } from './format';
 import { pendingText, stateOf, stateWord } from './phase';
+import { ranSeconds } from './ran';
 
 const METRICS_SHOWN = 1;
 
@@ -71,10 +72,10 @@ export function endSentence(job: JobSummary, trans: TranslationBundle): string {
     // Most reasons say themselves that it failed: “Rank 1 failed: …”.
     return why ? trans.__('%1: %2', name, why) : trans.__('%1 failed', name);
   }
-  if (job.started_at === null || job.ended_at === null) {
+  if (job.started_at === null) {
     return trans.__('%1 succeeded', name);
   }
-  const time = formatDuration(job.ended_at - job.started_at, trans);
+  const time = formatDuration(ranSeconds(job), trans);
   return [
     trans.__('%1 succeeded after %2', name, time),
     ...metricTexts(job)
@@ -145,19 +146,18 @@ function runningSentence(job: JobSummary, trans: TranslationBundle): string {
 }
 
 function ranSentence(job: JobSummary, trans: TranslationBundle): string {
-  return job.started_at !== null && job.ended_at !== null
-    ? trans.__('Ran %1', formatDuration(job.ended_at - job.started_at, trans))
-    : trans.__('Succeeded');
+  return job.started_at === null
+    ? trans.__('Succeeded')
+    : trans.__('Ran %1', formatDuration(ranSeconds(job), trans));
 }
 
 function stoppedSentence(job: JobSummary, trans: TranslationBundle): string {
-  if (job.started_at === null || job.ended_at === null) {
-    return trans.__('Stopped by you before it started');
-  }
-  return trans.__(
-    'Stopped by you after %1',
-    formatDuration(job.ended_at - job.started_at, trans)
-  );
+  return job.started_at === null
+    ? trans.__('Stopped by you before it started')
+    : trans.__(
+        'Stopped by you after %1',
+        formatDuration(ranSeconds(job), trans)
+      );
 }
 
 /** Why a resumed job is not back yet, if it waits for something. */

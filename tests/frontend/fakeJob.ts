@@ -77,6 +77,8 @@ export function failedJob(changes: Partial<Job> = {}): Job {
     phase: 'Failed',
     ended_by: 'itself',
     ended_at: 1042,
+    ran_seconds: 41,
+    running_since: null,
     actions: ['rerun', 'delete', 'remove'],
     reason: {
       code: 'ExitCode',

@@ -115,6 +115,8 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     created_at: 1000,
     started_at: 1001,
     ended_at: null,
+    ran_seconds: 0,
+    running_since: 1001,
     attempt: 1,
     restarts: 0,
     replicas: 1,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
+from jupyterlab_t9kjob.engines.local.reasons import duration
 from tests.local.harness import Bench, carrying
 
 pytestmark = pytest.mark.asyncio
@@ -202,13 +203,18 @@ async def test_pause_and_resume(bench: Bench) -> None:
     )
     await bench.written(bench.root / "count")
     await bench.until(job.uid, lambda job: job.progress is not None)
+    running = await bench.engine.job(job.uid)
+    (replica,) = await bench.engine.replicas(job.uid)
+    assert (running.ran_seconds, running.running_since) == (0, replica.attempts[0].started_at)
     asked = await bench.engine.act(job.uid, "pause")
     assert asked.pending_action == "pausing"
     paused = await bench.until(job.uid, lambda job: job.phase == "Paused")
     assert (paused.reason and paused.reason.code, paused.pending_action) == ("PausedByUser", None)
     assert paused.actions == ["resume", "stop", "rerun", "delete"]
     assert carrying(job.uid) == []
-    assert [replica.status for replica in await bench.engine.replicas(job.uid)] == ["Terminated"]
+    (replica,) = await bench.engine.replicas(job.uid)
+    assert replica.status == "Terminated"
+    assert paused.running_since is None and paused.ran_seconds > 0
     assert (await bench.engine.act(job.uid, "resume")).pending_action == "resuming"
     done = await bench.ended(job.uid)
     assert (done.phase, done.attempt, done.restarts) == ("Succeeded", 2, 0)
@@ -216,6 +222,11 @@ async def test_pause_and_resume(bench: Bench) -> None:
     (replica,) = await bench.engine.replicas(job.uid)
     assert [attempt.ended for attempt in replica.attempts] == ["Paused by you", "Completed"]
     assert [attempt.restart for attempt in replica.attempts] == [None, None], "a resume is no restart"
+    ran = sum((attempt.ended_at or 0) - (attempt.started_at or 0) for attempt in replica.attempts)
+    assert done.ran_seconds == pytest.approx(ran)
+    assert done.reason and done.reason.sentence == f"Ran {duration(ran)}"
+    assert done.started_at and done.ended_at and done.ran_seconds < done.ended_at - done.started_at, "without the pause"
+    assert done.running_since is None
     expected = ["Created", "Started", "PausedByUser", "ResumedByUser", "Started", "Succeeded"]
     assert await bench.codes(job.uid) == expected
 

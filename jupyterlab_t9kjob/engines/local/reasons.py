@@ -75,11 +75,21 @@ def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str 
     return _CAUSES.get(cause, cause)
 
 
+def running_time(record: Record) -> tuple[float, float | None]:
+    """Return how long the first replica's ended attempts ran (seconds), and since when one runs now."""
+    attempts = record["replicas"][0]["attempts"] if record["replicas"] else []
+    seconds = sum(max(0.0, one["ended_at"] - one["started_at"]) for one in attempts if one["ended_at"] is not None)
+    return seconds, next((one["started_at"] for one in attempts if one["ended_at"] is None), None)
+
+
 def reason_of(record: Record, replicas_running: int) -> Reason:
     """Return the structure that the API gives for a readable record."""
     outcome = record["outcome"]
     code, facts = outcome["code"], outcome["facts"]
-    ran = duration((record["ended_at"] or time.time()) - (record["started_at"] or time.time()))
+    seconds, since = running_time(record)
+    if since is not None:
+        seconds += (record["ended_at"] or time.time()) - since
+    ran = duration(seconds)
     total = len(record["replicas"])
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)

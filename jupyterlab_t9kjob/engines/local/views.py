@@ -31,7 +31,7 @@ from ...logs import cuts
 from ...logs.index import RECORD
 from .command import command_of, working_directory
 from .logfiles import FoundLog, find_logs
-from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of, unwritable
+from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of, running_time, unwritable
 from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
 from .storedjob import StoredJob
 
@@ -207,6 +207,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         phase, reason = "Unknown", not_heard_of(record, job.silent_since)
     elif job.disk_trouble is not None and phase in ("Pending", "Running", "Resuming"):
         reason = unwritable(job.disk_trouble, reason)
+    ran_seconds, running_since = running_time(record)
     attempts = [len(replica["attempts"]) for replica in record["replicas"]]
     processes = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
     progress = record["progress"]
@@ -221,6 +222,8 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "created_at": record["created_at"],
         "started_at": record["started_at"],
         "ended_at": record["ended_at"],
+        "ran_seconds": ran_seconds,
+        "running_since": running_since,
         "attempt": max(1, *attempts),
         "restarts": record["restarts"],
         "replicas": len(record["replicas"]),

@@ -7,6 +7,7 @@ import {
   formatTime
 } from '../../model/format';
 import { stateOf } from '../../model/phase';
+import { ranSeconds } from '../../model/ran';
 import { jobSentence } from '../../model/sentence';
 
 /**
@@ -19,15 +20,20 @@ export function ageText(
   now: number,
   trans: TranslationBundle
 ): string {
-  const { started_at, ended_at, created_at } = job;
-  const so_far = (from: number): string => formatDuration(now - from, trans);
+  const { ended_at, created_at } = job;
   switch (stateOf(job)) {
     case 'submitting':
       return trans.__('Submitting…');
     case 'pending':
-      return trans.__('Waiting for %1', so_far(created_at));
+      return trans.__(
+        'Waiting for %1',
+        formatDuration(now - created_at, trans)
+      );
     case 'running':
-      return trans.__('Running for %1', so_far(started_at ?? created_at));
+      return trans.__(
+        'Running for %1',
+        formatDuration(ranSeconds(job, now), trans)
+      );
     case 'resuming':
       return trans.__('Resuming');
     case 'paused':
@@ -47,9 +53,10 @@ export function ageText(
 
 function endText(
   word: string,
-  { started_at, ended_at }: JobSummary,
+  job: JobSummary,
   trans: TranslationBundle
 ): string {
+  const { started_at, ended_at } = job;
   if (ended_at === null) {
     return word;
   }
@@ -60,7 +67,7 @@ function endText(
         '%1 at %2 after %3',
         word,
         when,
-        formatDuration(ended_at - started_at, trans)
+        formatDuration(ranSeconds(job, ended_at), trans)
       );
 }
 

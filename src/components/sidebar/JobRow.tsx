@@ -9,6 +9,7 @@ import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { logIcon, tensorBoardIcon } from '../../icons';
 import { isActive, stateOf } from '../../model/phase';
+import { ranSeconds } from '../../model/ran';
 import { jobSentence, jobTitle } from '../../model/sentence';
 import { hasBar } from '../../model/sidebar';
 import { CommandIDs } from '../../tokens';
@@ -66,7 +67,7 @@ export const JobRow = React.memo(
             </span>
             {job.devices && job.devices.count > 0 && (
               <span className="jp-t9k-JobRow-devices">
-                {trans.__('%1 GPU', job.devices.count)}
+                {trans._n('%1 GPU', '%1 GPUs', job.devices.count)}
               </span>
             )}
           </div>
@@ -98,8 +99,15 @@ function JobTime({
     const time = job.ended_at ?? job.created_at;
     return <Time time={time} trans={trans} className={className} />;
   }
-  const since = job.started_at ?? job.created_at;
-  return <Age time={since} trans={trans} className={className} />;
+  const { created_at, started_at } = job;
+  return (
+    <Age
+      time={started_at ?? created_at}
+      seconds={started_at === null ? undefined : () => ranSeconds(job)}
+      trans={trans}
+      className={className}
+    />
+  );
 }
 
 /** What a row offers on hover and focus; all of it is in the menu as well. */

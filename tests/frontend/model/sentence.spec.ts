@@ -28,6 +28,14 @@ const progress = (changes: Partial<Progress> = {}): Progress => ({
   ...changes
 });
 
+/** A job that ran so long, in seconds, and was paused overnight. */
+const ended = (ran_seconds: number): Partial<JobSummary> => ({
+  started_at: 1000,
+  ended_at: 40000,
+  ran_seconds,
+  running_since: null
+});
+
 describe('the most useful sentence', () => {
   it.each<[Partial<JobSummary>, string]>([
     [
@@ -57,15 +65,14 @@ describe('the most useful sentence', () => {
     [
       {
         phase: 'Succeeded',
-        started_at: 1000,
-        ended_at: 1252,
+        ...ended(252),
         progress: progress({ metrics: { loss: 0.3, accuracy: 0.99123 } })
       },
       'Ran 4 min 12 s · accuracy 0.991'
     ],
     [{ phase: 'Failed', ended_by: 'itself', reason }, reason.sentence],
     [
-      { phase: 'Failed', ended_by: 'user', started_at: 1000, ended_at: 3280 },
+      { phase: 'Failed', ended_by: 'user', ...ended(2280) },
       'Stopped by you after 38 min'
     ],
     [
@@ -102,7 +109,7 @@ it('says the same to a screen reader, with the name and the state', () => {
 
 it.each<[Partial<JobSummary>, string]>([
   [
-    { phase: 'Succeeded', started_at: 1000, ended_at: 1440 },
+    { phase: 'Succeeded', ...ended(440) },
     'mnist-ddp-1 succeeded after 7 min 20 s'
   ],
   [

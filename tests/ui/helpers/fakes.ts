@@ -57,6 +57,9 @@ export function fakeJob(
     created_at: ago(5 * MINUTE),
     started_at: ago(5 * MINUTE),
     ended_at: null,
+    ran_seconds: 0,
+    running_since:
+      more.started_at === undefined ? ago(5 * MINUTE) : more.started_at,
     attempt: 1,
     restarts: 0,
     replicas: 1,
@@ -88,6 +91,8 @@ export function fakeEnded(
     created_at: end - 4 * MINUTE - 14,
     started_at: end - 4 * MINUTE - 12,
     ended_at: end,
+    ran_seconds: 4 * MINUTE + 12,
+    running_since: null,
     replicas_running: 0,
     actions: ['rerun', 'remove', 'delete'],
     ...more
@@ -134,6 +139,8 @@ export function jobsInAllPhases(): JobSummary[] {
       reason: fakeReason('PausedByUser', 'Paused by you'),
       created_at: ago(30 * HOUR),
       started_at: ago(30 * HOUR),
+      ran_seconds: 2 * HOUR,
+      running_since: null,
       replicas_running: 0
     }),
     fakeEnded('mnist-ddp-8', 20 * MINUTE, {

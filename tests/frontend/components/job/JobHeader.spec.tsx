@@ -111,8 +111,17 @@ describe('JobHeader', () => {
   });
 
   it('stands still while nothing is heard of the job', () => {
-    const { container } = header(fullJob({ started_at: 1000 }), false, 1221);
+    const { container } = header(fullJob({ running_since: 1000 }), false, 1221);
     expect(container.textContent).toContain('Running for 3 min 41 s · ');
+  });
+
+  it('counts the time that it ran, not that it was paused', () => {
+    const since = { started_at: 1000, ran_seconds: 200, running_since: 40000 };
+    const running = header(fullJob(since), false, 40021);
+    expect(running.container.textContent).toContain('Running for 3 min 41 s');
+    const job = failedJob({ ...since, ended_at: 41000, running_since: null });
+    const { container } = header(job);
+    expect(container.textContent).toContain(' after 3 min 20 s · ');
   });
 
   it('does not say it twice where the failure is told below', () => {
