@@ -183,5 +183,8 @@ async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> N
     assert all(grown[name] <= 0 for name in ("tasks", "children", "listening", "runtime"))
     assert grown["files"] <= 1  # the connection that asked may still be open
     assert after.threads < 32
-    assert grown["objects"].total() < 1000 + count
+    # Timers that were cancelled keep their contexts, and these the last connections, until their time has come.
+    assert grown["objects"].total() < 5000 + count
+    ours = [number for kind, number in grown["objects"].items() if kind.startswith("jupyterlab_t9kjob.")]
+    assert max(ours, default=0) < count / 2
     assert grown["rss"] < (4 << 20) + 1024 * count
