@@ -39,14 +39,19 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
       });
     jobs.ended.connect(async (_, job) => {
       const wanted = (await settings)?.get('notifyWhenEnded').composite;
-      // Whose tab is in front is told there.
-      const inFront = app.shell.currentWidget?.node.dataset.jobId === job.id;
-      if (wanted !== false && job.mine && !inFront) {
+      if (wanted !== false && job.mine && !isInView(app, job.id)) {
         notify(app.commands, job, trans);
       }
     });
   }
 };
+
+/** Whether a job's tab is in view, also beside that in front: it is told there. */
+function isInView({ shell }: JupyterFrontEnd, id: string): boolean {
+  return [...shell.widgets('main')].some(
+    widget => widget.isVisible && widget.node.dataset.jobId === id
+  );
+}
 
 function notify(
   commands: CommandRegistry,

@@ -4,10 +4,10 @@ import { Widget } from '@lumino/widgets';
 import { ApiError } from '../api/client';
 
 /**
- * How long bad news stays in view, in ms: for good it would cover the button of the launch form that
- * submits. It stays in the list of notifications, and does not go while the page is left alone.
+ * How long bad news stays in view, in ms: it lies over the buttons of a launch form that one comes to
+ * from it. It stays in the list of notifications, and does not go while the page is left alone.
  */
-export const ERROR_STAYS = 30_000;
+export const ERROR_STAYS = 10_000;
 
 /** Tell that something was refused: our sentence, what to do, and the system's own words behind a button. */
 export function notifyError(error: unknown, trans: TranslationBundle): void {
