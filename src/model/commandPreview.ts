@@ -1,7 +1,7 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../api/client';
-import { LaunchPreview } from '../api/types';
+import { JobSpec, LaunchPreview } from '../api/types';
 
 /** How long to wait for the next key before the server is asked, in ms. */
 const DELAY = 200;
@@ -9,10 +9,15 @@ const DELAY = 200;
 /** What a form amounts to, by the server; follows the form, and never goes back to nothing. */
 export class CommandPreview implements IDisposable {
   /**
-   * @param _ask - Asks the server about the form as it is at that moment.
+   * @param _spec - What the form amounts to at that moment.
+   * @param _ask - Asks the server about it.
    */
   constructor(
-    private readonly _ask: (signal: AbortSignal) => Promise<LaunchPreview>
+    private readonly _spec: () => JobSpec,
+    private readonly _ask: (
+      spec: JobSpec,
+      signal: AbortSignal
+    ) => Promise<LaunchPreview>
   ) {}
 
   get changed(): ISignal<this, void> {
@@ -27,6 +32,11 @@ export class CommandPreview implements IDisposable {
   /** Why what is shown may be behind the form. */
   get failure(): ApiError | null {
     return this._failure;
+  }
+
+  /** The spec that the last answer, good or bad, is about. */
+  get asked(): JobSpec | null {
+    return this._asked;
   }
 
   /** Lines of the command, from 0, that the last edit changed. */
@@ -58,13 +68,15 @@ export class CommandPreview implements IDisposable {
     this._cancel();
     const request = new AbortController();
     this._request = request;
+    const spec = this._spec();
     try {
-      const preview = await this._ask(request.signal);
+      const preview = await this._ask(spec, request.signal);
       if (!request.signal.aborted) {
-        this.show(preview);
+        this.show(preview, spec);
       }
     } catch (error) {
       if (!request.signal.aborted) {
+        this._asked = spec;
         this._failure = expectApiError(error);
         this._changed.emit();
       }
@@ -72,12 +84,13 @@ export class CommandPreview implements IDisposable {
   }
 
   /** Show an answer that came by another way. */
-  show(preview: LaunchPreview): void {
+  show(preview: LaunchPreview, spec: JobSpec): void {
     this._cancel();
     if (this._shown && this._shown.command !== preview.command) {
       this._editedLines = changedLines(this._shown.command, preview.command);
     }
     this._shown = preview;
+    this._asked = spec;
     this._failure = null;
     this._changed.emit();
   }
@@ -86,6 +99,7 @@ export class CommandPreview implements IDisposable {
   reset(): void {
     this._cancel();
     this._shown = null;
+    this._asked = null;
     this._failure = null;
     this._editedLines = new Set();
   }
@@ -97,6 +111,7 @@ export class CommandPreview implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private _shown: LaunchPreview | null = null;
+  private _asked: JobSpec | null = null;
   private _failure: ApiError | null = null;
   private _editedLines: ReadonlySet<number> = new Set();
   private _request: AbortController | null = null;

@@ -30,7 +30,7 @@ import {
   withoutDraft,
   withWorkingDir
 } from './launchForm';
-import { allChecks, nameProblem } from './launchProblems';
+import { allChecks, isSameField, nameProblem } from './launchProblems';
 import { ILaunchOptions, ILaunchState, Start } from './launchState';
 import { ILastTime, ISavedTab } from './launchStore';
 import { OptionValue } from './scriptOptions';
@@ -55,13 +55,13 @@ export class LaunchModel implements IDisposable {
       refusal: null,
       dryRunPassed: false
     };
-    this.preview = new CommandPreview(signal => {
-      const { engine, namespace, path } = this._state;
-      return _options.api.preview(
-        { engine, namespace, path, spec: this.spec },
-        signal
-      );
-    });
+    this.preview = new CommandPreview(
+      () => this.spec,
+      (spec, signal) => {
+        const { engine, namespace, path } = this._state;
+        return _options.api.preview({ engine, namespace, path, spec }, signal);
+      }
+    );
     this.preview.changed.connect(() => this._changed.emit());
   }
 
@@ -123,16 +123,23 @@ export class LaunchModel implements IDisposable {
   /** Everything that is known about the form, ours and the server's; fields named as here. */
   get checks(): Check[] {
     const { form, prefill, refusal } = this._state;
+    if (!form) {
+      return [];
+    }
     const { shown, failure } = this.preview;
-    return form
-      ? allChecks(
-          form,
-          this.scriptOptions,
-          [refusal, failure],
-          shown?.checks ?? prefill?.checks ?? [],
-          this._options.trans
-        )
-      : [];
+    const { spec } = this;
+    const asked = this.preview.asked ?? prefill?.spec ?? spec;
+    const holds = ({ field }: { field: string | null }): boolean =>
+      field === null || isSameField(field, asked, spec);
+    return allChecks(
+      form,
+      this.scriptOptions,
+      [refusal, failure && holds(failure) ? failure : null],
+      (shown?.checks ?? prefill?.checks ?? []).filter(
+        check => check.level !== 'error' || holds(check)
+      ),
+      this._options.trans
+    );
   }
 
   dispose(): void {
@@ -277,11 +284,12 @@ export class LaunchModel implements IDisposable {
 
   /** Let the server validate all of it without creating anything. */
   async dryRun(): Promise<void> {
+    const { spec } = this;
     const preview = await this._send('checking', request =>
       this._options.api.dryRun(request)
     );
     if (preview) {
-      this.preview.show(preview);
+      this.preview.show(preview, spec);
       const failed = this.checks.some(check => check.level === 'error');
       this._set({ dryRunPassed: !failed });
     }

@@ -1,6 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../api/client';
-import { Check, ScriptOption } from '../api/types';
+import { Check, JobSpec, ScriptOption } from '../api/types';
 import {
   ENV_NAME_PATTERN,
   fieldOf,
@@ -40,7 +40,12 @@ export function allChecks(
     .map(check => ({
       ...check,
       field: check.field && fieldOf(check.field, form, options)
-    }));
+    }))
+    // What is said of a field that can't be taken is about what it had before.
+    .filter(
+      ({ level, field }) =>
+        level !== 'error' || !(field && field in form.drafts)
+    );
   const all = [...findProblems(form, options, trans), ...theirs];
   return all.filter(
     (check, index) =>
@@ -49,6 +54,29 @@ export function allChecks(
           message === check.message && field === check.field
       ) === index
   );
+}
+
+/**
+ * Whether what was said of a field still holds: two specs have the same there.
+ *
+ * @param pointer - A JSON pointer into the spec, as the server names fields.
+ */
+export function isSameField(
+  pointer: string,
+  before: JobSpec,
+  after: JobSpec
+): boolean {
+  const keys = pointer
+    .replace(/^\/spec(?=\/|$)/, '')
+    .split('/')
+    .slice(1);
+  const at = (spec: JobSpec): unknown =>
+    keys.reduce<unknown>(
+      (value, key) =>
+        (value as Record<string, unknown> | null | undefined)?.[key],
+      spec
+    );
+  return JSON.stringify(at(before)) === JSON.stringify(at(after));
 }
 
 /** What is certainly wrong in a form, found without the server; in the order of its fields. */

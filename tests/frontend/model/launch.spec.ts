@@ -137,6 +137,15 @@ describe('LaunchModel', () => {
     model.setName('train-2');
     await jest.advanceTimersByTimeAsync(1000);
     expect(errors()).toEqual([['/name', 'Taken.']]);
+    model.setOption(EPOCHS, '10');
+    expect(errors()).toHaveLength(1); // the name is the same
+    model.setName('train-3');
+    expect(errors()).toEqual([]); // it was about another name
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(errors()).toEqual([['/name', 'Taken.']]);
+    model.setName('No Name');
+    expect(errors()).toHaveLength(1);
+    expect(errors()[0][1]).toContain('small letters');
   });
 
   describe('submission', () => {
