@@ -143,6 +143,11 @@ export class JobTabModel implements IDisposable {
     return this._state;
   }
 
+  /** Whether the tab is in view at all. */
+  get isVisible(): boolean {
+    return this._visible;
+  }
+
   /** Null until the log is looked at. */
   get log(): JobLog | null {
     return this._log;
