@@ -11,6 +11,7 @@ import {
   Job,
   JobPage,
   LaunchPreview,
+  LogLine,
   LogStream,
   ManifestView,
   OpenTensorBoard,
@@ -161,14 +162,18 @@ export class ApiClient {
   }
 
   /** Address from which the browser downloads one stream, or all of them as a ZIP file. */
-  logDownloadUrl(
-    id: string,
-    stream?: string,
-    range: { offset?: number; limit?: number } = {}
-  ): string {
+  logDownloadUrl(id: string, stream?: string): string {
     return stream === undefined
       ? this._url(['jobs', id, 'log-archive'])
-      : this._url(['jobs', id, 'logs', stream], { download: true, ...range });
+      : this._url(['jobs', id, 'logs', stream], { download: true });
+  }
+
+  /** Address of a line's bytes. */
+  logLineUrl(
+    id: string,
+    { stream, offset, size }: Pick<LogLine, 'stream' | 'offset' | 'size'>
+  ): string {
+    return this._url(['jobs', id, 'logs', stream], { offset, limit: size });
   }
 
   /** From a path to a filled form. */

@@ -262,8 +262,7 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
   const { id } = model;
   const { times, wrap } = model.state;
   const downloadLine = React.useCallback(
-    ({ stream, offset, size }: LogLine) =>
-      lab.download(api.logDownloadUrl(id, stream, { offset, limit: size })),
+    (line: LogLine) => lab.download(api.logLineUrl(id, line)),
     [api, id, lab]
   );
   const loadUpdates = React.useCallback(

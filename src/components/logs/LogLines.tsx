@@ -47,6 +47,13 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
   const metrics = useMetrics(box, probe);
   useSignal(search.changed);
 
+  const setBox = React.useCallback(
+    (element: HTMLDivElement | null) => {
+      box.current = scroller.box = element;
+    },
+    [scroller]
+  );
+
   const { version, lines, first } = log.window;
   const several = log.chosen.length > 1;
   const together = job.spec.torchrun !== null;
@@ -131,9 +138,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
 
   return (
     <div
-      ref={element => {
-        box.current = scroller.box = element;
-      }}
+      ref={setBox}
       className="jp-t9k-LogLines"
       data-wrap={wrap}
       data-times={times}
@@ -144,6 +149,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       tabIndex={0}
       onScroll={scroller.onScroll}
       onWheel={event => {
+        scroller.onInput();
         if (event.deltaY < 0 && log.following) {
           log.setFollowing(false);
         }
@@ -158,6 +164,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       }}
       onKeyDown={event => {
         if (event.target === event.currentTarget) {
+          scroller.onInput();
           onKeyDown(event, log, block.current);
         }
       }}

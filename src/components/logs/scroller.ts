@@ -10,8 +10,13 @@ const OVERSCAN = 20;
 const NEAR_EDGE = 600;
 /** A longer selection than this is not kept in the document. */
 const LONGEST_SELECTION = 3000;
-/** Milliseconds without scrolling after which the scroll bar is put where it belongs. */
-const SETTLED = 150;
+/**
+ * Milliseconds for which the scroll bar is left alone, as moving it would end a scroll that goes on:
+ * after a key or the wheel, until the scroll that it asks for has begun; and after a scroll, until the
+ * browser says that it has ended, where it does say so.
+ */
+const BEGINS = 500;
+const GOES_ON = 'onscrollend' in window ? 2000 : 150;
 
 /** Between the browser's scroll bar and the place in the log. */
 export class LogScroller {
@@ -20,9 +25,19 @@ export class LogScroller {
   }
 
   readonly scroll: LogScroll;
-  /** The element that scrolls, and the one with the rows in it. */
-  box: HTMLElement | null = null;
+  /** The element with the rows in it. */
   block: HTMLElement | null = null;
+
+  /** The element that scrolls. */
+  get box(): HTMLElement | null {
+    return this._box;
+  }
+
+  set box(box: HTMLElement | null) {
+    this._box?.removeEventListener('scrollend', this._onScrollEnd);
+    this._box = box;
+    box?.addEventListener('scrollend', this._onScrollEnd);
+  }
 
   /**
    * For `useSyncExternalStore`: so the rows are drawn in the same frame in which the browser has
@@ -101,9 +116,7 @@ export class LogScroller {
     if (to === from) {
       return; // sideways, or by `place`
     }
-    this._scrolledAt = performance.now();
-    window.clearTimeout(this._timer);
-    this._timer = window.setTimeout(this.update, SETTLED + 10);
+    this._leaveBar(GOES_ON);
     if (log.following && (to > from || this._barAtEnd())) {
       // Nobody's doing: so does the browser when the view grows, or comes back from being hidden.
       this.update();
@@ -124,6 +137,20 @@ export class LogScroller {
     this.update();
   };
 
+  /** A key or the wheel, by which the browser may scroll. */
+  readonly onInput = (): void => {
+    this._leaveBar(Math.max(BEGINS, this._leftUntil - performance.now()));
+  };
+
+  private readonly _onScrollEnd = (): void => this._leaveBar(0);
+
+  /** Do not move the scroll bar for so many milliseconds; then put it where it belongs. */
+  private _leaveBar(time: number): void {
+    this._leftUntil = performance.now() + time;
+    window.clearTimeout(this._timer);
+    this._timer = window.setTimeout(this.update, time + 10);
+  }
+
   private _barAtEnd(): boolean {
     const { box } = this;
     return !box || box.scrollTop >= box.scrollHeight - box.clientHeight - 1;
@@ -134,26 +161,24 @@ export class LogScroller {
     const { scroll } = this;
     const stuck =
       this._last < 1 || this._last > scroll.height - scroll.viewHeight - 1;
-    return (
-      performance.now() - this._scrolledAt > SETTLED ||
-      (stuck && Math.abs(scroll.scrollTop - this._last) > scroll.viewHeight)
-    );
+    return stuck || performance.now() > this._leftUntil;
   }
 
   private _onRevealed(_: unknown, reveal: ILogReveal): void {
     this._reveal = reveal;
     if (reveal.align === 'center') {
-      this._scrolledAt = -Infinity;
+      this._leftUntil = -Infinity;
     }
     this.update();
   }
 
+  private _box: HTMLElement | null = null;
   private _draw = (): void => undefined;
   private _version = 0;
   private _range: IRowRange | null = null;
   private _reveal: ILogReveal | null = null;
   private _last = 0;
-  private _scrolledAt = -Infinity;
+  private _leftUntil = -Infinity;
   private _timer = 0;
 }
 
