@@ -216,7 +216,7 @@ class Board:
             except (UnreachableError, asyncio.TimeoutError) as error:
                 reason = Reason(
                     code="NotAnswering",
-                    sentence="TensorBoard does not answer. It may hang, or be busy with very large files.",
+                    sentence="TensorBoard takes requests but answers none. It may hang, or be busy with large files.",
                     hint="Wait, or restart it.",
                     verbatim=str(error) or None,
                 )

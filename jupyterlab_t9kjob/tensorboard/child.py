@@ -6,6 +6,7 @@ standard input ends, so does the process: a server that is killed leaves none be
 stands in its arguments, which every user of the machine can read.
 """
 
+import importlib
 import json
 import math
 import os
@@ -196,9 +197,11 @@ def main() -> None:
     for name in ("http_proxy", "https_proxy", "grpc_proxy"):  # the data server is not behind one
         os.environ.pop(name, None)
 
-    from tensorboard import program  # type: ignore[import-untyped]
     from werkzeug.serving import WSGIRequestHandler, make_server
 
+    # `from tensorboard import program` would be a lazy stand-in.
+    program: Any = importlib.import_module("tensorboard.program")
+    program._DATA_SERVER_ADVISORY_MESSAGE = ""  # else these would be its last words
     go_on_reading()
 
     class Handler(WSGIRequestHandler):

@@ -52,6 +52,7 @@ async def test_killed_again_and_again(ask: Ask, news: News, jp_root_dir: Path) -
         failed = await news.until(lambda found: found.status == "failed")
         assert failed.reason is not None
         assert "killed by signal 9" in failed.reason.sentence
+        assert failed.reason.verbatim is None
         refused = await ask(board["url"] + "data/runs")
         assert (refused.code, json.loads(refused.body)["message"]) == (503, failed.reason.sentence)
         await until(partial(gone, everything))
@@ -83,7 +84,7 @@ async def test_it_hangs(ask: Ask, news: News, jp_root_dir: Path) -> None:
     # who waits already is told, and so is whoever asks afterwards
     waiting = await ask(board["url"] + "data/runs")
     assert waiting.code == 502
-    assert "does not answer" in json.loads(waiting.body)["message"]
+    assert "answers none" in json.loads(waiting.body)["message"]
     hangs = await news.until(lambda found: found.status == "unresponsive")
     assert hangs.reason is not None
     assert (hangs.reason.code, hangs.reason.hint) == ("NotAnswering", "Wait, or restart it.")
@@ -92,7 +93,7 @@ async def test_it_hangs(ask: Ask, news: News, jp_root_dir: Path) -> None:
     assert (refused.code, json.loads(refused.body)["hint"]) == (503, "Wait, or restart it.")
     page = await ask(board["url"], headers={"Accept": "text/html"})
     assert page.headers["Content-Type"].startswith("text/html")
-    assert "TensorBoard does not answer" in page.body.decode()
+    assert "TensorBoard takes requests but answers none" in page.body.decode()
     # it comes back by itself
     process.resume()
     await news.until(lambda found: found.status == "running")

@@ -126,14 +126,14 @@ function ToolbarState({
   if (board.status !== 'running') {
     return <TensorBoardState board={board} trans={trans} />;
   }
-  if (board.reason) {
-    // One of its folders, or all of them.
-    return <>{board.reason.sentence}</>;
+  if (!board.has_data) {
+    return <>{trans.__('no event files yet')}</>;
   }
-  return board.has_data ? (
-    <TensorBoardState board={board} trans={trans} />
+  return board.reason ? (
+    // With one of several folders.
+    <>{board.reason.sentence}</>
   ) : (
-    <>{trans.__('no event files yet')}</>
+    <TensorBoardState board={board} trans={trans} />
   );
 }
 
@@ -311,7 +311,7 @@ function NothingWritten({
           <code key={directory}>{directory}</code>
         ))}
       </p>
-      {board.reason && (
+      {board.reason?.hint && (
         <Refusal
           message={board.reason.sentence}
           hint={board.reason.hint}

@@ -281,9 +281,18 @@ describe('a TensorBoard’s tab', () => {
     ['FolderUnreadable', 'The folder can’t be read'],
     ['FolderHangs', 'The folder’s disk does not answer']
   ])('says what is wrong with the folder: %s', async (code, title) => {
-    open(() => json({ ...empty, reason: reason(code, 'In other words.') }));
+    const told = { ...reason(code, 'In other words.'), hint: 'Do this.' };
+    open(() => json({ ...empty, reason: told }));
     await says(title);
-    await says('In other words.');
+    await says('In other words. Do this.');
+    expect(tab.node.textContent).toContain('no event files yet');
+  });
+
+  it('says beside the curves what is wrong with another folder', async () => {
+    const told = reason('NoFolder', '/w/b does not exist yet.');
+    open(() => json(someTensorBoard({ reason: told })));
+    await frame();
+    await says('/w/b does not exist yet.');
   });
 
   it('says why no more may run', async () => {
