@@ -233,6 +233,9 @@ def servers() -> Iterator[list[Server]]:
     for server in started:
         if server.process.returncode is None:
             server.process.kill()
+        for board in server.boards:
+            if board.is_running():  # the test has failed
+                board.kill()
 
 
 @pytest.mark.asyncio
