@@ -17,8 +17,16 @@ export function jobTitle(
     : `${job.display_name} (${job.name})`;
 }
 
-/** The most useful sentence about a job in its state, for lists. */
-export function jobSentence(job: JobSummary, trans: TranslationBundle): string {
+/**
+ * The most useful sentence about a job in its state, for lists.
+ *
+ * @param short - Where it may be cut: metrics by the last word of their names, before their values.
+ */
+export function jobSentence(
+  job: JobSummary,
+  trans: TranslationBundle,
+  short = false
+): string {
   if (job.pending_action) {
     return pendingSentence(job, job.pending_action, trans);
   }
@@ -37,7 +45,7 @@ export function jobSentence(job: JobSummary, trans: TranslationBundle): string {
         )
       );
     case 'succeeded':
-      return [ranSentence(job, trans), ...metricTexts(job)].join(' · ');
+      return [ranSentence(job, trans), ...metricTexts(job, short)].join(' · ');
     case 'stopped':
       return job.reason?.sentence ?? stoppedSentence(job, trans);
     default:
@@ -165,11 +173,19 @@ function waitingSentence(job: JobSummary): string | null {
   return job.replicas_running === 0 ? (job.reason?.sentence ?? null) : null;
 }
 
-/** The last measured values, as the log names them: “accuracy 0.991”. */
-function metricTexts(job: JobSummary): string[] {
+/** The last measured values, as the log names them: “test accuracy 0.991”, or in short “accuracy 0.991”. */
+function metricTexts(job: JobSummary, short = false): string[] {
   return Object.entries(job.progress?.metrics ?? {})
     .slice(-METRICS_SHOWN)
-    .map(([name, value]) => `${name} ${Number(value.toPrecision(3))}`);
+    .map(([name, value]) => {
+      const said = short ? lastWord(name) : name;
+      return `${said} ${Number(value.toPrecision(3))}`;
+    });
+}
+
+/** The word of a metric's name that says what it is: “accuracy” of “test accuracy” and “eval/accuracy”. */
+function lastWord(name: string): string {
+  return /[^\s/_.:-]*[a-z]{2}[^\s/_.:-]*$/i.exec(name)?.[0] ?? name;
 }
 
 function capital(text: string): string {

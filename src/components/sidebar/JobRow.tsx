@@ -44,6 +44,7 @@ export const JobRow = React.memo(
   }: IJobRowProps): React.JSX.Element => {
     const state = stateOf(job);
     const sentence = useTicking(() => jobSentence(job, trans));
+    const short = useTicking(() => jobSentence(job, trans, true));
     return (
       <div
         className="jp-t9k-JobRow"
@@ -63,7 +64,7 @@ export const JobRow = React.memo(
           </div>
           <div className="jp-t9k-JobRow-line">
             <span className="jp-t9k-JobRow-sentence" title={sentence}>
-              {sentence}
+              {short}
             </span>
             {job.devices && job.devices.count > 0 && (
               <span className="jp-t9k-JobRow-devices">

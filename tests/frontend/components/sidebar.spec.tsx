@@ -119,6 +119,29 @@ describe('the sidebar', () => {
     expect(row.title).toContain('NVIDIA H200 2: free');
   });
 
+  it('says in a row what fits, and all of it in the title', async () => {
+    const job = someJob({
+      phase: 'Succeeded',
+      started_at: 1000,
+      ended_at: 40000,
+      ran_seconds: 133,
+      running_since: null,
+      devices: { name: 'nvidia.com/gpu', count: 2 },
+      progress: {
+        text: 'Epoch 10 of 10',
+        fraction: 1,
+        rate: null,
+        eta_seconds: null,
+        metrics: { 'test accuracy': 0.953 },
+        updated_at: 2000
+      }
+    });
+    await connect({ jobs: [job] });
+    const sentence = screen.getByText('Ran 2 min 13 s · accuracy 0.953');
+    expect(sentence.title).toBe('Ran 2 min 13 s · test accuracy 0.953');
+    expect(sentence.nextSibling?.textContent).toBe('2 GPUs');
+  });
+
   it('draws nothing at once, then a skeleton, then says that it is slow', async () => {
     await pass(200);
     expect(screen.queryByRole('status')).toBeNull();

@@ -84,6 +84,22 @@ describe('the most useful sentence', () => {
     expect(jobSentence(someJob(changes), trans)).toBe(sentence);
   });
 
+  it.each([
+    ['test accuracy', 'Ran 4 min 12 s · accuracy 0.953'],
+    ['eval/val_loss', 'Ran 4 min 12 s · loss 0.953'],
+    ['top 1', 'Ran 4 min 12 s · top 1 0.953'],
+    ['f1', 'Ran 4 min 12 s · f1 0.953']
+  ])('has room for the value of %s where it is short', (name, sentence) => {
+    const metrics = { [name]: 0.9527 };
+    const job = someJob({
+      phase: 'Succeeded',
+      ...ended(252),
+      progress: progress({ metrics })
+    });
+    expect(jobSentence(job, trans, true)).toBe(sentence);
+    expect(jobSentence(job, trans)).toBe(`Ran 4 min 12 s · ${name} 0.953`);
+  });
+
   it('lets the estimate run down between two reports', () => {
     const job = someJob({
       progress: progress({ eta_seconds: 60, updated_at: serverNow() - 30 })
