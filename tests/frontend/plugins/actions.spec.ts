@@ -154,7 +154,7 @@ describe('the actions of a job', () => {
     const notices = Notification.manager.notifications;
     expect(notices[0].message).toBe('It has just ended. Run it again.');
     expect(notices[0].type).toBe('error');
-    expect(notices[0].options.autoClose).toBeGreaterThan(10_000);
+    expect(notices[0].options.autoClose).toBeGreaterThanOrEqual(10_000);
   });
 
   it('offer the log directory of a job that has one', () => {
