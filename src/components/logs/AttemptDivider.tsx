@@ -24,6 +24,7 @@ interface IAttemptDividerProps {
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   const { stream, job, trans, only } = props;
   const Icon = stateIcons.resuming.react;
+  const explanation = explain(props);
   return (
     <div className="jp-t9k-LogDivider" role="separator">
       <Icon tag="span" width="14px" height="14px" />
@@ -32,7 +33,9 @@ export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
           ? trans.__('%1, attempt %2', stream.replica, stream.attempt)
           : trans.__('Attempt %1', stream.attempt)}
       </strong>
-      <span>{explain(props)}</span>
+      <span className="jp-t9k-LogDivider-text" title={explanation}>
+        {explanation}
+      </span>
       {only && (
         <LinkButton onClick={() => only(stream.attempt)}>
           {trans.__('Only attempt %1', stream.attempt)}
