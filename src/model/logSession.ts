@@ -27,13 +27,10 @@ export class LogConnectionLost extends Error {}
 /** Something else was searched for before the answer came. */
 export class LogSearchReplaced extends Error {}
 
-/** The server could not answer a request. */
+/** The server could not answer a request: why, and what to do. */
 export class LogRequestError extends Error {
-  constructor(
-    message: string,
-    readonly hint: string | null
-  ) {
-    super(message);
+  constructor(message: string, hint: string | null) {
+    super([message, hint].filter(Boolean).join(' '));
   }
 }
 

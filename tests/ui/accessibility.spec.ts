@@ -104,6 +104,7 @@ test.describe('the sidebar', () => {
       )
     ).toEqual([
       'New job',
+      'More',
       'Filter the jobs by name, phase or reason',
       expect.stringMatching(/^Active/),
       expect.stringMatching(/^TensorBoards/),
@@ -286,7 +287,7 @@ test('a failed job, an empty log, a TensorBoard without data', async ({
 
   await run(page, 't9kjob:open-tensorboard', { jobId: silent.id });
   await expect(
-    page.getByRole('heading', { name: 'Nothing has been written here yet' })
+    page.getByRole('heading', { name: 'The folder does not exist yet' })
   ).toBeVisible({ timeout: 30_000 });
   await expectAccessible(page);
 

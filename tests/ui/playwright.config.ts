@@ -26,6 +26,9 @@ type WebServer = Extract<
   unknown[]
 >[number];
 
+/** The environment of the newest lab, for tests that start one of their own. */
+process.env.T9KJOB_UI_ENV = development || `${build}/lab-newest`;
+
 /** A JupyterLab of one environment, with all its state in a folder that is new at each start. */
 function lab(name: string, port: number, env: string, args: string): WebServer {
   const state = path.join(build, 'ui', name);
@@ -53,7 +56,7 @@ function lab(name: string, port: number, env: string, args: string): WebServer {
 const newest = lab(
   'newest',
   port,
-  development || `${build}/lab-newest`,
+  process.env.T9KJOB_UI_ENV,
   `--config=${__dirname}/jupyter_server_config.py`
 );
 

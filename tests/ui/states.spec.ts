@@ -140,7 +140,7 @@ test.describe('the sidebar', () => {
     await expect(sidebar.getByText(`This machine: ${reason}`)).toBeVisible();
     const newJob = sidebar.getByRole('button', { name: 'New job' });
     await expect(newJob).toBeDisabled();
-    await expect(newJob).toHaveAttribute('title', 'No engine is available.');
+    await expect(newJob).toHaveAttribute('title', 'Jobs can’t run here.');
     await picture(page, 'no-engine');
   });
 
@@ -168,7 +168,9 @@ test.describe('the sidebar', () => {
     await page.goto('?reset');
     const sidebar = await openSidebar(page);
     await expect(
-      sidebar.getByRole('treeitem', { name: 'mnist-ddp, running, Stopping…' })
+      sidebar.getByRole('treeitem', {
+        name: 'mnist-ddp, running, Stopping: its processes are ending'
+      })
     ).toBeVisible();
   });
 });
@@ -331,6 +333,7 @@ test.describe('TensorBoard', () => {
     const more = {
       tensorboard: { log_dirs: [await absolute(page, folder)] }
     };
+    await page.contents.createDirectory(folder);
     await writeFile(page, file, SILENT);
     const { id } = await submit(page, 'mnist-ddp-9', { file, more });
     await openSidebar(page);
@@ -362,7 +365,8 @@ test.describe('TensorBoard', () => {
         ? route.fulfill({
             status: 503,
             json: {
-              message: 'TensorBoard is not installed where Jupyter runs.'
+              message: 'TensorBoard is not installed where Jupyter runs.',
+              reason: 'TensorBoardMissing'
             }
           })
         : route.fulfill({

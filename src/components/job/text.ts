@@ -78,7 +78,9 @@ export function whereText(
   trans: TranslationBundle
 ): string {
   if (job.engine === 'local') {
-    return trans.__('this machine');
+    return job.read_only === null
+      ? trans.__('this machine')
+      : trans.__('another machine');
   }
   const engine = engines.find(item => item.name === job.engine);
   return trans.__(

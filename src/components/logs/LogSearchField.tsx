@@ -123,7 +123,7 @@ export function countText(search: LogSearch, trans: TranslationBundle): string {
   if (!query.pattern) {
     return '';
   }
-  if (search.error !== null) {
+  if (search.error !== null && hits.length === 0) {
     return trans.__('not possible');
   }
   if (search.pending) {

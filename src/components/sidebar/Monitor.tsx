@@ -116,6 +116,11 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       {ready && machine && (
         <Capacity machine={machine} jobs={visible} note={note} trans={trans} />
       )}
+      {ready && !none && refusal !== null && connection.state === 'open' && (
+        <Banner level="error" title={refusal}>
+          {engines.map(({ reason }) => reason).join(' ')}
+        </Banner>
+      )}
       {jobs.deleted.error !== null && (
         <Banner
           level="warning"
@@ -219,7 +224,7 @@ function whyNoJob(
     return trans.__('The server part of Distributed Jobs is not running.');
   }
   return ready && !jobs.engines.some(engine => engine.available)
-    ? trans.__('No engine is available.')
+    ? trans.__('Jobs can’t run here.')
     : null;
 }
 

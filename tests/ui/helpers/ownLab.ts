@@ -1,0 +1,95 @@
+import { spawn } from 'child_process';
+import type { ChildProcess } from 'child_process';
+import { mkdirSync, rmSync } from 'fs';
+import { createServer } from 'net';
+import type { AddressInfo } from 'net';
+import path from 'path';
+
+const BUILD = path.resolve(__dirname, '../../../build');
+
+/** A lab of a test's own, that can be killed and started again. */
+export class OwnLab {
+  constructor(name: string) {
+    this._state = path.join(BUILD, 'ui', name);
+    rmSync(this._state, { recursive: true, force: true });
+    mkdirSync(this.root, { recursive: true });
+  }
+
+  /** Where its files are. */
+  get root(): string {
+    return path.join(this._state, 'root');
+  }
+
+  get url(): string {
+    return `http://localhost:${this._port}`;
+  }
+
+  /** Start it, after a death at the same address; resolves when it answers. */
+  async start(): Promise<void> {
+    this._port ||= await freePort();
+    this._process = spawn(
+      path.join(process.env.T9KJOB_UI_ENV ?? '', 'bin/jupyter'),
+      [
+        'lab',
+        '--no-browser',
+        '--allow-root',
+        '--log-level=WARN',
+        '--expose-app-in-browser',
+        `--port=${this._port}`,
+        '--ServerApp.port_retries=0',
+        `--config=${path.resolve(__dirname, '../jupyter_server_config.py')}`
+      ],
+      {
+        stdio: 'ignore',
+        env: {
+          ...process.env,
+          JUPYTER_CONFIG_DIR: `${this._state}/config`,
+          JUPYTER_DATA_DIR: `${this._state}/data`,
+          JUPYTER_RUNTIME_DIR: `${this._state}/runtime`,
+          JUPYTER_PATH: `${BUILD}/kernels/share/jupyter`,
+          JUPYTERLAB_SETTINGS_DIR: `${this._state}/settings`,
+          JUPYTERLAB_WORKSPACES_DIR: `${this._state}/workspaces`,
+          JUPYTERLAB_GALATA_ROOT_DIR: this.root
+        }
+      }
+    );
+    while (!(await this._answers())) {
+      if (this._process.exitCode !== null) {
+        throw new Error(`the lab ended with ${this._process.exitCode}`);
+      }
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  }
+
+  /** End it without a chance to say good-bye. */
+  async kill(): Promise<void> {
+    const process = this._process;
+    if (process && process.exitCode === null && process.signalCode === null) {
+      const ended = new Promise(resolve => process.once('exit', resolve));
+      process.kill('SIGKILL');
+      await ended;
+    }
+  }
+
+  private async _answers(): Promise<boolean> {
+    return fetch(`${this.url}/api`).then(
+      response => response.ok,
+      () => false
+    );
+  }
+
+  private readonly _state: string;
+  private _port = 0;
+  private _process: ChildProcess | null = null;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
