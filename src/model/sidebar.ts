@@ -1,4 +1,4 @@
-/** What the sidebar's list shows, in which order, and which part of it is in the DOM. */
+/** What the sidebar's list shows, and in which order. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobSummary } from '../api/types';
 import { isActive, stateOf } from './phase';
@@ -23,9 +23,6 @@ export interface ISections {
 
 /** Heights in px at the default font size: known from the data, never measured. */
 export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
-
-/** Rows beyond the visible ones that are in the DOM as well. */
-const OVERSCAN = 20;
 
 /** Whether all words of the filter are in the job's name or in what is said of it. */
 export function matches(
@@ -136,39 +133,4 @@ export function heightOf(
     (hasBar(job) ? HEIGHTS.bar : 0) +
     (wraps(job) ? HEIGHTS.line : 0)
   );
-}
-
-/** Upper edges of all rows, and the lower edge of the last. */
-export function offsetsOf(heights: readonly number[]): number[] {
-  const offsets = [0];
-  for (const height of heights) {
-    offsets.push(offsets[offsets.length - 1] + height);
-  }
-  return offsets;
-}
-
-/** First and last (exclusive) row that has to be in the DOM. */
-export function windowOf(
-  offsets: readonly number[],
-  top: number,
-  height: number
-): [number, number] {
-  const first = Math.max(0, indexAt(offsets, top) - OVERSCAN);
-  const last = indexAt(offsets, top + height) + 1 + OVERSCAN;
-  return [first, Math.min(offsets.length - 1, last)];
-}
-
-/** The row at a height, by bisection. */
-function indexAt(offsets: readonly number[], y: number): number {
-  let low = 0;
-  let high = offsets.length - 1;
-  while (low < high - 1) {
-    const middle = (low + high) >> 1;
-    if (offsets[middle] <= y) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }

@@ -12,7 +12,11 @@ import { JobState } from '../../model/phase';
 import { IconButton } from '../Buttons';
 import { PhaseIcon } from '../PhaseIcon';
 import { Duration, Time } from '../Time';
+import { useWindow } from '../useWindow';
 import { useGridFocus } from './useGridFocus';
+
+/** Height of a row in px at the default font size, until it is measured. */
+const ROW = 29;
 
 interface IColumn {
   key: string;
@@ -40,10 +44,24 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
   );
   const [sort, setSort] = React.useState({ key: 'name', down: false });
   const grid = useGridFocus();
+  const body = React.useRef<HTMLTableSectionElement>(null);
+  const [height, setHeight] = React.useState(ROW);
   const by = columns.find(column => column.key === sort.key) ?? columns[0];
   const sorted = [...replicas].sort(
     (a, b) => compare(by.order(a), by.order(b)) * (sort.down ? -1 : 1)
   );
+  const list = useWindow(
+    sorted.map(replica => replica.name),
+    sorted.map(() => height)
+  );
+  React.useLayoutEffect(() => {
+    const row = body.current?.querySelector('tr:not([aria-hidden])');
+    const measured = row?.getBoundingClientRect().height ?? 0;
+    if (measured > 0 && Math.abs(measured - height) > 0.1) {
+      setHeight(measured); // follows the font size of the lab
+    }
+  });
+  const [first, last] = list.range;
   if (replicas.length === 0) {
     return (
       <p className="jp-t9k-LogEmpty">
@@ -52,7 +70,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
     );
   }
   return (
-    <div className="jp-t9k-Replicas">
+    <div className="jp-t9k-Replicas" ref={list.ref} onScroll={list.onScroll}>
       <table
         className="jp-t9k-Table"
         role="grid"
@@ -99,9 +117,10 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {sorted.map(replica => (
-            <tr key={replica.name}>
+        <tbody ref={body}>
+          <Space height={list.offsets[first]} />
+          {sorted.slice(first, last).map((replica, index) => (
+            <tr key={replica.name} aria-rowindex={first + index + 2}>
               {columns.map(column => (
                 <td
                   key={column.key}
@@ -122,10 +141,20 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
               </td>
             </tr>
           ))}
+          <Space height={list.offsets[sorted.length] - list.offsets[last]} />
         </tbody>
       </table>
     </div>
   );
+}
+
+/** In the place of rows that are not in the document. */
+function Space({ height }: { height: number }): React.JSX.Element | null {
+  return height > 0 ? (
+    <tr aria-hidden className="jp-t9k-Table-space">
+      <td style={{ height }} />
+    </tr>
+  ) : null;
 }
 
 function cellClass({ number, minor }: IColumn): string | undefined {

@@ -54,7 +54,7 @@ export function useGridFocus(): IGridHandlers {
 
 /** What takes the focus in each row: a cell, or the button that it has. */
 function rowsOf(grid: HTMLElement): HTMLElement[][] {
-  return [...grid.querySelectorAll('tr')].map(row =>
+  return [...grid.querySelectorAll('tr:not([aria-hidden])')].map(row =>
     [...row.querySelectorAll<HTMLElement>(CELLS)].map(
       cell => cell.querySelector<HTMLElement>('button') ?? cell
     )

@@ -16,9 +16,9 @@ import {
 import { CommandIDs } from '../../tokens';
 import { useWidth } from '../hooks';
 import { RunCommand } from '../commands';
+import { useWindow } from '../useWindow';
 import { JobRow } from './JobRow';
 import { wraps } from './text';
-import { useWindow } from './useWindow';
 
 /** What is beside the sentence: paddings, icon, and devices where there are any. */
 const BESIDE = 40;
@@ -65,7 +65,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   const heights = items.map(item =>
     Math.round(scale * heightOf(item, wrapped))
   );
-  const list = useWindow(items, heights);
+  const list = useWindow(keys, heights);
   const focus = useFocus(keys, list.ref, list.reveal, held.focus);
 
   // Some browsers send a contextmenu event after the menu key, others do not.

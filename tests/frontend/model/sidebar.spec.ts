@@ -8,11 +8,10 @@ import {
   keyOf,
   matches,
   mayWrap,
-  offsetsOf,
   ISections,
-  sectionsOf,
-  windowOf
+  sectionsOf
 } from '../../../src/model/sidebar';
+import { offsetsOf, windowOf } from '../../../src/model/windowing';
 import { someJob } from '../fakes';
 
 const trans = nullTranslator.load('');

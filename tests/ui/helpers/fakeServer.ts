@@ -1,5 +1,6 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 import type {
+  Delta,
   EngineInfo,
   JobDetail,
   JobSummary,
@@ -39,6 +40,21 @@ export class FakeServer {
   /** Accept connections and say nothing. */
   async keepSilent(): Promise<void> {
     await this._page.routeWebSocket(/\/t9kjob\/stream/, () => undefined);
+  }
+
+  /** Tell of jobs that have changed. */
+  push(jobs: JobSummary[]): void {
+    const delta: Delta = {
+      type: 'delta',
+      revision: ++this._revision,
+      time: Date.now() / 1000,
+      jobs,
+      removed_jobs: [],
+      tensorboards: [],
+      removed_tensorboards: [],
+      engines: null
+    };
+    this._sockets.forEach(socket => socket.send(JSON.stringify(delta)));
   }
 
   /** Cut the connection and refuse others. */
@@ -81,6 +97,7 @@ export class FakeServer {
   }
 
   private _state: IState = {};
+  private _revision = 1;
   private _isDown = false;
   private _sockets: WebSocketRoute[] = [];
 }

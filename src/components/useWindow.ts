@@ -1,5 +1,5 @@
 import * as React from 'react';
-import { keyOf, Item, offsetsOf, windowOf } from '../../model/sidebar';
+import { offsetsOf, windowOf } from '../model/windowing';
 
 /** The part of a long list that is in the DOM. */
 export interface IWindow {
@@ -20,7 +20,7 @@ export interface IWindow {
  * Rows that come or go above the visible part do not move it.
  */
 export function useWindow(
-  items: readonly Item[],
+  keys: readonly string[],
   heights: readonly number[]
 ): IWindow {
   const ref = React.useRef<HTMLDivElement>(null);
@@ -55,15 +55,15 @@ export function useWindow(
     }
     const { current } = anchor;
     if (current && element.scrollTop > 0) {
-      const index = items.findIndex(item => keyOf(item) === current.key);
+      const index = keys.indexOf(current.key);
       const y = offsets[index] - element.scrollTop;
       if (index >= 0 && y !== current.y) {
         element.scrollTop += y - current.y;
       }
     }
     const first = offsets.findIndex(offset => offset >= element.scrollTop);
-    anchor.current = items[first]
-      ? { key: keyOf(items[first]), y: offsets[first] - element.scrollTop }
+    anchor.current = keys[first]
+      ? { key: keys[first], y: offsets[first] - element.scrollTop }
       : null;
   });
 
