@@ -4,6 +4,8 @@
  * What is rare, or cannot be made, is told to the page by a server that is none.
  */
 import {
+  fakeDetail,
+  fakeEnded,
   fakeEngine,
   fakeJob,
   fakeTensorBoard,
@@ -161,6 +163,60 @@ test.describe('the sidebar', () => {
     await picture(page, 'server-part-missing');
   });
 
+  test('deleted jobs, and runs of one file that is not named in ASCII', async ({
+    page
+  }) => {
+    const runs = [3, 2].map(number =>
+      fakeEnded(`job-${number}`, 3600 * (9 - number), {
+        display_name: 'entraînement'
+      })
+    );
+    const gone = [
+      fakeEnded('job-1', 40_000, { display_name: 'entraînement' }),
+      fakeEnded('mnist-ddp', 90_000)
+    ].map(job => ({ ...job, deleted: true, actions: ['rerun', 'remove'] }));
+    await new FakeServer(page).tell({ jobs: runs });
+    await page.route(/\/t9kjob\/jobs\?deleted=true/, route =>
+      route.fulfill({ json: { jobs: [...runs, ...gone], total: 4 } })
+    );
+    await page.goto('?reset');
+    const sidebar = await openSidebar(page);
+    await sidebar.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Show Deleted Jobs' }).click();
+    for (const name of [
+      /^entraînement \(job-3\), succeeded/,
+      /^entraînement \(job-2\), succeeded/,
+      /^entraînement \(job-1\), succeeded, .*, deleted$/,
+      /^mnist-ddp, succeeded, .*, deleted$/
+    ]) {
+      await expect(sidebar.getByRole('treeitem', { name })).toBeVisible();
+    }
+    await picture(page, 'deleted');
+  });
+
+  test('another machine’s job can only be looked at', async ({ page }) => {
+    const job = fakeJob('elsewhere', {
+      read_only: 'This job runs on node-7, so it can only be changed there.',
+      actions: ['rerun']
+    });
+    await new FakeServer(page).tell({
+      jobs: [job],
+      details: [fakeDetail(job)]
+    });
+    await page.goto('?reset');
+    await run(page, 't9kjob:open-job', { id: job.id });
+    const tab = jobTab(page);
+    await expect(tab.getByText(job.read_only ?? '')).toBeVisible();
+    await expect(tab.locator('.jp-t9k-JobHeader')).toContainText(
+      'another machine'
+    );
+    const actions = tab.getByRole('toolbar', { name: 'Actions of elsewhere' });
+    await expect(actions.getByRole('button', { name: 'Clone' })).toBeVisible();
+    for (const name of ['Stop', 'Pause', 'Delete']) {
+      await expect(actions.getByRole('button', { name })).toHaveCount(0);
+    }
+  });
+
   test('an action on its way', async ({ page }) => {
     await new FakeServer(page).tell({
       jobs: [fakeJob('mnist-ddp', { pending_action: 'stopping' })]
@@ -176,6 +232,39 @@ test.describe('the sidebar', () => {
 });
 
 test.describe('the launch tab', () => {
+  test('a refusal is said where one submits, and no job is shown', async ({
+    page,
+    tmpPath
+  }) => {
+    const file = `${tmpPath}/train.py`;
+    await writeFile(page, file, SILENT);
+    const full = 'There is no space left where the jobs are kept.';
+    const hint = 'Free some, then submit again.';
+    let answer: object = { status: 507, json: { message: full, hint } };
+    await page.route(/\/t9kjob\/jobs(\?|$)/, route =>
+      route.request().method() === 'POST'
+        ? route.fulfill(answer)
+        : route.continue()
+    );
+    await run(page, 't9kjob:launch', { path: file });
+    const form = page.getByRole('form', { name: 'Run train.py' });
+    const footer = form.getByRole('status').last();
+    await expect(footer).toContainText('on this machine', { timeout: 20_000 });
+    const name = form.getByLabel('Name', { exact: true });
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await expect(footer.getByRole('alert')).toHaveText(`${full} ${hint}`);
+    await expect(form, 'what was filled in stays').toBeVisible();
+
+    answer = {
+      status: 422,
+      json: { message: 'This name is taken.', field: '/spec/name' }
+    };
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await expect(footer).toContainText('1 error to fix: Name');
+    await expect(name).toHaveAttribute('aria-invalid', 'true');
+    await expect(form.getByText('This name is taken.').first()).toBeVisible();
+  });
+
   test('filled in, with an error, and narrow', async ({ page, tmpPath }) => {
     const file = `${tmpPath}/train.py`;
     await copyExample(page, 'mnist_ddp/train.py', file);
