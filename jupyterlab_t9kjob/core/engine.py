@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
+from .errors import JobError
 from .job import (
     Action,
     EngineName,
@@ -81,6 +82,11 @@ class Check(Model):
     hint: str | None = None
     field: str | None = Field(None, description="JSON pointer into the spec.")
     link: Link | None = None
+
+    @classmethod
+    def of(cls, problem: JobError) -> Check:
+        """Return a typed error as such a line."""
+        return cls(level="error", code=problem.reason, message=problem.message, hint=problem.hint, field=problem.field)
 
 
 class Preview(Model):

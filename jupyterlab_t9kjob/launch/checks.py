@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ..core.engine import Check
-from ..core.errors import FieldError, JobError
+from ..core.errors import FieldError
 from ..core.spec import JobSpec
 from .kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption
@@ -23,11 +23,6 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "yaml": "PyYAML",
 }
-
-
-def error(problem: JobError) -> Check:
-    """Return a typed error as a line of the list."""
-    return Check(level="error", code=problem.reason, message=problem.message, hint=problem.hint, field=problem.field)
 
 
 async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, kernels: Kernels) -> list[Check]:
@@ -46,10 +41,10 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
     """
     found: list[Check] = []
     if source is not None and source.error is not None:
-        found.append(error(source.error).model_copy(update={"link": source.link(source.error.line)}))
+        found.append(Check.of(source.error).model_copy(update={"link": source.link(source.error.line)}))
     refusal = refused(kernel) if kernel is not None else None
     if refusal is not None:
-        found.append(error(refusal))
+        found.append(Check.of(refusal))
     elif kernel is not None and kernel.torch is None:
         found.append(
             Check(

@@ -11,7 +11,7 @@ from ..core.spec import Entrypoint, JobSpec
 from ..jobs import JobService, Query
 from ..paths import ContentsRoot
 from . import prefill
-from .checks import check, error, log_directories, unfilled
+from .checks import check, log_directories, unfilled
 from .kernels import Kernels
 from .model import Kernel, LaunchPreview, Prefill, PrefillRequest, PreviewRequest, ScriptInfo
 from .notebook import write_script
@@ -96,12 +96,12 @@ class Launch:
         try:
             kernel = await self._kernels.get(request.spec.runtime.kernel)
         except FieldError as problem:
-            found.append(error(problem))
+            found.append(Check.of(problem))
         try:
             source = await self._source(request.spec)
             await self._check_types(request.spec)
         except JobError as problem:
-            found.append(error(problem))
+            found.append(Check.of(problem))
         found += await check(request.spec, source, kernel, self._kernels)
         said = {(line.code, line.field) for line in found}
         found += [line for line in engine.checks if (line.code, line.field) not in said]

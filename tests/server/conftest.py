@@ -20,6 +20,8 @@ from tests.server.fakes import FakeEngine, FakeLaunch, FakeTensorBoards
 
 WAIT = 20.0
 
+ENDED = ("Succeeded", "Failed")
+
 
 @pytest.fixture
 def jp_server_config() -> dict[str, Any]:
@@ -171,3 +173,12 @@ def open_page(jp_ws_fetch: Any) -> Callable[..., Awaitable[Page]]:
     yield connect
     for page in pages:
         page.close()
+
+
+async def ended(page: Page, ident: str) -> dict[str, Any]:
+    """Watch a job on the stream to its end; returns it in full."""
+    await page.send(type="subscribe", details=[ident])
+    while True:
+        message = await page.until(type="job", id=ident)
+        if message["job"]["phase"] in ENDED and message["job"]["pending_action"] is None:
+            return message["job"]

@@ -11,8 +11,7 @@ import nbformat
 import pytest
 
 from tests.local.disks import Disk, read_only, small_disk
-from tests.server.conftest import Api
-from tests.server.test_local import ended
+from tests.server.conftest import Api, ended
 
 
 @pytest.fixture

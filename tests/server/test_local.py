@@ -12,7 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from tests.server.conftest import Api, Page
+from tests.server.conftest import Api, ended
 
 COUNTER = """
 import os, sys, time
@@ -25,7 +25,6 @@ if rank == 0:
         print(f"\\rprogress {percent}%", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
 """
-ENDED = ("Succeeded", "Failed")
 
 
 @pytest.fixture
@@ -50,15 +49,6 @@ def submit(api: Api, jp_root_dir: Path) -> Submit:
         return answer.json
 
     return go
-
-
-async def ended(page: Page, ident: str) -> dict[str, Any]:
-    """Watch a job on the stream to its end; returns it in full."""
-    await page.send(type="subscribe", details=[ident])
-    while True:
-        message = await page.until(type="job", id=ident)
-        if message["job"]["phase"] in ENDED and message["job"]["pending_action"] is None:
-            return message["job"]
 
 
 async def test_from_script_to_log(submit: Submit, api: Api, open_page, jp_root_dir: Path):

@@ -190,7 +190,7 @@ class LocalEngine:
         try:
             interpreters = await self._interpreters(spec)
         except FieldError as error:
-            return Preview(command="", summary=error.message, checks=[_check(error)])
+            return Preview(command="", summary=error.message, checks=[Check.of(error)])
         checks = await self._check(spec, interpreters)
         first = spec.replica_specs[0]
         plan = plan_first(spec, first, interpreters[first.type], self._root)
@@ -432,7 +432,3 @@ class LocalEngine:
             log_bytes=self._settings.log_bytes,
             devices=self._pool.plan(),
         )
-
-
-def _check(error: FieldError) -> Check:
-    return Check(level="error", code=error.reason, message=error.message, hint=error.hint, field=error.field)

@@ -10,21 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.server.conftest import Answer, Api, Page
+from tests.server.conftest import Answer, Api
 
 # schemathesis needs Python 3.11, and the contract is the same on all
 collect_ignore = ["test_any_request.py"] if sys.version_info < (3, 11) else []
-
-ENDED = ("Succeeded", "Failed")
-
-
-async def ended(page: Page, ident: str) -> dict[str, Any]:
-    """Watch a job on the stream to its end; returns it in full."""
-    await page.send(type="subscribe", details=[ident])
-    while True:
-        message = await page.until(type="job", id=ident)
-        if message["job"]["phase"] in ENDED and message["job"]["pending_action"] is None:
-            return message["job"]
 
 
 def processes_of(home: Path) -> list[str]:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.local.conftest import Place, ended, listing
+from tests.server.conftest import ended
+from tests.server.local.conftest import Place, listing
 
 SHOW = """
 import json, os, sys

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.local.lab import Lab
-from tests.server.local.conftest import ENDED, listing
+from tests.server.conftest import ENDED
+from tests.server.local.conftest import listing
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 TRAIN = """

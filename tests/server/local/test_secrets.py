@@ -16,7 +16,7 @@ import tornado.websocket
 from tornado.httpclient import HTTPClientError
 
 from tests.local.lab import TOKEN, Lab
-from tests.server.local.conftest import ENDED
+from tests.server.conftest import ENDED
 
 VALUE, ARGUMENT = "value-d41d8cd98f00", "argument-9e107d9d372b"
 KEEPERS = {"spec.json", "run.json"}
