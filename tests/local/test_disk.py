@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -90,6 +91,11 @@ class Reader:
 
 def record_path(bench: Bench, uid: str) -> Path:
     return bench.home / "jobs" / uid / "record.json"
+
+
+def ranks_write(folder: Path) -> bool:
+    """Say if torchrun has made the first file of a rank below a job's folder."""
+    return any("stdout.log" in files for _, _, files in os.walk(folder))
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -324,10 +330,32 @@ async def test_a_working_directory_that_is_gone_at_a_restart(bench: Bench) -> No
     assert f"its working directory {folder} is gone" in done.reason.sentence
 
 
+async def test_logs_that_are_removed_while_they_are_listed(bench: Bench) -> None:
+    job = await bench.submit("pass")
+    logs = record_path(bench, (await bench.ended(job.uid)).uid).parent / "logs"
+    over = threading.Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            for rank in range(1, 20):
+                (logs / f"worker-{rank}.1/ranks/x/attempt_0/0").mkdir(parents=True, exist_ok=True)
+                (logs / f"worker-{rank}.1/ranks/x/attempt_0/0/stdout.log").touch()
+            for rank in range(1, 20):
+                shutil.rmtree(logs / f"worker-{rank}.1")
+
+    user = threading.Thread(target=come_and_go)
+    user.start()
+    try:
+        assert all([await bench.engine.log_files(job.uid) for _ in range(100)])
+    finally:
+        over.set()
+        user.join()
+
+
 async def test_logs_that_are_removed_while_it_runs(bench: Bench) -> None:
     job = await bench.submit(WAIT + "print('on')", torchrun={"proc_per_node": 1})
     await bench.running(job.uid)
-    await eventually(lambda: any((record_path(bench, job.uid).parent / "logs").rglob("stdout.log")), 40)
+    await eventually(lambda: ranks_write(record_path(bench, job.uid).parent), 40)
     shutil.rmtree(record_path(bench, job.uid).parent / "logs")
     (bench.root / "enough").touch()
     assert (await bench.ended(job.uid)).phase == "Succeeded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 from pathlib import Path
 from typing import Any
@@ -45,9 +46,9 @@ def alive(pids: set[int]) -> set[int]:
     """Return those that run, of which any thread does."""
     found = set()
     for pid in pids:
-        for thread in Path(f"/proc/{pid}/task").glob("*"):
+        for thread in glob.glob(f"/proc/{pid}/task/*"):  # noqa: PTH207  (`Path.glob` fails when a process ends meanwhile)
             try:
-                state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+                state = Path(thread, "stat").read_text().rpartition(")")[2].split()[0]
             except OSError:
                 continue
             if state != "Z":

@@ -6,6 +6,7 @@ torchrun off, `container.log`. Standard library only.
 
 from __future__ import annotations
 
+import glob
 import re
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -52,7 +53,7 @@ class FoundLog(NamedTuple):
 def find_logs(files: JobFiles) -> list[FoundLog]:
     """Return all log files of a job: by replica, attempt, launcher first, then ranks."""
     found: list[FoundLog] = []
-    for directory in files.logs.glob("*.*"):
+    for directory in matching(files.logs, "*.*"):
         replica, _, number = directory.name.rpartition(".")
         if number.isdecimal():
             found += logs_of_attempt(files, replica, int(number))
@@ -67,13 +68,21 @@ def logs_of_attempt(files: JobFiles, replica: str, attempt: int) -> list[FoundLo
         found.append(FoundLog(directory / "launcher.log", replica, attempt, "launcher", "both"))
     if (directory / "container.log").exists():
         found.append(FoundLog(directory / "container.log", replica, attempt, "container", "both"))
-    for path in directory.glob("ranks/*/attempt_*/*/std*.log"):
+    for path in matching(directory, "ranks/*/attempt_*/*/std*.log"):
         restart = path.parent.parent.name.removeprefix("attempt_")
         rank = path.parent.name
         if rank.isdecimal() and restart.isdecimal() and path.name in _OUTPUTS:
             output = _OUTPUTS[path.name]
             found.append(FoundLog(path, replica, attempt, "rank", output, int(rank), int(restart)))
     return sorted(found, key=_order)
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """Return what matches below a folder; unlike other errors, what is removed meanwhile does not count as one."""
+    try:
+        return list(folder.glob(pattern))
+    except FileNotFoundError:
+        return [folder / path for path in glob.glob(pattern, root_dir=folder)]  # noqa: PTH207
 
 
 def _order(log: FoundLog) -> tuple[object, ...]:

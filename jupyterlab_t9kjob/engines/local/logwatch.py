@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from ...logs import index
-from .logfiles import INDEX_SUFFIX
+from .logfiles import INDEX_SUFFIX, matching
 
 
 class LogWatch:
@@ -55,7 +55,7 @@ class LogWatch:
 
     def _discover(self, ranks: Path) -> None:
         if self._run is None:
-            self._run = next(iter(ranks.glob("*_*")), None)
+            self._run = next(iter(matching(ranks, "*_*")), None)
             if self._run is None:
                 return
         while (self._run / f"attempt_{self.worker_restarts + 1}").exists():
@@ -66,9 +66,9 @@ class LogWatch:
     def _add_files(self, attempt: Path) -> None:
         known = any(path.parent.parent == attempt for path in self._files)
         # torchrun makes the directories of all ranks before the first file.
-        if known or next(attempt.glob("*/stdout.log"), None) is None:
+        if known or not matching(attempt, "*/stdout.log"):
             return
-        for path in attempt.glob("[0-9]*"):
+        for path in matching(attempt, "[0-9]*"):
             for name in ("stdout.log", "stderr.log"):
                 self._files[path / name] = _IndexedFile(path / name)
 

@@ -431,13 +431,15 @@ async def test_a_kernel_whose_python_hangs(place: Place, kernelspec: Any, monkey
 def living_in_session(session: int) -> list[str]:
     """Return the processes of a session that have not ended."""
     found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
         try:
-            fields = entry.read_text().rpartition(")")[2].split()
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(fields[3]) == session and fields[0] != "Z":
-            found.append(entry.parent.name)
+            found.append(entry.name)
     return found
 
 
