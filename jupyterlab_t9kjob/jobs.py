@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from .core.engine import Engine, EngineInfo, Listener, LogFile, Prepare, Preview
+from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
+from .core.lab import Lab
 from .core.spec import JobSpec, numbered
 
-Admit = Callable[[JobSpec], Awaitable[Prepare]]
+Admit = Callable[[JobSpec, str], Awaitable[Prepare]]
+"""Refuses a spec that certainly can't run on an engine."""
 
 RERUN_TRIES = 20
 
@@ -128,17 +130,47 @@ class JobService:
         engine, uid = self._find(ident)
         return await engine.log_files(uid)
 
-    async def preview(self, spec: JobSpec, engine: str, namespace: str) -> Preview:
-        """Render and check a spec without creating anything."""
-        return await self._engine(engine).preview(spec, namespace)
+    async def look_at_logs(self, ident: str) -> Callable[[], None]:
+        """Keep a job's logs up to date as long as somebody looks; returns how to stop that."""
+        engine, uid = self._find(ident)
+        return await engine.look_at_logs(uid)
+
+    async def lab(self, engine: str) -> Lab | None:
+        """Return what an engine's jobs inherit from the lab."""
+        return await self._engine(engine).lab()
+
+    async def volumes(self, engine: str, namespace: str) -> list[Volume]:
+        """Return the volumes that a job can have."""
+        return await self._engine(engine).volumes(namespace)
+
+    async def refresh(self) -> None:
+        """Let every engine look again at what there is and what may be done."""
+        await asyncio.gather(*(engine.refresh() for engine in self._engines.values()))
+
+    async def preview(
+        self, spec: JobSpec, engine: str, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        return await self._engine(engine).preview(spec, namespace, edited=edited, dry_run=dry_run)
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
-    async def create(self, spec: JobSpec, *, engine: str, namespace: str, request_id: str, admit: Admit) -> Job:
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        engine: str,
+        namespace: str,
+        request_id: str,
+        admit: Admit,
+        edited: Edited | None = None,
+    ) -> Job:
         """Create a job; the same `request_id` again, even at the same moment, returns the first one.
 
         Parameters
         ----------
+        edited
+            The manifest that is submitted instead of the spec's own.
         admit
             Refuses what certainly can't run; returns what prepares the rest.
         """
@@ -148,8 +180,8 @@ class JobService:
             known = await chosen.created_by(request_id)
             if known is not None:
                 return known
-            prepare = await admit(spec)
-            return await chosen.create(spec, namespace=namespace, request_id=request_id, prepare=prepare)
+            prepare = await admit(spec, engine)
+            return await chosen.create(spec, namespace=namespace, request_id=request_id, edited=edited, prepare=prepare)
 
         key = (engine, request_id)
         task = self._creating.get(key)
@@ -180,7 +212,7 @@ class JobService:
         if "rerun" not in old.actions:
             message = f"The record of {old.name} can't be read, so it can't be run again."
             raise Conflict(message, hint="Submit it anew.")
-        prepare = await admit(old.spec)
+        prepare = await admit(old.spec, old.engine)
         engine = self._engine(old.engine)
         taken = {job.name for job in await engine.jobs()} | {old.name}
         for _ in range(RERUN_TRIES):

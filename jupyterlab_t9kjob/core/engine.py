@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
@@ -22,6 +22,9 @@ from .job import (
     Replica,
 )
 from .spec import JobSpec, Model
+
+if TYPE_CHECKING:
+    from .lab import Lab
 
 
 class Capability(Model):
@@ -57,6 +60,38 @@ class Machine(Model):
     devices_problem: str | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
 
 
+class ClusterInfo(Model):
+    """The cluster of an engine, as this server's account sees it."""
+
+    server: str = Field(description="Host of the API server, without credentials.")
+    context: str | None = Field(None, description="The kubeconfig's; null in a pod.")
+    version: str | None = Field(None, description="The API server's.")
+    found: str = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
+    rights: dict[str, Capability] = Field(
+        default_factory=dict,
+        description="What the account may do: create_jobs, delete_jobs, change_jobs, list_pods, read_logs, list_events,"
+        " list_volumes, list_namespaces; each with the reason where it may not.",
+    )
+    stale_since: float | None = Field(
+        None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."
+    )
+    stale_reason: str | None = None
+    image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
+
+
+class Volume(Model):
+    """A PersistentVolumeClaim, as the form offers it."""
+
+    claim: str
+    access_modes: list[str] = Field(default_factory=list)
+    capacity: str | None = None
+    phase: str | None = Field(None, description="Bound, Pending, Lost.")
+    storage_class: str | None = None
+    lab_path: str | None = Field(None, description="Where this lab has it mounted.")
+    mount_path: str | None = Field(None, description="Where jobs get it by default.")
+    sub_path: str | None = None
+
+
 class EngineInfo(Model):
     """An engine as found: available or why not, and what it can do."""
 
@@ -68,6 +103,7 @@ class EngineInfo(Model):
     default_namespace: str = ""
     capabilities: dict[str, Capability] = Field(default_factory=dict)
     machine: Machine | None = None
+    cluster: ClusterInfo | None = None
     grace_seconds: float | None = Field(
         None, description="How long processes that are asked to end have for it before they are killed."
     )
@@ -94,7 +130,7 @@ class Preview(Model):
 
     command: str = Field(description="As one would type it, one option a line.")
     environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
-    manifest: dict[str, Any] | None = None
+    manifest: str | None = Field(None, description="YAML, as it would be submitted.")
     summary: str = Field(description="“2 processes on this machine”.")
     checks: list[Check] = Field(default_factory=list)
 
@@ -119,6 +155,22 @@ class LogFile:
     path: Path
     index: Path | None
     cuts: Path | None = None
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A manifest that a user wrote or changed by hand; it is submitted as it is.
+
+    Attributes
+    ----------
+    manifest
+        As edited.
+    text
+        The same as YAML text.
+    """
+
+    manifest: dict[str, Any]
+    text: str
 
 
 Listener = Callable[[str, JobSummary | None], None]
@@ -168,8 +220,33 @@ class Engine(Protocol):
     async def log_files(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""
 
-    async def preview(self, spec: JobSpec, namespace: str) -> Preview:
-        """Render and check a spec without creating anything."""
+    async def look_at_logs(self, uid: str) -> Callable[[], None]:
+        """Keep a job's logs up to date as long as somebody looks; returns how to stop that.
+
+        Where logs have to be fetched, those of jobs that have ended are here when this returns.
+        """
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec without creating anything.
+
+        Parameters
+        ----------
+        edited
+            The manifest that is submitted instead of the spec's own.
+        dry_run
+            Ask the cluster as well.
+        """
+
+    async def lab(self) -> Lab | None:
+        """Return what jobs inherit from the lab; None where they simply run beside it."""
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
+
+    async def refresh(self) -> None:
+        """Look again at what there is and what this account may do."""
 
     async def created_by(self, request_id: str) -> Job | None:
         """Return the job that this request has created, also through another server; None if it has not."""
@@ -180,10 +257,14 @@ class Engine(Protocol):
         *,
         namespace: str,
         request_id: str,
+        edited: Edited | None = None,
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Create a job; the same `request_id` again returns the first one."""
+        """Create a job; the same `request_id` again returns the first one.
+
+        With `edited` that manifest is submitted; the spec is what it says.
+        """
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
         """Stop, pause, resume or delete; what is asked for shows as `pending_action`.

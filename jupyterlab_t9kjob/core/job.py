@@ -138,6 +138,7 @@ class Job(JobSummary):
     log_dir_paths: list[str | None] = Field(default_factory=list)
     log_location: str | None = Field(None, description="Directory that keeps the log files.")
     failure: Failure | None = None
+    tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for it.")
     request_id: str | None = None
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
 
@@ -154,6 +155,28 @@ class Attempt(Model):
     restart: int | None = Field(
         None, description="Which of the counted restarts began it; null where none did, as at first and after a pause."
     )
+
+
+class PodMount(Model):
+    """A volume as a container of a pod has it."""
+
+    path: str
+    source: str = Field(description="In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.")
+    sub_path: str | None = None
+    read_only: bool = False
+
+
+class Pod(Model):
+    """A replica's pod as it really is: what the cluster has made of what was asked for."""
+
+    name: str
+    uid: str
+    created_at: Time
+    ip: str | None = None
+    image: str | None = Field(None, description="Of the training container.")
+    command: list[str] = Field(default_factory=list, description="Its command and arguments.")
+    mounts: list[PodMount] = Field(default_factory=list)
+    device: Device | None = Field(None, description="Accelerators that it was given or asks for.")
 
 
 class Replica(Model):
@@ -174,6 +197,8 @@ class Replica(Model):
     ended_at: Time | None = None
     exit_code: int | None = None
     attempts: list[Attempt] = Field(default_factory=list)
+    reason: Reason | None = Field(None, description="Why it waits or failed, where there is more to say than `status`.")
+    pod: Pod | None = Field(None, description="Null on one machine, and while there is none.")
 
 
 class Event(Model):
@@ -184,7 +209,18 @@ class Event(Model):
     reason: str
     message: str
     replica: str | None = None
+    object: str | None = Field(None, description="In a cluster what it happened to: “Pod train-1-worker-0”.")
     count: int = 1
+    first_time: Time | None = Field(None, description="Of the first of those that are folded.")
+
+
+class MissingSpan(Model):
+    """A part of a log that was lost before anybody could keep it."""
+
+    sentence: str = Field(description="What is not here and why.")
+    offset: int = Field(description="Where in the file it would be.")
+    since: Time | None = None
+    until: Time | None = None
 
 
 class LogStream(Model):
@@ -196,8 +232,9 @@ class LogStream(Model):
     id: str = Field(description="“worker-0.1.rank-0.out”: replica, attempt, source, file.")
     replica: str
     attempt: int
-    source: Literal["rank", "launcher", "container"]
+    source: Literal["rank", "launcher", "container", "init"]
     output: Literal["stdout", "stderr", "both"] = "both"
+    container: str | None = Field(None, description="A pod's container, where it is not the training one.")
     local_rank: int | None = None
     rank: int | None = Field(None, description="Global rank, once torchrun has told it.")
     worker_restart: int = Field(0, description="torchrun's own restart count within the attempt.")
@@ -206,7 +243,8 @@ class LogStream(Model):
     first_time: Time | None = None
     last_time: Time | None = None
     complete: bool = Field(False, description="Nothing more will be written.")
-    missing: str | None = Field(None, description="What is not here and why, in words.")
+    missing: list[MissingSpan] = Field(default_factory=list, description="What is not here.")
+    waiting: str | None = Field(None, description="Why nothing comes yet, a sentence.")
 
 
 class ManifestView(Model):

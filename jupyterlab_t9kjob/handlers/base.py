@@ -36,6 +36,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Awaitable[None]])
 AUTH_RESOURCE = "t9kjob"
 MAX_BODY = 1024 * 1024
 MAX_MESSAGE = 256 * 1024
+_SAID = ("message", "reason", "field", "hint", "verbatim", "line", "column")
 
 
 def guarded(method: Verb) -> Verb:
@@ -93,12 +94,12 @@ class Answers(ExtensionHandlerMixin, _Handler):
         error = kwargs.get("exc_info", (None, None, None))[1]
         if isinstance(error, JobError):
             self.set_status(error.status)
-            body = {name: getattr(error, name) for name in ("message", "reason", "field", "hint", "verbatim")}
+            body = {name: getattr(error, name, None) for name in _SAID}
         else:
             message = getattr(error, "log_message", None) or responses.get(status_code, "Unknown error")
             if status_code >= 500:
                 message = "The server extension failed at this; its log says how."
-            body = {"message": message, "reason": None, "field": None, "hint": None, "verbatim": None}
+            body = {**dict.fromkeys(_SAID), "message": message}
         self.say({**body, "traceback": None})
 
     def _answers(self, verb: str) -> bool:

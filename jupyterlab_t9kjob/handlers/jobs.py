@@ -26,6 +26,15 @@ class EnginesHandler(ApiHandler):
         services = await self.app.services()
         self.reply(EngineList(engines=await services.jobs.engines()))
 
+    @guarded
+    async def post(self) -> None:
+        """Look again at what there is and what may be done."""
+        from .messages import EngineList
+
+        services = await self.app.services()
+        await services.jobs.refresh()
+        self.reply(EngineList(engines=await services.jobs.engines()))
+
 
 class JobsHandler(ApiHandler):
     """``jobs``."""

@@ -29,3 +29,16 @@ class PreviewHandler(ApiHandler):
         request = self.read(PreviewRequest)
         services = await self.app.services()
         self.reply(await services.launch.preview(request))
+
+
+class ManifestTextHandler(ApiHandler):
+    """``launch/manifest``."""
+
+    @guarded
+    async def post(self) -> None:
+        """Return the form that a manifest amounts to."""
+        from ..launch.model import ReadManifestRequest
+
+        request = self.read(ReadManifestRequest)
+        services = await self.app.services()
+        self.reply(await services.launch.read_manifest(request))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from ..core.engine import EngineInfo
+from ..core.engine import EngineInfo, Volume
 from ..core.job import EngineName, Event, Job, JobSummary, LogStream, Replica, Time
 from ..core.spec import JobSpec, Model
 from ..logs.model import Cursor, LogHit, LogLine
@@ -25,6 +25,15 @@ class CreateJob(Model):
     request_id: RequestId
     dry_run: bool = False
     path: str | None = Field(None, description="The file that was clicked (a notebook's source).")
+    manifest: str | None = Field(
+        None, description="YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing."
+    )
+
+
+class VolumeList(Model):
+    """The PVCs of a namespace."""
+
+    volumes: list[Volume]
 
 
 class JobPage(Model):
@@ -73,6 +82,8 @@ class ApiError(Model):
     message: str
     reason: str | None = None
     field: str | None = Field(None, description="JSON pointer into the request.")
+    line: int | None = Field(None, description="Where in a text that was sent, from 1.")
+    column: int | None = None
     hint: str | None = None
     verbatim: str | None = None
     traceback: str | None = Field(None, description="Always empty; Jupyter's own clients read it.")

@@ -7,6 +7,7 @@ import re
 from tornado.web import RequestHandler
 
 from .base import UnknownRoute
+from .cluster import VolumesHandler
 from .downloads import LogArchiveHandler, LogFileHandler
 from .jobs import (
     ActionHandler,
@@ -17,7 +18,7 @@ from .jobs import (
     ManifestHandler,
     ReplicasHandler,
 )
-from .launch import PrefillHandler, PreviewHandler
+from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
 from .stream import StreamHandler
 from .tensorboard import (
@@ -42,6 +43,8 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "stream": StreamHandler,
     "launch/prefill": PrefillHandler,
     "launch/preview": PreviewHandler,
+    "launch/manifest": ManifestTextHandler,
+    "cluster/volumes": VolumesHandler,
     "tensorboards": TensorBoardsHandler,
     "tensorboards/{id}": TensorBoardHandler,
     "tensorboards/{id}/restart": TensorBoardRestartHandler,

@@ -144,6 +144,29 @@ class PreviewRequest(Model):
     namespace: str = ""
     spec: JobSpec
     path: str | None = Field(None, description="The file the form was opened for.")
+    manifest: str | None = Field(
+        None, description="YAML that the user has edited: it is what would be submitted, and `spec` counts for nothing."
+    )
+    dry_run: bool = Field(False, description="Ask the cluster as well.")
+
+
+class ReadManifestRequest(Model):
+    """Ask what a manifest amounts to: one that was pasted, opened from a file, or edited."""
+
+    text: str = Field(description="YAML or JSON.")
+    engine: EngineName | None = Field(None, description="Where it is to run; null: where its kind does.")
+    namespace: str = ""
+
+
+class ReadManifest(Model):
+    """A manifest as a form: what became of it, and what would be lost without its text."""
+
+    engine: EngineName
+    namespace: str
+    spec: JobSpec
+    manifest: str = Field(description="YAML as it would be submitted as edited, in the cluster's dialect.")
+    notes: list[Check] = Field(description="What was mended, assumed, kept or migrated.")
+    lost: list[Check] = Field(description="What the form can't say and would drop; empty if nothing.")
 
 
 class LaunchPreview(Preview):

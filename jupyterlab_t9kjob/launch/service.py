@@ -13,7 +13,16 @@ from ..paths import ContentsRoot
 from . import prefill
 from .checks import check, log_directories, unfilled
 from .kernels import Kernels
-from .model import Kernel, LaunchPreview, Prefill, PrefillRequest, PreviewRequest, ScriptInfo
+from .model import (
+    Kernel,
+    LaunchPreview,
+    Prefill,
+    PrefillRequest,
+    PreviewRequest,
+    ReadManifest,
+    ReadManifestRequest,
+    ScriptInfo,
+)
 from .notebook import write_script
 from .script import FIELD
 from .source import Source, read_source
@@ -109,7 +118,7 @@ class Launch:
         found.sort(key=lambda line: order.index(line.level))
         return LaunchPreview(**{**dict(engine), "checks": found, "kernel": kernel})
 
-    async def admit(self, spec: JobSpec) -> Prepare:
+    async def admit(self, spec: JobSpec, _engine: str) -> Prepare:
         """Refuse a job that certainly can't run; what is returned writes a notebook's script.
 
         Raises
@@ -132,6 +141,16 @@ class Launch:
                 await asyncio.to_thread(write_script, source.path, source.converted)
 
         return prepare
+
+    async def read_manifest(self, request: ReadManifestRequest) -> ReadManifest:
+        """Return the form that a manifest amounts to, and what it would lose.
+
+        Raises
+        ------
+        ManifestError
+            If it can't be read.
+        """
+        raise NotImplementedError
 
     async def _clicked(self, path: str | None) -> Source | None:
         """Read the file that a form is for, if it is for one."""

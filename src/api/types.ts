@@ -14,6 +14,24 @@ export interface paths {
         /** Engines found and what they can do */
         get: operations["listEngines"];
         put?: never;
+        /** Look again at what there is and what may be done */
+        post: operations["refreshEngines"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/cluster/volumes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** PVCs that a job can have */
+        get: operations["listVolumes"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -227,6 +245,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/launch/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** From a manifest's text to a form and what it would lose */
+        post: operations["readManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/tensorboards": {
         parameters: {
             query?: never;
@@ -356,6 +391,17 @@ export interface components {
              */
             field: string | null;
             /**
+             * Line
+             * @description Where in a text that was sent, from 1.
+             * @default null
+             */
+            line: number | null;
+            /**
+             * Column
+             * @default null
+             */
+            column: number | null;
+            /**
              * Hint
              * @default null
              */
@@ -454,6 +500,58 @@ export interface components {
             link: components["schemas"]["Link"] | null;
         };
         /**
+         * ClusterInfo
+         * @description The cluster of an engine, as this server's account sees it.
+         */
+        ClusterInfo: {
+            /**
+             * Server
+             * @description Host of the API server, without credentials.
+             */
+            server: string;
+            /**
+             * Context
+             * @description The kubeconfig's; null in a pod.
+             * @default null
+             */
+            context: string | null;
+            /**
+             * Version
+             * @description The API server's.
+             * @default null
+             */
+            version: string | null;
+            /**
+             * Found
+             * @description What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.
+             */
+            found: string;
+            /**
+             * Rights
+             * @description What the account may do: create_jobs, delete_jobs, change_jobs, list_pods, read_logs, list_events, list_volumes, list_namespaces; each with the reason where it may not.
+             */
+            rights: {
+                [key: string]: components["schemas"]["Capability"];
+            };
+            /**
+             * Stale Since
+             * @description Since when changes may have been missed, seconds since the epoch; null while all is well.
+             * @default null
+             */
+            stale_since: number | null;
+            /**
+             * Stale Reason
+             * @default null
+             */
+            stale_reason: string | null;
+            /**
+             * Image
+             * @description The lab's own, which new jobs get if its Python has torch.
+             * @default null
+             */
+            image: string | null;
+        };
+        /**
          * ClusterTensorBoard
          * @description A TensorBoard that the platform itself runs beside the job.
          */
@@ -507,6 +605,12 @@ export interface components {
              * @default null
              */
             path?: string | null;
+            /**
+             * Manifest
+             * @description YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing.
+             * @default null
+             */
+            manifest?: string | null;
         };
         /**
          * Debug
@@ -707,6 +811,8 @@ export interface components {
             };
             /** @default null */
             machine: components["schemas"]["Machine"] | null;
+            /** @default null */
+            cluster: components["schemas"]["ClusterInfo"] | null;
             /**
              * Grace Seconds
              * @description How long processes that are asked to end have for it before they are killed.
@@ -835,10 +941,22 @@ export interface components {
              */
             replica: string | null;
             /**
+             * Object
+             * @description In a cluster what it happened to: “Pod train-1-worker-0”.
+             * @default null
+             */
+            object: string | null;
+            /**
              * Count
              * @default 1
              */
             count: number;
+            /**
+             * First Time
+             * @description Of the first of those that are folded.
+             * @default null
+             */
+            first_time: number | null;
         };
         /**
          * EventList
@@ -1123,6 +1241,12 @@ export interface components {
             log_location: string | null;
             /** @default null */
             failure: components["schemas"]["Failure"] | null;
+            /**
+             * Tensorboard Url
+             * @description Page of the TensorBoard that the platform runs for it.
+             * @default null
+             */
+            tensorboard_url: string | null;
             /**
              * Request Id
              * @default null
@@ -1520,11 +1644,10 @@ export interface components {
             };
             /**
              * Manifest
+             * @description YAML, as it would be submitted.
              * @default null
              */
-            manifest: {
-                [key: string]: unknown;
-            } | null;
+            manifest: string | null;
             /**
              * Summary
              * @description “2 processes on this machine”.
@@ -1777,13 +1900,19 @@ export interface components {
              * Source
              * @enum {string}
              */
-            source: "rank" | "launcher" | "container";
+            source: "rank" | "launcher" | "container" | "init";
             /**
              * Output
              * @default both
              * @enum {string}
              */
             output: "stdout" | "stderr" | "both";
+            /**
+             * Container
+             * @description A pod's container, where it is not the training one.
+             * @default null
+             */
+            container: string | null;
             /**
              * Local Rank
              * @default null
@@ -1830,10 +1959,15 @@ export interface components {
             complete: boolean;
             /**
              * Missing
-             * @description What is not here and why, in words.
+             * @description What is not here.
+             */
+            missing: components["schemas"]["MissingSpan"][];
+            /**
+             * Waiting
+             * @description Why nothing comes yet, a sentence.
              * @default null
              */
-            missing: string | null;
+            waiting: string | null;
         };
         /**
          * LogStreamList
@@ -1905,6 +2039,32 @@ export interface components {
             current: {
                 [key: string]: unknown;
             } | null;
+        };
+        /**
+         * MissingSpan
+         * @description A part of a log that was lost before anybody could keep it.
+         */
+        MissingSpan: {
+            /**
+             * Sentence
+             * @description What is not here and why.
+             */
+            sentence: string;
+            /**
+             * Offset
+             * @description Where in the file it would be.
+             */
+            offset: number;
+            /**
+             * Since
+             * @default null
+             */
+            since: number | null;
+            /**
+             * Until
+             * @default null
+             */
+            until: number | null;
         };
         /**
          * Mount
@@ -1996,6 +2156,67 @@ export interface components {
              * @description Contents API or absolute paths.
              */
             paths?: string[];
+        };
+        /**
+         * Pod
+         * @description A replica's pod as it really is: what the cluster has made of what was asked for.
+         */
+        Pod: {
+            /** Name */
+            name: string;
+            /** Uid */
+            uid: string;
+            /**
+             * Created At
+             * @description Seconds since the epoch, UTC.
+             */
+            created_at: number;
+            /**
+             * Ip
+             * @default null
+             */
+            ip: string | null;
+            /**
+             * Image
+             * @description Of the training container.
+             * @default null
+             */
+            image: string | null;
+            /**
+             * Command
+             * @description Its command and arguments.
+             */
+            command: string[];
+            /** Mounts */
+            mounts: components["schemas"]["PodMount"][];
+            /**
+             * @description Accelerators that it was given or asks for.
+             * @default null
+             */
+            device: components["schemas"]["Device"] | null;
+        };
+        /**
+         * PodMount
+         * @description A volume as a container of a pod has it.
+         */
+        PodMount: {
+            /** Path */
+            path: string;
+            /**
+             * Source
+             * @description In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.
+             */
+            source: string;
+            /**
+             * Sub Path
+             * @default null
+             */
+            sub_path: string | null;
+            /**
+             * Read Only
+             * @default false
+             */
+            read_only: boolean;
         };
         /**
          * Prefill
@@ -2097,6 +2318,18 @@ export interface components {
              * @default null
              */
             path?: string | null;
+            /**
+             * Manifest
+             * @description YAML that the user has edited: it is what would be submitted, and `spec` counts for nothing.
+             * @default null
+             */
+            manifest?: string | null;
+            /**
+             * Dry Run
+             * @description Ask the cluster as well.
+             * @default false
+             */
+            dry_run?: boolean;
         };
         /**
          * Progress
@@ -2209,6 +2442,57 @@ export interface components {
             lines?: number;
         };
         /**
+         * ReadManifest
+         * @description A manifest as a form: what became of it, and what would be lost without its text.
+         */
+        ReadManifest: {
+            /**
+             * Engine
+             * @enum {string}
+             */
+            engine: "local" | "t9k" | "kubeflow";
+            /** Namespace */
+            namespace: string;
+            spec: components["schemas"]["JobSpec"];
+            /**
+             * Manifest
+             * @description YAML as it would be submitted as edited, in the cluster's dialect.
+             */
+            manifest: string;
+            /**
+             * Notes
+             * @description What was mended, assumed, kept or migrated.
+             */
+            notes: components["schemas"]["Check"][];
+            /**
+             * Lost
+             * @description What the form can't say and would drop; empty if nothing.
+             */
+            lost: components["schemas"]["Check"][];
+        };
+        /**
+         * ReadManifestRequest
+         * @description Ask what a manifest amounts to: one that was pasted, opened from a file, or edited.
+         */
+        ReadManifestRequest: {
+            /**
+             * Text
+             * @description YAML or JSON.
+             */
+            text: string;
+            /**
+             * Engine
+             * @description Where it is to run; null: where its kind does.
+             * @default null
+             */
+            engine?: ("local" | "t9k" | "kubeflow") | null;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+        };
+        /**
          * Reason
          * @description Why something is as it is: for programs, for people, and what to do about it.
          */
@@ -2300,6 +2584,16 @@ export interface components {
             exit_code: number | null;
             /** Attempts */
             attempts: components["schemas"]["Attempt"][];
+            /**
+             * @description Why it waits or failed, where there is more to say than `status`.
+             * @default null
+             */
+            reason: components["schemas"]["Reason"] | null;
+            /**
+             * @description Null on one machine, and while there is none.
+             * @default null
+             */
+            pod: components["schemas"]["Pod"] | null;
         };
         /**
          * ReplicaList
@@ -3149,6 +3443,57 @@ export interface components {
              */
             type: "unfollow";
         };
+        /**
+         * Volume
+         * @description A PersistentVolumeClaim, as the form offers it.
+         */
+        Volume: {
+            /** Claim */
+            claim: string;
+            /** Access Modes */
+            access_modes: string[];
+            /**
+             * Capacity
+             * @default null
+             */
+            capacity: string | null;
+            /**
+             * Phase
+             * @description Bound, Pending, Lost.
+             * @default null
+             */
+            phase: string | null;
+            /**
+             * Storage Class
+             * @default null
+             */
+            storage_class: string | null;
+            /**
+             * Lab Path
+             * @description Where this lab has it mounted.
+             * @default null
+             */
+            lab_path: string | null;
+            /**
+             * Mount Path
+             * @description Where jobs get it by default.
+             * @default null
+             */
+            mount_path: string | null;
+            /**
+             * Sub Path
+             * @default null
+             */
+            sub_path: string | null;
+        };
+        /**
+         * VolumeList
+         * @description The PVCs of a namespace.
+         */
+        VolumeList: {
+            /** Volumes */
+            volumes: components["schemas"]["Volume"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -3161,6 +3506,7 @@ export type ApiError = components['schemas']['ApiError'];
 export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
 export type Check = components['schemas']['Check'];
+export type ClusterInfo = components['schemas']['ClusterInfo'];
 export type ClusterTensorBoard = components['schemas']['ClusterTensorBoard'];
 export type ClusterTensorBoardInput = components['schemas']['ClusterTensorBoardInput'];
 export type CreateJob = components['schemas']['CreateJob'];
@@ -3207,10 +3553,13 @@ export type LogStreamList = components['schemas']['LogStreamList'];
 export type LogStreams = components['schemas']['LogStreams'];
 export type Machine = components['schemas']['Machine'];
 export type ManifestView = components['schemas']['ManifestView'];
+export type MissingSpan = components['schemas']['MissingSpan'];
 export type Mount = components['schemas']['Mount'];
 export type MountInput = components['schemas']['MountInput'];
 export type NotebookInfo = components['schemas']['NotebookInfo'];
 export type OpenTensorBoard = components['schemas']['OpenTensorBoard'];
+export type Pod = components['schemas']['Pod'];
+export type PodMount = components['schemas']['PodMount'];
 export type Prefill = components['schemas']['Prefill'];
 export type PrefillRequest = components['schemas']['PrefillRequest'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
@@ -3218,6 +3567,8 @@ export type Progress = components['schemas']['Progress'];
 export type Quantity = components['schemas']['Quantity'];
 export type QuantityInput = components['schemas']['QuantityInput'];
 export type ReadLog = components['schemas']['ReadLog'];
+export type ReadManifest = components['schemas']['ReadManifest'];
+export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
 export type Reason = components['schemas']['Reason'];
 export type Replica = components['schemas']['Replica'];
 export type ReplicaList = components['schemas']['ReplicaList'];
@@ -3254,6 +3605,8 @@ export type TorchInfo = components['schemas']['TorchInfo'];
 export type Torchrun = components['schemas']['Torchrun'];
 export type TorchrunInput = components['schemas']['TorchrunInput'];
 export type UnfollowLog = components['schemas']['UnfollowLog'];
+export type Volume = components['schemas']['Volume'];
+export type VolumeList = components['schemas']['VolumeList'];
 export type $defs = Record<string, never>;
 export interface operations {
     listEngines: {
@@ -3294,6 +3647,130 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    refreshEngines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EngineList"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listVolumes: {
+        parameters: {
+            query?: {
+                engine?: string;
+                namespace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VolumeList"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4203,6 +4680,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LaunchPreview"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadManifestRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReadManifest"];
                 };
             };
             /** @description Malformed */

@@ -28,6 +28,7 @@ export function fullJob(changes: Partial<Job> = {}): Job {
     log_dir_paths: [],
     log_location: null,
     failure: null,
+    tensorboard_url: null,
     request_id: null,
     rerun_of: null,
     ...changes
@@ -111,6 +112,8 @@ export function someReplica(changes: Partial<Replica> = {}): Replica {
     started_at: 1001,
     ended_at: null,
     exit_code: null,
+    reason: null,
+    pod: null,
     attempts: [
       {
         number: 1,

@@ -32,7 +32,9 @@ export function someStream(
     first_time: null,
     last_time: null,
     complete: false,
-    missing: null,
+    missing: [],
+    waiting: null,
+    container: null,
     ...changes
   };
 }

@@ -165,6 +165,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
           restart_always: { supported: false, reason: 'It would never end.' }
         },
         grace_seconds: 10,
+        cluster: null,
         machine: {
           hostname: 'lab',
           cpus: 8,

@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 
-from jupyterlab_t9kjob.core.engine import Capability, EngineInfo, Listener, LogFile, Prepare, Preview
+from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
@@ -77,7 +77,19 @@ class FakeEngine:
         await self.job(uid)
         return [sized(file) for file in self.streams.get(uid, {}).values()]
 
-    async def preview(self, spec: JobSpec, namespace: str) -> Preview:
+    async def look_at_logs(self, uid: str):
+        await self.job(uid)
+        return lambda: None
+
+    async def lab(self) -> None:
+        return None
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        return []
+
+    async def refresh(self) -> None: ...
+
+    async def preview(self, spec: JobSpec, namespace: str, **_more: object) -> Preview:
         return Preview(command="torchrun", summary="1 process on this machine")
 
     async def created_by(self, request_id: str) -> Job | None:
@@ -89,6 +101,7 @@ class FakeEngine:
         *,
         namespace: str,
         request_id: str,
+        edited: Edited | None = None,
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
@@ -192,7 +205,7 @@ class FakeLaunch:
         self.admitted: list[JobSpec] = []
         self.refusal: Exception | None = None
 
-    async def admit(self, spec: JobSpec) -> Prepare:
+    async def admit(self, spec: JobSpec, engine: str) -> Prepare:
         if self.refusal is not None:
             raise self.refusal
 

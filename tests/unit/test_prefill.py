@@ -68,7 +68,7 @@ class OneEngine:
             for name in self.names
         ]
 
-    async def preview(self, spec: JobSpec, _namespace: str) -> Preview:
+    async def preview(self, spec: JobSpec, _namespace: str, **_more: Any) -> Preview:
         return Preview(command="cd /", summary="2 processes on this machine")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ...core.disk import trouble_of
-from ...core.engine import Check, EngineInfo, Listener, LogFile, Prepare, Preview
+from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.spec import JobSpec
@@ -185,8 +185,27 @@ class LocalEngine:
 
     # --- creating ----------------------------------------------------------------------------
 
-    async def preview(self, spec: JobSpec, namespace: str) -> Preview:
+    async def look_at_logs(self, uid: str) -> Callable[[], None]:
+        """Do nothing: every line is on this disk as it is written."""
+        self._store.get(uid)
+        return lambda: None
+
+    async def lab(self) -> None:
+        """Return nothing: jobs run beside the lab."""
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        """Return none: jobs see the same disks as the lab."""
+        return []
+
+    async def refresh(self) -> None:
+        """Do nothing: what there is is looked at every time."""
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
         """Render and check a spec without creating anything."""
+        if edited is not None:
+            raise _no_manifest()
         try:
             interpreters = await self._interpreters(spec)
         except FieldError as error:
@@ -215,6 +234,7 @@ class LocalEngine:
         *,
         namespace: str,
         request_id: str,
+        edited: Edited | None = None,
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
@@ -229,6 +249,8 @@ class LocalEngine:
         Unavailable
             If the engine or the disk can't be used.
         """
+        if edited is not None:
+            raise _no_manifest()
         await self._demand_home()
         interpreters = await self._interpreters(spec)
         what = "The job could not be written"
@@ -432,3 +454,9 @@ class LocalEngine:
             log_bytes=self._settings.log_bytes,
             devices=self._pool.plan(),
         )
+
+
+def _no_manifest() -> FieldError:
+    return FieldError(
+        "A job on this machine has no manifest.", field="/manifest", hint="Go back to the form, or choose a cluster."
+    )

@@ -20,6 +20,7 @@ const engine: EngineInfo = {
   default_namespace: '',
   capabilities: {},
   grace_seconds: 10,
+  cluster: null,
   machine: {
     hostname: 'lab',
     cpus: 8,

@@ -92,6 +92,8 @@ describe('Overview', () => {
         reason: 'WorkerRestart',
         message: 'torchrun restarted its ranks.',
         replica: 'worker-0',
+        object: null,
+        first_time: null,
         count: 4
       }
     ]);

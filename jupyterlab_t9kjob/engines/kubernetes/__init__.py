@@ -1,0 +1,1 @@
+"""The engines that run jobs in a Kubernetes cluster."""
