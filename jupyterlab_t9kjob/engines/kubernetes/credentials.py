@@ -96,8 +96,8 @@ def load_connection(context: str | None = None) -> Connection:
         if context is None and in_pod():
             config.load_incluster_config(client_configuration=configuration)
             return _connection(configuration, pod_namespace(), None)
-        if context is None and not _kubeconfig_exists():
-            raise NoCluster("There is no kubeconfig, and JupyterLab does not run in a pod with a service account.")
+        if (why := nothing_to_load(context)) is not None:
+            raise NoCluster(why)
         entries, current = _contexts(config)
         chosen = context or current
         entry = next((entry for entry in entries if entry.name == chosen), None)
@@ -108,6 +108,23 @@ def load_connection(context: str | None = None) -> Connection:
     except (ConfigException, OSError, ssl.SSLError, ValueError, KeyError, TypeError) as error:
         # a kubeconfig is written by hand: anything may be missing in it. Its text may hold a secret, so it isn't shown.
         raise NoCluster(f"The cluster's credentials can't be used: {_harmless(error)}.") from error
+
+
+def nothing_to_load(context: str | None = None) -> str | None:
+    """Return why there can be no connection, a sentence; None if there is something to load (blocking).
+
+    Looks only at whether there are files, so that nothing is imported where no cluster was ever meant.
+    """
+    if context is None and in_pod():
+        return None
+    if _kubeconfig_exists():
+        return None
+    if (SERVICE_ACCOUNT / "token").is_file():
+        return (
+            "JupyterLab runs in a pod, but its environment has no KUBERNETES_SERVICE_HOST, as in an SSH session."
+            " Start it with KUBERNETES_SERVICE_HOST=kubernetes.default.svc KUBERNETES_SERVICE_PORT=443."
+        )
+    return "There is no kubeconfig, and JupyterLab does not run in a pod with a service account."
 
 
 def contexts() -> list[Context]:
