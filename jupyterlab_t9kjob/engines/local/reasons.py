@@ -7,72 +7,13 @@ from typing import Any
 
 from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
+from ...core.wording import SIGNALS, WORDS, code_in_words, duration
 from .failure import STILL_WORKED
 from .record import Record
-
-_SIGNALS = {
-    129: "Hung up",
-    130: "Interrupted",
-    131: "Quit",
-    132: "Illegal instruction",
-    134: "Aborted",
-    135: "Bus error",
-    136: "Arithmetic error",
-    137: "Killed",
-    138: "Asked to be restarted",
-    139: "Segmentation fault",
-    141: "Broken pipe",
-    143: "Asked to end",
-}
-_WORDS = {2: "Wrong use", 120: "Output can't be written", 126: "Not executable", 127: "Command not found"}
-
 
 _SHORT_OF_MEMORY = (
     "Not from here. The system kills processes when memory runs out; fewer processes or smaller batches need less."
 )
-
-
-def duration(seconds: float) -> str:
-    """Say a duration: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”."""
-    whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    if whole < 48 * 3600:
-        minutes = whole % 3600 // 60
-        return f"{whole // 3600} h {minutes} min" if minutes else f"{whole // 3600} h"
-    return f"{whole // 86400} days"
-
-
-def code_in_words(code: int, *, launched: bool = False) -> str:
-    """Say an exit code: “Killed (137)”; with torchrun on, 1 is torchrun's own."""
-    if code == 0:
-        return "Completed"
-    if code == 1:
-        return "A rank failed (1)" if launched else "Python error (1)"
-    return f"{(_WORDS | _SIGNALS).get(code, 'Error')} ({code})"
-
-
-_CAUSES = {
-    "PausedByUser": "Paused by you",
-    "Stopped": "Stopped by you",
-    "Succeeded": "Ended with the first replica",
-    "DeadlineExceeded": "Ended at the deadline",
-    "Restarting": "Ended for the restart of all",
-    "ExitCode": "Ended because another replica failed",
-    "BackoffLimitExceeded": "Ended because another replica failed",
-    "SupervisorLost": "Ended with the job's supervisor",
-    "MachineRestarted": "Ended with the machine",
-    "DirectoryRemoved": "Ended with the job's directory",
-}
-
-
-def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str | None:
-    """Say how an attempt ended: “Python error (1)”, “Paused by you”; None if it has not."""
-    if code == 0 or cause is None:
-        return None if code is None else code_in_words(code, launched=launched)
-    return _CAUSES.get(cause, cause)
 
 
 def running_time(record: Record) -> tuple[float, float | None]:
@@ -183,12 +124,12 @@ def _failed(code: str, record: Record) -> Reason:
     trouble = failure.get("disk")
     if trouble:
         sentence = f"{who} failed: {trouble['sentence']}"
-    elif exit_code in _SIGNALS and exit_code != 138:
+    elif exit_code in SIGNALS and exit_code != 138:
         what = {130: "was interrupted", 137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
-        sentence = f"{who} {what.get(exit_code, 'died: ' + _SIGNALS[exit_code].lower())} ({exit_code})"
+        sentence = f"{who} {what.get(exit_code, 'died: ' + SIGNALS[exit_code].lower())} ({exit_code})"
     elif failure["error"]:
         sentence = f"{who} failed: {failure['error']}"
-    elif exit_code in _WORDS:
+    elif exit_code in WORDS:
         sentence = f"{who} failed: {code_in_words(exit_code)}"
     else:
         sentence = f"{who} ended with exit code {exit_code}"

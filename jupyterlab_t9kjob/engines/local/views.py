@@ -27,11 +27,12 @@ from ...core.job import (
     job_id,
 )
 from ...core.spec import Device, JobSpec
+from ...core.wording import end_in_words
 from ...logs import cuts
 from ...logs.index import RECORD
 from .command import command_of, working_directory
 from .logfiles import FoundLog, find_logs
-from .reasons import bad_record, end_in_words, link_to, not_heard_of, reason_of, running_time, unwritable
+from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
 from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
 from .storedjob import StoredJob
 
