@@ -116,13 +116,23 @@ class Check(Model):
     code: str
     message: str
     hint: str | None = None
-    field: str | None = Field(None, description="JSON pointer into the spec.")
+    field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
+    line: int | None = Field(None, description="Of the manifest's text, from 1.")
+    column: int | None = None
     link: Link | None = None
 
     @classmethod
     def of(cls, problem: JobError) -> Check:
         """Return a typed error as such a line."""
-        return cls(level="error", code=problem.reason, message=problem.message, hint=problem.hint, field=problem.field)
+        return cls(
+            level="error",
+            code=problem.reason,
+            message=problem.message,
+            hint=problem.hint,
+            field=problem.field,
+            line=problem.line,
+            column=problem.column,
+        )
 
 
 class Preview(Model):

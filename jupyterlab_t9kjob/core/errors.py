@@ -22,6 +22,8 @@ class JobError(Exception):
 
     status = 500
     reason = "InternalError"
+    line: int | None = None
+    column: int | None = None
 
     def __init__(
         self,

@@ -106,6 +106,11 @@ class PrefillRequest(Model):
     engine: EngineName = "local"
     namespace: str = ""
     spec: JobSpec | None = Field(None, description="A spec to start from (clone, as last time).")
+    crossed_from: EngineName | None = Field(
+        None,
+        description="The engine whose form `spec` is: it keeps its name, and where that is another engine it is "
+        "crossed over (paths, image, mounts), `notes` saying what is lost.",
+    )
 
 
 class Prefill(Model):
@@ -135,6 +140,7 @@ class Prefill(Model):
         default_factory=list, description="Flags in `spec.args` whose value holds the job's name."
     )
     checks: list[Check] = Field(default_factory=list)
+    notes: list[Check] = Field(default_factory=list, description="What could not be carried over from another engine.")
 
 
 class PreviewRequest(Model):

@@ -492,10 +492,21 @@ export interface components {
             hint: string | null;
             /**
              * Field
-             * @description JSON pointer into the spec.
+             * @description JSON pointer: /spec/… into the spec, /manifest/… into the manifest.
              * @default null
              */
             field: string | null;
+            /**
+             * Line
+             * @description Of the manifest's text, from 1.
+             * @default null
+             */
+            line: number | null;
+            /**
+             * Column
+             * @default null
+             */
+            column: number | null;
             /** @default null */
             link: components["schemas"]["Link"] | null;
         };
@@ -2264,6 +2275,11 @@ export interface components {
             follow_name: string[];
             /** Checks */
             checks: components["schemas"]["Check"][];
+            /**
+             * Notes
+             * @description What could not be carried over from another engine.
+             */
+            notes: components["schemas"]["Check"][];
         };
         /**
          * PrefillRequest
@@ -2294,6 +2310,12 @@ export interface components {
              * @default null
              */
             spec?: components["schemas"]["JobSpecInput"] | null;
+            /**
+             * Crossed From
+             * @description The engine whose form `spec` is: it keeps its name, and where that is another engine it is crossed over (paths, image, mounts), `notes` saying what is lost.
+             * @default null
+             */
+            crossed_from?: ("local" | "t9k" | "kubeflow") | null;
         };
         /**
          * PreviewRequest

@@ -121,6 +121,8 @@ function error(
     message,
     hint,
     field,
+    line: null,
+    column: null,
     link: null
   };
 }

@@ -181,6 +181,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
     runs_dir: '/w/mnist/runs',
     follow_name: ['--log_dir', '--save_path'],
     checks: [],
+    notes: [],
     ...changes
   };
 }

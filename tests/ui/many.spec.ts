@@ -26,6 +26,8 @@ function someReplicas(count: number): Replica[] {
     started_at: Date.now() / 1000 - 60,
     ended_at: null,
     exit_code: null,
+    reason: null,
+    pod: null,
     attempts: []
   }));
 }

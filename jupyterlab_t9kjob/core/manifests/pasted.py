@@ -39,7 +39,7 @@ def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
     """Read the job in a text of YAML or JSON.
 
     Of several documents, or of a List, the first job is taken, and a note says what was left out.
-    Notes and errors name the line.
+    Notes and errors have the line.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _placed(check: Check, document: Document, prefix: str) -> Check:
     if check.field in (None, "/manifest"):
         return check
     place = document.place(f"/manifest{prefix}{(check.field or '').removeprefix('/manifest')}")
-    return check.model_copy(update={"message": f"Line {place.line}: {check.message}"}) if place else check
+    return check.model_copy(update={"line": place.line, "column": place.column}) if place else check
 
 
 def _placed_error(error: ManifestError, document: Document, prefix: str) -> ManifestError:

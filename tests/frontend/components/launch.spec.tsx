@@ -296,6 +296,8 @@ describe('the launch form', () => {
   it('lists all checks, worst first, with the way to each', async () => {
     const check = {
       code: 'C',
+      line: null,
+      column: null,
       hint: null,
       field: null,
       link: null
@@ -349,6 +351,8 @@ describe('the launch form', () => {
       message: 'Syntax error in line 4, column 10.',
       hint: null,
       field: '/spec/entrypoint/value',
+      line: null,
+      column: null,
       link: {
         kind: 'file' as const,
         label: 'train.py:4',

@@ -131,6 +131,8 @@ describe('LaunchModel', () => {
       message: 'Taken.',
       hint: null,
       field: '/spec/name',
+      line: null,
+      column: null,
       link: null
     };
     server.previewChanges = { checks: [check, check] };

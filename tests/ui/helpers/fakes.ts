@@ -252,6 +252,7 @@ export function fakeDetail(
       failure: null,
       request_id: null,
       rerun_of: null,
+      tensorboard_url: null,
       ...more
     },
     replicas: [],
@@ -278,6 +279,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
       devices: [],
       devices_problem: null
     },
+    cluster: null,
     ...more
   };
 }
