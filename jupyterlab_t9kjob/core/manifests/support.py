@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..engine import Capability, Check
 from ..errors import FieldError
 from ..features import unsupported
+from ..lab import on_volume
 from ..quantity import amount
 from ..spec import JobSpec
 from .convert import render
@@ -20,7 +21,6 @@ from .mergepatch import apply
 from .model import Kind
 from .names import ENV_POD, ENV_POD_UID, PREFIX, SHM, SHM_PATH
 from .podtemplate import volume_names
-from .t9kboard import on_volume
 
 _EVERYWHERE: Final[dict[str, str | None]] = {
     "pause": None,

@@ -6,6 +6,7 @@ import posixpath
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..lab import on_volume
 from ..spec import ClusterTensorBoard, JobSpec, Mount
 from .entrypoints import log_directory
 from .podtemplate import build_resources, canonical_resources, compact, read_resources
@@ -19,22 +20,12 @@ def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:
     claims: dict[str, list[str]] = {}
     for path in spec.tensorboard.log_dirs or filter(None, [log_directory(spec)]):
         if found := on_volume(path, spec.mounts):
-            claims.setdefault(found[0], []).append(found[1])
+            claims.setdefault(found[0], []).append(str(found[1]))
     volumes = [{"name": claim, "subPath": paths} for claim, paths in claims.items()]
     return {
         **compact({"image": board.image, "resources": build_resources(board.resources)}),
         **compact({"logDir": compact({"pvc": volumes})}),
     }
-
-
-def on_volume(path: str, mounts: list[Mount]) -> tuple[str, str] | None:
-    """Return the claim that holds a path of the job, and the path on it; None if none does."""
-    around = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount.mount_path)]
-    if not around:
-        return None
-    mount = max(around, key=lambda mount: len(PurePosixPath(mount.mount_path).parts))
-    inside = PurePosixPath(path).relative_to(mount.mount_path)
-    return mount.claim, str(PurePosixPath((mount.sub_path or "").lstrip("/")) / inside)
 
 
 def canonical_tensorboard(board: dict[str, Any] | None) -> dict[str, Any] | None:
