@@ -1,5 +1,7 @@
 """What every Python test shares."""
 
+import os
+
 import pynvml
 import pytest
 
@@ -19,7 +21,16 @@ def _gpu() -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine cannot run; a reason that begins with the marker's name is accepted in CI."""
-    marked = [item for item in items if item.get_closest_marker("gpu")]
-    if marked and not _gpu():
+    lacking = {
+        "gpu": lambda: None if _gpu() else "gpu: no accelerator on this machine",
+        "cluster": lambda: None if os.environ.get("KUBECONFIG") else "cluster: KUBECONFIG is not set",
+    }
+    for marker, find in lacking.items():
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        reason = find() if marked else None
         for item in marked:
-            item.add_marker(pytest.mark.skip(reason="gpu: no accelerator on this machine"))
+            if reason:
+                item.add_marker(pytest.mark.skip(reason=reason))
+    for item in items:
+        if item.get_closest_marker("cluster") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300))

@@ -49,6 +49,8 @@ class Lab:
     ----------
     folder
         Holds the contents root `work`, the `home` of jobs, and what servers keep.
+    root
+        The contents root, where it is not the folder's.
     hostname
         Makes the server believe that this machine is called so.
     extensions
@@ -67,6 +69,7 @@ class Lab:
         self,
         folder: Path,
         *,
+        root: Path | None = None,
         hostname: str | None = None,
         extensions: tuple[str, ...] = (),
         prefix: Sequence[str] = (),
@@ -75,7 +78,7 @@ class Lab:
         umask: int = -1,
         **traits: Any,
     ) -> None:
-        self.root, self.home = folder / "work", folder / "home"
+        self.root, self.home = root or folder / "work", folder / "home"
         self._folder = folder
         self._hostname = hostname
         self._extensions = dict.fromkeys(OTHERS, False) | dict.fromkeys(("jupyterlab_t9kjob", *extensions), True)

@@ -23,21 +23,22 @@ class Refused(Exception):
         self.status = status
 
 
+def connect(kubeconfig: str | None, agent: str = "t9k-test-controller") -> Object:
+    """Make what an httpx client needs to reach the cluster of a kubeconfig; None is the one that KUBECONFIG names."""
+    known = kubernetes.config.new_client_from_config(kubeconfig).configuration
+    context = ssl.create_default_context(cafile=known.ssl_ca_cert)
+    if known.cert_file:
+        context.load_cert_chain(known.cert_file, known.key_file)
+    token = known.get_api_key_with_prefix("authorization") or known.get_api_key_with_prefix("BearerToken")
+    headers = {"User-Agent": agent, **({"Authorization": token} if token else {})}
+    return {"base_url": known.host, "verify": context, "headers": headers}
+
+
 class Api:
     """A client of the cluster that the kubeconfig names."""
 
     def __init__(self, kubeconfig: str | None = None) -> None:
-        known = kubernetes.config.new_client_from_config(kubeconfig).configuration
-        context = ssl.create_default_context(cafile=known.ssl_ca_cert)
-        if known.cert_file:
-            context.load_cert_chain(known.cert_file, known.key_file)
-        token = known.get_api_key_with_prefix("authorization") or known.get_api_key_with_prefix("BearerToken")
-        self._client = httpx.AsyncClient(
-            base_url=known.host,
-            verify=context,
-            headers={"User-Agent": "t9k-test-controller", **({"Authorization": token} if token else {})},
-            timeout=httpx.Timeout(30),
-        )
+        self._client = httpx.AsyncClient(**connect(kubeconfig), timeout=30)
 
     async def close(self) -> None:
         await self._client.aclose()

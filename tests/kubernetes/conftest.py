@@ -1,0 +1,156 @@
+"""Fixtures for tests against a real cluster: the one that KUBECONFIG names, and no other is ever looked for.
+
+    eval "$(../shared/cluster/cluster up)" && pytest tests/kubernetes
+
+Mark such tests with `pytestmark = pytest.mark.cluster`. Without KUBECONFIG, and where the cluster lacks what a test
+asks for, they are skipped with a reason that begins with `cluster:` (in CI, with a cluster, that is a failure).
+They have 300 seconds each unless `@pytest.mark.timeout` says otherwise.
+
+============= ======== ================================================================================================
+fixture       lives    what it is
+============= ======== ================================================================================================
+kube          module   `harness.Kube`: client, `apply` (kubectl), `until` and the like, in a namespace made for the
+                       module; `kube.kubeconfig` is a kubeconfig with that namespace, `kube.namespace` its name
+image         session  name of an image with torch, tensorboard, scikit-learn: T9KJOB_TEST_IMAGE (test.local/torch:cpu)
+volume        module   `harness.Volume`: a ReadWriteMany PVC `data`; `volume.path` is its folder on this machine
+volumes       module   `volumes.make(claim, mode)` makes more of them
+controller    session  `harness.ControllerProcess`: something turns PyTorchTrainingJobs into pods (`tests.kubernetes.
+                       controller`, which see for what annotations choose); `restart()` starts it afresh
+older_dialect module   the same with the CRDs of the older dialect, while nobody else in the cluster wants the other
+kubeflow      session  skips where the cluster knows no PyTorchJob
+start_lab     module   `start_lab(**traits)`: a `tests.local.lab.Lab`, a Jupyter server in a process of its own, with
+                       the extension and `kube.kubeconfig`; its contents root is `volume.path`
+============= ======== ================================================================================================
+
+Environment: KUBECONFIG; T9KJOB_KUBECTL, the kubectl to call (words); T9KJOB_TEST_IMAGE; T9KJOB_TEST_VOLUMES, a folder
+that this machine and the nodes have at the same path (kind: `extraMounts`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
+from tests.local.lab import Lab
+
+# That of this machine's test cluster; its kubelet makes no folders, and sees the machine's own.
+HERE = Path("/var/lib/t9kjob-cluster/volumes")
+
+
+@pytest.fixture(scope="session")
+def kubeconfig() -> Path:
+    if not os.environ.get("KUBECONFIG"):
+        pytest.skip("cluster: KUBECONFIG is not set")
+    return Path(os.environ["KUBECONFIG"])
+
+
+@pytest.fixture(scope="session")
+def cluster(kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kube]:
+    """Return a client for what belongs to no test."""
+    kube = Kube(kubeconfig, "kube-system", tmp_path_factory.mktemp("cluster"))
+    try:
+        kube.ask("GET", "/readyz")
+    except httpx.HTTPError as error:
+        pytest.fail(f"the cluster of KUBECONFIG does not answer: {error}")
+    yield kube
+    kube.close()
+
+
+@pytest.fixture(scope="module")
+def kube(
+    cluster: Kube, kubeconfig: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Kube]:
+    module = re.sub("[^a-z0-9]+", "-", Path(request.node.nodeid).stem.removeprefix("test_"))
+    name = f"t-{module[:30]}-{uuid.uuid4().hex[:5]}"
+    cluster.create("namespaces", {"metadata": {"name": name}})
+    kube = Kube(kubeconfig, name, tmp_path_factory.mktemp(name))
+    kube.until("serviceaccounts", "default", lambda account: account is not None)
+    yield kube
+    for kind in ("pytorchtrainingjobs", "pytorchjobs"):
+        if kube.knows(kind):
+            kube.ask("DELETE", kube.path(kind))
+    kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
+    cluster.delete("namespaces", name)
+    kube.close()
+
+
+@pytest.fixture(scope="session")
+def image(cluster: Kube) -> str:
+    name = os.environ.get("T9KJOB_TEST_IMAGE", "test.local/torch:cpu")
+    there = [
+        known for node in cluster.list("nodes") for each in node["status"].get("images", []) for known in each["names"]
+    ]
+    if not any(known == name or known.endswith("/" + name) for known in there):
+        pytest.skip(f"cluster: no node has the image {name} (T9KJOB_TEST_IMAGE)")
+    return name
+
+
+@pytest.fixture(scope="module")
+def volumes(kube: Kube, kubeconfig: Path) -> Iterator[Volumes]:
+    folder = os.environ.get("T9KJOB_TEST_VOLUMES")
+    if folder is None and kubeconfig == Path("/run/t9kjob-cluster/kubeconfig") and os.access(HERE, os.W_OK):
+        folder = str(HERE)
+    if folder is None:
+        pytest.skip("cluster: no folder that this machine shares with the nodes is named (T9KJOB_TEST_VOLUMES)")
+    volumes = Volumes(kube, Path(folder))
+    yield volumes
+    volumes.remove()
+
+
+@pytest.fixture(scope="module")
+def volume(volumes: Volumes) -> Volume:
+    return volumes.make("data")
+
+
+@pytest.fixture(scope="session")
+def controller(cluster: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControllerProcess]:
+    controller = ControllerProcess(cluster, tmp_path_factory.mktemp("controller") / "log")
+    controller.ensure()
+    yield controller
+    controller.stop()
+
+
+@pytest.fixture(scope="module")
+def older_dialect(controller: ControllerProcess) -> Iterator[None]:
+    """Switch the cluster to the older dialect; it is one for all, so who runs beside this waits for the file's lock."""
+    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        controller.start("older")
+        yield
+        controller.start("current")
+
+
+@pytest.fixture(scope="session")
+def kubeflow(cluster: Kube) -> None:
+    if not cluster.knows("pytorchjobs"):
+        pytest.skip("cluster: it knows no PyTorchJob")
+
+
+@pytest.fixture(scope="module")
+def start_lab(kube: Kube, volume: Volume, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Lab]]:
+    labs: list[Lab] = []
+
+    def start(**traits: Any) -> Lab:
+        lab = Lab(
+            tmp_path_factory.mktemp("lab"),
+            root=volume.path,
+            environment={"KUBECONFIG": str(kube.kubeconfig)},
+            **traits,
+        )
+        labs.append(lab)
+        lab.start()
+        return lab
+
+    yield start
+    for lab in labs:
+        lab.kill()

@@ -1,0 +1,291 @@
+"""What the cluster's tests are written with: a client that waits for things, volumes, the controller's process."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import httpx
+import yaml
+
+from tests.kubernetes.controller.api import Object, connect
+
+ROOT = Path(__file__).parents[2]
+
+GROUPS = {
+    "pytorchtrainingjobs": "/apis/batch.tensorstack.dev/v1beta1",
+    "tensorboards": "/apis/tensorstack.dev/v1beta1",
+    "pytorchjobs": "/apis/kubeflow.org/v1",
+    "roles": "/apis/rbac.authorization.k8s.io/v1",
+    "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
+    "jobs": "/apis/batch/v1",
+    "leases": "/apis/coordination.k8s.io/v1",
+    "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
+}
+CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "customresourcedefinitions")
+
+
+class Kube:
+    """A client with the rights of the kubeconfig, for one namespace; blocking: async tests use `asyncio.to_thread`.
+
+    Parameters
+    ----------
+    kubeconfig
+        The file; its namespace is replaced by `namespace` in a copy, `Kube.kubeconfig`.
+    namespace
+        Where things are looked for and made.
+    folder
+        Gets the copy.
+    """
+
+    def __init__(self, kubeconfig: Path, namespace: str, folder: Path) -> None:
+        self.namespace = namespace
+        self.kubeconfig = folder / f"kubeconfig-{namespace}"
+        config = yaml.safe_load(kubeconfig.read_text())
+        context = next(each for each in config["contexts"] if each["name"] == config["current-context"])
+        context["context"]["namespace"] = namespace
+        self.kubeconfig.write_text(json.dumps(config))
+        self.kubeconfig.chmod(0o600)
+        self._client = httpx.Client(**connect(str(kubeconfig), "t9kjob-tests"), timeout=60)
+
+    def close(self) -> None:
+        self._client.close()
+
+    # -- by path ------------------------------------------------------------------------------------------------------
+
+    def ask(self, method: str, path: str, body: Any = None, *, patch: str = "merge", **query: Any) -> Any:
+        """Ask for a path; raises httpx.HTTPStatusError, with the server's words, where it refuses."""
+        kind = f"application/{patch}-patch+json" if method == "PATCH" else "application/json"
+        content = None if body is None else json.dumps(body)
+        answer = self._client.request(method, path, content=content, params=query, headers={"Content-Type": kind})
+        if answer.is_error:
+            words = f"{method} {path}: {answer.status_code} {answer.text}"
+            raise httpx.HTTPStatusError(words, request=answer.request, response=answer)
+        return answer.json() if "json" in answer.headers.get("Content-Type", "") else answer.text
+
+    def path(self, kind: str, name: str = "", part: str = "") -> str:
+        """Make the path of a kind by its plural; a namespaced one is in this namespace."""
+        where = "" if kind in CLUSTER_WIDE else f"/namespaces/{self.namespace}"
+        return "/".join(filter(None, [GROUPS.get(kind, "/api/v1") + where, kind, name, part]))
+
+    def knows(self, kind: str) -> bool:
+        """Return whether the cluster has a kind."""
+        try:
+            kinds = self.ask("GET", GROUPS.get(kind, "/api/v1"))["resources"]
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code == 404:
+                return False
+            raise
+        return any(each["name"] == kind for each in kinds)
+
+    # -- by kind and name ---------------------------------------------------------------------------------------------
+
+    def find(self, kind: str, name: str) -> Object | None:
+        try:
+            return self.ask("GET", self.path(kind, name))
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code == 404:
+                return None
+            raise
+
+    def list(self, kind: str, labels: str = "", fields: str = "") -> list[Object]:
+        query = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
+        return self.ask("GET", self.path(kind), **query)["items"]
+
+    def create(self, kind: str, body: Object) -> Object:
+        return self.ask("POST", self.path(kind), body)
+
+    def patch(self, kind: str, name: str, body: Any, part: str = "") -> Object:
+        return self.ask("PATCH", self.path(kind, name, part), body, patch="json" if isinstance(body, list) else "merge")
+
+    def delete(self, kind: str, name: str, **options: Any) -> None:
+        if self.find(kind, name) is not None:
+            self.ask("DELETE", self.path(kind, name), options)
+
+    def log(self, pod: str, **query: Any) -> str:
+        return self._client.get(self.path("pods", pod, "log"), params=query).text
+
+    def apply(self, manifest: str | Path | Object) -> str:
+        """Run `kubectl apply` on a file, a text or an object; returns what it prints."""
+        if isinstance(manifest, dict):
+            manifest = json.dumps(manifest)
+        text = manifest.read_text() if isinstance(manifest, Path) else manifest
+        return self.kubectl("apply", "-f", "-", text=text)
+
+    def kubectl(self, *arguments: str, text: str | None = None) -> str:
+        """Run the kubectl of T9KJOB_KUBECTL (words), or the one that is found."""
+        command = [*shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl")), "--kubeconfig", str(self.kubeconfig)]
+        done = subprocess.run([*command, *arguments], input=text, text=True, capture_output=True)
+        assert done.returncode == 0, f"kubectl {shlex.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    # -- waiting ------------------------------------------------------------------------------------------------------
+
+    def until(self, kind: str, name: str, reached: Callable[[Object | None], Any], seconds: float = 180) -> Any:
+        """Watch one object until it is as wanted; `reached` gets None while it is not there. Returns the object."""
+        end = time.monotonic() + seconds
+        seen: Object | None = None
+        while time.monotonic() < end:
+            listed = self.ask("GET", self.path(kind), fieldSelector=f"metadata.name={name}")
+            seen = next(iter(listed["items"]), None)
+            if reached(seen):
+                return seen
+            for gone, seen in self._changes(kind, name, listed["metadata"]["resourceVersion"], end):
+                if reached(None if gone else seen):
+                    return None if gone else seen
+        told = {"status": (seen or {}).get("status"), "events": [each["message"] for each in self.list("events")]}
+        raise AssertionError(f"{kind}/{name} was not as wanted after {seconds} s: {json.dumps(told, indent=1)}")
+
+    def _changes(self, kind: str, name: str, version: str, end: float) -> Iterator[tuple[bool, Object]]:
+        left = max(1, int(end - time.monotonic()))
+        query = {"fieldSelector": f"metadata.name={name}", "watch": "1", "resourceVersion": version}
+        query["timeoutSeconds"] = str(min(left, 60))
+        try:
+            with self._client.stream("GET", self.path(kind), params=query, timeout=90) as answer:
+                for line in answer.iter_lines():
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        return
+                    yield event["type"] == "DELETED", event["object"]
+        except httpx.TransportError:  # the one who asked is still waiting
+            time.sleep(0.5)
+
+    def until_phase(self, name: str, *phases: str, seconds: float = 180) -> Object:
+        """Wait for a phase of a PyTorchTrainingJob."""
+        return self.until(
+            "pytorchtrainingjobs", name, lambda job: job and job.get("status", {}).get("phase") in phases, seconds
+        )
+
+    def until_condition(self, name: str, *types: str, seconds: float = 180) -> Object:
+        """Wait until one of these conditions of a PyTorchJob is True."""
+
+        def reached(job: Object | None) -> bool:
+            conditions = (job or {}).get("status", {}).get("conditions", [])
+            return any(each["type"] in types and each["status"] == "True" for each in conditions)
+
+        return self.until("pytorchjobs", name, reached, seconds)
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A PVC and the folder of this machine that it is.
+
+    Attributes
+    ----------
+    claim
+        Its name.
+    path
+        Where tests, and labs outside pods, read and write its files.
+    """
+
+    claim: str
+    path: Path
+
+
+class Volumes:
+    """Makes hostPath volumes for one namespace.
+
+    Parameters
+    ----------
+    kube
+        The namespace.
+    folder
+        Shared by this machine and the nodes, at the same path.
+    """
+
+    def __init__(self, kube: Kube, folder: Path) -> None:
+        self._kube, self._folder = kube, folder / kube.namespace
+        self._made: list[str] = []
+
+    def make(self, claim: str, mode: str = "ReadWriteMany") -> Volume:
+        path = self._folder / claim
+        path.mkdir(parents=True)
+        path.chmod(0o777)
+        name, size = f"{self._kube.namespace}-{claim}", {"storage": "1Gi"}
+        spec = {"accessModes": [mode], "storageClassName": "manual"}
+        self._kube.create("persistentvolumes", {
+            "metadata": {"name": name},
+            "spec": spec | {
+                "capacity": size,
+                "hostPath": {"path": str(path)},
+                "claimRef": {"namespace": self._kube.namespace, "name": claim},
+            },
+        })  # fmt: skip
+        self._made.append(name)
+        claimed = spec | {"volumeName": name, "resources": {"requests": size}}
+        self._kube.create("persistentvolumeclaims", {"metadata": {"name": claim}, "spec": claimed})
+        self._kube.until(
+            "persistentvolumeclaims", claim, lambda pvc: pvc and pvc.get("status", {}).get("phase") == "Bound"
+        )
+        return Volume(claim, path)
+
+    def remove(self) -> None:
+        for name in self._made:
+            self._kube.delete("persistentvolumes", name)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class ControllerProcess:
+    """The controller of PyTorchTrainingJobs: this session's own, unless one works in the cluster already.
+
+    Parameters
+    ----------
+    kube
+        The cluster.
+    log
+        File that gets what it says.
+    """
+
+    def __init__(self, kube: Kube, log: Path) -> None:
+        self._kube, self._log = kube, log
+        self._process: subprocess.Popen[str] | None = None
+
+    def ensure(self) -> None:
+        """See that one works."""
+        if not self._works() or not self._installed():
+            self.start()
+
+    def start(self, dialect: str = "") -> None:
+        """Start our own in place of whichever works, with the CRDs of a dialect if one is named; it works on return."""
+        self.stop()
+        install = dialect or ("none" if self._installed() else "current")
+        command = [sys.executable, "-m", "tests.kubernetes.controller", "--take-over", "--install", install]
+        environment = {**os.environ, "KUBECONFIG": str(self._kube.kubeconfig)}
+        with self._log.open("a") as log:
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+            )
+        assert self._process.stdout is not None
+        ready, _, _ = select.select([self._process.stdout], [], [], 60)
+        assert ready and self._process.stdout.readline() == "working\n", self._log.read_text()[-3000:]
+
+    restart = start
+
+    def stop(self) -> None:
+        """End our own; where others wait, one of them goes on. One that is not ours is left alone."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+            self._process.communicate(timeout=30)
+            self._process = None
+
+    def _works(self) -> bool:
+        lease = self._kube.find("leases", "t9k-test-controller")
+        if lease is None or not lease["spec"].get("holderIdentity"):
+            return False
+        renewed = datetime.fromisoformat(lease["spec"]["renewTime"].replace("Z", "+00:00"))
+        return datetime.now(timezone.utc) < renewed + timedelta(seconds=lease["spec"]["leaseDurationSeconds"])
+
+    def _installed(self) -> bool:
+        return self._kube.find("customresourcedefinitions", "pytorchtrainingjobs.batch.tensorstack.dev") is not None
