@@ -1,14 +1,63 @@
-"""Why a job in a cluster is as it is, in words; and refusals of the cluster, at the field."""
+"""Why a job in a cluster is as it is, in words; and refusals of the cluster, at the field.
+
+=============  =====================================================================
+`.waiting`     a pod that does not run yet; `.scheduling` and `.images` are parts of it
+`.endings`     how replicas ended, and which failed first
+`.refusals`    what the API server refuses, of us or of the job's controller
+`.events`      the cluster's events
+=============  =====================================================================
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from ...core.errors import JobError
-from ...core.job import Reason
+from ...core.job import EndedBy, Fix, Reason
+from ...core.manifests.names import KUEUE_QUEUE, PAUSED
+from ...core.manifests.names import STOPPED as STOPPED_MARK
+from ...core.quantity import amount
 from ...core.spec import JobSpec
+from ...core.wording import duration
+from .endings import Ending, ending_of, first_failure
+from .events import Happening, read
+from .fields import moment, text, whole
 from .kinds import Place, State
-from .transport import ApiError, Json, Unreachable
+from .marks import marked
+from .pods import is_running
+from .refusals import of_pods, refused
+from .sentences import joined, listed, made, named, plain, waited, within
+from .transport import Json
+from .waiting import waiting
+
+__all__ = ["ENDED_BY", "place_reason", "reason_of", "refused"]
+
+ENDED_BY: Final[Mapping[str, EndedBy]] = {
+    "Stopped": "user",
+    "DeadlineExceeded": "deadline",
+    "Evicted": "platform",
+    "Preempted": "platform",
+    "NodeLost": "platform",
+    "NodeShutdown": "platform",
+    "Drained": "platform",
+}
+"""Who ended a job, by its reason's code; all others end by themselves."""
+
+_WEIGHTS: Final = {
+    code: weight
+    for weight, codes in enumerate((
+        ("QuotaExceeded", "Refused"),
+        ("Unschedulable", "NoSuchClaim", "UnboundClaim"),
+        ("SchedulingGated", "InQueue", "NotScheduled"),
+        ("ContainerCreating", "Pulling"),
+        ("WaitingForMaster", "InitContainer"),
+    ))
+    for code in codes
+}  # fmt: skip
+"""Which of several replicas' waits explains the job's: the less, the better; what is not named comes second."""
+
+_OVER_TIME: Final = "MaxDurationExceeded"
+"""Reason of the event by which T9k's Duration Keeper says that it has paused a job (t9k.md §1.5)."""
 
 
 def reason_of(
@@ -19,6 +68,7 @@ def reason_of(
     events: Sequence[Json],
     *,
     now: float,
+    user: str | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -34,15 +84,261 @@ def reason_of(
         The cluster's events of the job and its pods, in any order.
     now
         Seconds since the epoch: a long wait counts up.
+    user
+        Whose lab it is: what this one did was done “by you”.
     """
-    raise NotImplementedError
+    about = _Job(manifest, spec, state, places, sorted(map(read, events), key=lambda one: -one.last), now, user)
+    if state.cause == "Stopped" and state.paused:
+        return about.stopped()
+    if state.phase == "Paused":
+        return about.paused()
+    if state.phase == "Succeeded":
+        return made("Succeeded", about.ran("Ran {}", "Succeeded"))
+    if state.phase == "Failed":
+        return about.failed()
+    if state.phase == "Running":
+        return about.running()
+    if state.phase == "Unknown":
+        return about.unknown()
+    return about.pending()
 
 
 def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason | None:
-    """Return why one replica waits or failed; None where its status says it all."""
-    raise NotImplementedError
+    """Return why one replica waits or failed; None where its status says it all.
+
+    Parameters
+    ----------
+    place
+        The replica.
+    events
+        The cluster's events of the job and its pods, in any order.
+    now
+        Seconds since the epoch: a long wait counts up.
+    """
+    return _of_place(place, sorted(map(read, events), key=lambda one: -one.last), now)
 
 
-def refused(error: ApiError | Unreachable, manifest: Json | None = None) -> JobError:
-    """Return a refusal of the API server as an error for the user, at the field that it means."""
-    raise NotImplementedError
+def _of_place(place: Place, happenings: Sequence[Happening], now: float) -> Reason | None:
+    if place.pod is None:
+        return of_pods([one for one in happenings if place.pod_name and f'"{place.pod_name}"' in one.message])
+    uid = text(place.pod, "metadata", "uid")
+    reason = waiting(place.pod, [one for one in happenings if one.uid == uid], now=now)
+    if reason is not None:
+        return reason
+    ending = ending_of(place)
+    if ending is None:
+        return None
+    words = ending.words[0].upper() + ending.words[1:]
+    return made(ending.code, words, ending.hint, verbatim=ending.verbatim)
+
+
+class _Job:
+    """What there is to say of one job."""
+
+    def __init__(
+        self,
+        manifest: Json,
+        spec: JobSpec | None,
+        state: State,
+        places: Sequence[Place],
+        happenings: Sequence[Happening],
+        now: float,
+        user: str | None,
+    ) -> None:
+        self.manifest, self.spec, self.state, self.places = manifest, spec, state, places
+        self.happenings, self.now, self.user = happenings, now, user
+
+    # -- it is paused or over ------------------------------------------------------------------------------------------
+
+    def stopped(self) -> Reason:
+        mark = marked(self.manifest, STOPPED_MARK)
+        by = mark.whom(self.user) if mark else "you"
+        at = mark.at if mark and mark.at is not None else self.state.ended_at
+        if self.state.started_at is None:
+            sentence = f"Stopped by {by} before it started"
+        elif at is None:
+            sentence = f"Stopped by {by}"
+        else:
+            sentence = f"Stopped by {by} after {duration(at - self.state.started_at)}"
+        return made("Stopped", sentence, "In the cluster it is paused: it can still be resumed, from the beginning.")
+
+    def paused(self) -> Reason:
+        queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)
+        if queue is not None:
+            return self._in_queue(queue)
+        again = "Resume starts it from the beginning, as its next attempt."
+        mark = marked(self.manifest, PAUSED)
+        over = next((one for one in self.happenings if one.reason == _OVER_TIME), None)
+        if over is not None and (mark is None or mark.at is None or mark.at < over.last):
+            sentence = "Paused by the platform: it ran longer than its queue allows"
+            return made("PausedByPlatform", sentence, again, verbatim=over.message)
+        if mark is not None:
+            return made("PausedByUser", f"Paused by {mark.whom(self.user)}", again)
+        if whole(self.manifest, "metadata", "generation") == 1:
+            return made("CreatedPaused", "Not started yet: it was submitted paused", "Resume starts it.")
+        return made("Paused", "Paused outside this lab", again, verbatim=self.state.message)
+
+    def _in_queue(self, queue: str) -> Reason:
+        """Say that Kueue has not let the job in, or has taken it out: it is Kueue that suspends and resumes it."""
+        said = next((one for one in self.happenings if one.reason in ("Stopped", "Suspended", "Preempted")), None)
+        sentence = f"Waits in queue {named(queue)} for Kueue to let it in"
+        hint = "It starts when its queue has room for the whole job."
+        return made("InQueue", sentence, hint, verbatim=said.message if said else None)
+
+    def failed(self) -> Reason:
+        first = first_failure(self.places, self.manifest)
+        if self.state.cause == "DeadlineExceeded" and not _failed_by_itself(first):
+            sentence = self.ran("Ended at its deadline, after {}", "Ended at its deadline")
+            hint = "Give it a longer deadline, or none, and run it again."
+            return made("DeadlineExceeded", sentence, hint, verbatim=self.state.message)
+        if first is None:
+            return self._failed_unseen()
+        used_up = self._used_up(first)
+        sentence = f"{self._who(first)} {first.words}"
+        code = "BackoffLimitExceeded" if used_up and first.code == "ExitCode" else first.code
+        words = first.verbatim or self.state.message
+        return made(code, sentence, joined(used_up, first.hint), verbatim=words, fix=self._more_memory(first))
+
+    def _failed_unseen(self) -> Reason:
+        """Say of what the job failed when no pod of it is left that tells."""
+        refusal = of_pods(self.happenings) if all(place.pod is None for place in self.places) else None
+        message = self.state.message
+        if self.state.cause == "BackoffLimitExceeded":
+            sentence, hint = "It failed, and its restarts are used up", self._limit_words()
+            told = next((one for one in self.happenings if one.reason in ("OOMKilled", "Error", "StartError")), None)
+            if told is not None and "exitCode" in told.message:
+                message = told.message
+            return made("BackoffLimitExceeded", sentence, hint, verbatim=message)
+        if refusal is not None:
+            return refusal
+        sentence = f"The job failed: {message}" if message else "The job failed"
+        hint = None if message else "The cluster does not say of what. Its log may."
+        return made("Failed", sentence, hint, verbatim=message)
+
+    def _used_up(self, first: Ending) -> str | None:
+        """Say that there is no restart left, where the job would have been restarted otherwise."""
+        if self.state.cause == "BackoffLimitExceeded":
+            return self._limit_words()
+        return None
+
+    def _limit_words(self) -> str | None:
+        limit = self.spec.run_policy.backoff_limit if self.spec else self.state.restarts
+        if not limit:
+            return None
+        return "Its one restart is used up." if limit == 1 else f"All {limit} restarts are used up."
+
+    def _who(self, ending: Ending) -> str:
+        if len(self.places) > 1:
+            return named(ending.place.name)
+        if ending.code != "ExitCode" or self.spec is None:
+            return "The job"
+        if self.spec.torchrun is not None:
+            return "torchrun"
+        return "The command" if self.spec.entrypoint.kind == "command" else "The script"
+
+    def _more_memory(self, first: Ending) -> Fix | None:
+        """Offer twice the memory to a job that ran out of it."""
+        if first.code != "OOMKilled" or self.spec is None:
+            return None
+        group = first.place.group(self.spec)
+        memory = self.spec.replica_specs[group].resources.memory
+        size = amount(memory.limit)
+        if size is None or not 2**20 <= size < 2**50:
+            return None
+        twice = f"{round(2 * size / 2**30)}Gi" if size >= 2**30 else f"{round(2 * size / 2**20)}Mi"
+        field = f"/spec/replica_specs/{group}/resources/memory"
+        changes = {f"{field}/limit": twice}
+        if memory.request == memory.limit:
+            changes[f"{field}/request"] = twice
+        return Fix(label=f"Clone with {twice}", changes=changes)
+
+    def ran(self, words: str, otherwise: str) -> str:
+        """Put in how long it ran, if that is known."""
+        started, ended = self.state.started_at, self.state.ended_at
+        return otherwise if started is None or ended is None else words.format(duration(ended - started))
+
+    # -- it waits or runs ----------------------------------------------------------------------------------------------
+
+    def pending(self) -> Reason:
+        """Say what an active job waits for: that of all replicas which explains it best."""
+        wait = self._wait()
+        back = sum(map(is_running, self.places))
+        if self.state.phase == "Resuming":
+            sentence = f"{back} of {len(self.places)} replicas are back" if len(self.places) > 1 else "It starts again"
+            if wait is None:
+                return made("Resuming", sentence)
+            return made(wait.code, f"{sentence}; {within(wait.sentence)}", wait.hint, verbatim=wait.verbatim)
+        if wait is not None:
+            return wait
+        if self.places and back == len(self.places):
+            return self.running()
+        queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)
+        if queue is not None and self.state.paused:
+            return self._in_queue(queue)
+        since = moment(self.manifest, "metadata", "creationTimestamp")
+        long = waited(since, self.now)
+        hint = "Nothing has been heard of what runs such jobs in this cluster; it may be down." if long else None
+        return made("Creating", f"Its replicas are being created{long}", hint, verbatim=self.state.message)
+
+    def running(self) -> Reason:
+        total, running = len(self.places), sum(map(is_running, self.places))
+        if all(place.pod is None for place in self.places):
+            return made("Started", "Running" if total <= 1 else f"Its {total} replicas are running")
+        if running == total:
+            node = text(self.places[0].pod, "spec", "nodeName")
+            if total > 1:
+                return made("Started", f"All {total} replicas are running")
+            return made("Started", f"Running on {named(node)}" if node else "Running")
+        sentence = f"{running} of {total} replicas are running" if total > 1 else "Between two attempts"
+        wait = self._wait()
+        if wait is None:
+            return made("Started", sentence)
+        if total == 1:
+            return wait
+        return made(wait.code, f"{sentence}; {within(wait.sentence)}", wait.hint, verbatim=wait.verbatim)
+
+    def unknown(self) -> Reason:
+        hint = "Its node may be out of reach. It is shown again when the cluster knows more."
+        return made("Unknown", "The cluster does not know what has become of it", hint, verbatim=self.state.message)
+
+    def _wait(self) -> Reason | None:
+        """Return what the job waits for, with the replicas that wait for it."""
+        found: dict[tuple[str, str], list[Place]] = {}
+        reasons: dict[tuple[str, str], Reason] = {}
+        for place in self.places:
+            reason = _of_place(place, self.happenings, self.now)
+            if reason is not None and (place.pod is None or not is_running(place)):
+                key = (reason.code, reason.sentence)
+                reasons.setdefault(key, reason)
+                found.setdefault(key, []).append(place)
+        missing = [place for place in self.places if place.pod is None]
+        refusal = of_pods(self.happenings) if missing and not found else None
+        if refusal is not None:
+            return self._made_room(refusal)
+        if not found:
+            return None
+        best = min(found, key=lambda key: (_WEIGHTS.get(key[0], 1.5), -len(found[key])))
+        reason, waiters = reasons[best], found[best]
+        if len(self.places) == 1:
+            return self._made_room(reason)
+        who = (
+            f"All {len(waiters)} replicas"
+            if len(waiters) == len(self.places)
+            else listed([one.name for one in waiters], 2)
+        )
+        sentence = plain(f"{who}: {within(reason.sentence)}")
+        return self._made_room(reason.model_copy(update={"sentence": sentence}))
+
+    def _made_room(self, reason: Reason) -> Reason:
+        """Add that a pod of the job was preempted lately: that is why it waits again."""
+        uids = {place.pod_uid for place in self.places}
+        gone = next((one for one in self.happenings if one.reason == "Preempted" and one.uid not in uids), None)
+        if gone is None:
+            return reason
+        hint = joined(f"Its pod {named(gone.name)} had to make room for a more important one.", reason.hint)
+        return reason.model_copy(update={"hint": hint})
+
+
+def _failed_by_itself(first: Ending | None) -> bool:
+    """Whether a replica failed on its own, rather than being ended at the deadline."""
+    return first is not None and first.code != "DeadlineExceeded" and first.exit_code not in (None, 137, 143)

@@ -1,0 +1,279 @@
+"""How replicas ended, and which of them failed first, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...core.wording import SIGNALS, WORDS, code_in_words
+from .fields import moment, part, parts, text, whole
+from .kinds import Place
+from .pods import training, training_status
+from .sentences import named, plain, within
+from .transport import Json
+
+_AT_ONCE: Final = 10.0
+"""Seconds within which ends count as one: times are whole seconds, and a lost replica takes the others along."""
+
+_DIED: Final = {
+    130: "was interrupted",
+    137: "was killed",
+    138: "asked to be restarted",
+    139: "crashed: segmentation fault",
+    143: "was asked to end",
+}
+_NO_PROGRAM: Final = re.compile(
+    r'exec: "(?P<program>[^"]{1,4096})": .*?(?P<why>executable file not found|no such file|permission denied)'
+)
+_NO_DIRECTORY: Final = re.compile(r'(?:chdir to cwd \("(?P<cwd>[^"]{1,4096})"\)|error during container init: mkdir )')
+_LACKED: Final = re.compile(r"node was low on resource: (?P<resource>[\w./-]+)")
+_VOLUME: Final = re.compile(r'EmptyDir volume "(?P<volume>[^"]{1,253})" exceeds the limit "(?P<limit>[^"]{1,60})"')
+
+_LOST: Final = "Nothing is known to be wrong with the job itself. Run it again."
+_DISRUPTIONS: Final = {
+    "PreemptionByScheduler": ("Preempted", "had to make room on {node} for a more important pod"),
+    "Preempting": ("Preempted", "had to make room on {node} for a more important pod"),
+    "DeletionByTaintManager": ("NodeLost", "was lost with its node {node}"),
+    "DeletionByPodGC": ("NodeLost", "was lost with its node {node}"),
+    "NodeLost": ("NodeLost", "was lost with its node {node}"),
+    "EvictionByEvictionAPI": ("Drained", "was asked to leave {node}, which was emptied"),
+    "Terminated": ("NodeShutdown", "ended with its node {node}, which was shut down"),
+    "NodeShutdown": ("NodeShutdown", "ended with its node {node}, which was shut down"),
+    "Shutdown": ("NodeShutdown", "ended with its node {node}, which was shut down"),
+}
+"""Why a pod was ended from outside: its status' reason, or that of its condition ``DisruptionTarget``."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a replica failed.
+
+    Attributes
+    ----------
+    place
+        The replica.
+    code
+        For programs: ``ExitCode``, ``OOMKilled``, ``Evicted``, ``Preempted`` …
+    words
+        What happened to it, to stand after its name: “was killed: out of memory (137)”.
+    exit_code
+        Its training container's, where that is known.
+    at
+        When, in seconds since the epoch.
+    error
+        The last line of its own last words, where it has left any for the cluster.
+    hint, verbatim
+        As of a `Reason`.
+    """
+
+    place: Place
+    code: str
+    words: str
+    exit_code: int | None = None
+    at: float | None = None
+    error: str | None = None
+    hint: str | None = None
+    verbatim: str | None = None
+
+
+def first_failure(places: Sequence[Place], manifest: Json) -> Ending | None:
+    """Return how the replica ended that failed first; None if none is known to have failed.
+
+    Of those that ended at nearly the same time it is the one whose end explains the others': out of memory, say,
+    rather than a connection that was lost.
+
+    Parameters
+    ----------
+    places
+        The job's replicas.
+    manifest
+        Its object: T9k keeps exit codes in its status when the pods are gone.
+    """
+    codes = _told_codes(manifest)
+    endings = [ending for place in places if (ending := ending_of(place, codes)) is not None]
+    if not endings:
+        return None
+    start = min((one.at for one in endings if one.at is not None), default=None)
+    near = [one for one in endings if start is None or one.at is None or one.at - start <= _AT_ONCE]
+    return min(near, key=lambda one: (_weight(one), one.at is None, one.at or 0.0))
+
+
+def ending_of(place: Place, codes: dict[str, int] | None = None) -> Ending | None:
+    """Return how one replica failed; None if it has not.
+
+    Parameters
+    ----------
+    place
+        The replica.
+    codes
+        Exit codes by the name of the pod, for one that is not there any more.
+    """
+    pod = place.pod
+    if pod is None:
+        code = (codes or {}).get(place.pod_name or "")
+        return None if not code else _of_code(place, code, None, {})
+    status = part(pod, "status")
+    ended = _terminated(place)
+    at = moment(ended, "finishedAt") or _disrupted_at(pod)
+    if text(ended, "reason") == "OOMKilled":
+        return _out_of_memory(place, ended, at)
+    outside = _from_outside(place, pod, ended, at)
+    if outside is not None:
+        return outside
+    exit_code = whole(ended, "exitCode")
+    if exit_code:
+        return _of_code(place, exit_code, at, ended)
+    if text(status, "phase") != "Failed":
+        return None
+    message = text(status, "message") or ""
+    cause, why = text(status, "reason") or "PodFailed", f": {message}" if message else ""
+    if cause.startswith(("OutOf", "Unexpected", "NodeAffinity", "NodePorts", "Topology")):
+        return Ending(place, cause, f"was turned away by {node_of(pod)}{why}", at=at, hint=_LOST, verbatim=message)
+    return Ending(place, cause, f"failed{why}", at=at, verbatim=message)
+
+
+def last_words(ended: Json) -> str | None:
+    """Return the last line that a container left for the cluster at its end; None if it left none.
+
+    That is what it wrote to ``/dev/termination-log``, or the end of its log where its pod asks for that.
+    """
+    lines = [line for line in (text(ended, "message") or "").splitlines() if line.strip()]
+    return plain(lines[-1]) or None if lines else None
+
+
+def started_badly(message: str, container: Json) -> tuple[str, str] | None:
+    """Return why a container could not be started, and what to do about it; None if the message does not tell."""
+    program, directory = _NO_PROGRAM.search(message), _NO_DIRECTORY.search(message)
+    image = named(text(container, "image") or "")
+    if program is not None:
+        wanted = named(program["program"])
+        if program["why"] == "permission denied":
+            return f"The program {wanted} may not be run", "Make the file executable, or run it with its interpreter."
+        hint = "Use an image that has it, or correct the command."
+        if wanted in ("torchrun", "python", "python3"):
+            hint = "Use an image that has PyTorch, with its programs on the PATH."
+        return f"There is no program {wanted} in image {image}", hint
+    if directory is not None:
+        cwd = named(directory["cwd"] or text(container, "workingDir") or "")
+        return f"The working directory {cwd} can't be used in the container", "Choose a folder on one of its volumes."
+    return None
+
+
+def node_of(pod: Json) -> str:
+    """Return the name of a pod's node, as it may stand in a sentence."""
+    return named(text(pod, "spec", "nodeName") or "its node")
+
+
+def _weight(ending: Ending) -> int:
+    """Return how well an end explains those of others; less is better."""
+    if ending.code == "OOMKilled":
+        return 0
+    if ending.code not in ("ExitCode", "StartError"):
+        return 1
+    return {137: 3, 143: 4, 130: 4}.get(ending.exit_code or 0, 2)
+
+
+def _terminated(place: Place) -> Json:
+    """Return the state of the container that failed: of the training container, if it did, else of another."""
+    others = [
+        one for kind in ("containerStatuses", "initContainerStatuses") for one in parts(place.pod, "status", kind)
+    ]
+    ended = (part(status, "state", "terminated") for status in (training_status(place), *others))
+    return next((state for state in ended if whole(state, "exitCode")), {})
+
+
+def _from_outside(place: Place, pod: Json, ended: Json, at: float | None) -> Ending | None:
+    """Say what ended a pod that did not end by itself."""
+    message, exit_code = text(pod, "status", "message") or "", whole(ended, "exitCode") or None
+    target = _disruption(pod)
+    codes = [text(pod, "status", "reason"), text(target, "reason") if target.get("status") == "True" else None]
+    if "Evicted" in codes or "TerminationByKubelet" in codes:
+        words, hint = _evicted(pod, message or text(target, "message") or "")
+        return Ending(place, "Evicted", words, exit_code, at, hint=hint, verbatim=message)
+    for code in codes:
+        if code in _DISRUPTIONS:
+            ours, words = _DISRUPTIONS[code]
+            said = message or text(target, "message")
+            return Ending(place, ours, words.format(node=node_of(pod)), exit_code, at, hint=_LOST, verbatim=said)
+    if text(pod, "status", "reason") == "DeadlineExceeded":
+        return Ending(place, "DeadlineExceeded", "was ended at its deadline", exit_code, at, verbatim=message)
+    return None
+
+
+def _evicted(pod: Json, message: str) -> tuple[str, str]:
+    lacked, volume = _LACKED.search(message), _VOLUME.search(message)
+    if volume is not None:
+        paths = [
+            text(mount, "mountPath")
+            for container in parts(pod, "spec", "containers")
+            for mount in parts(container, "volumeMounts")
+            if text(mount, "name") == volume["volume"]
+        ]
+        where = named((paths and paths[0]) or volume["volume"])
+        return (
+            f"was evicted from {node_of(pod)}: more was written to {where} than its limit of {named(volume['limit'])}",
+            "Raise the limit, or write less there.",
+        )
+    if lacked is not None:
+        resource = {"ephemeral-storage": "disk space"}.get(lacked["resource"], named(lacked["resource"]))
+        hint = f"Request as much {resource} as it uses, and it is among the last to go."
+        return f"was evicted: {node_of(pod)} ran low on {resource}", hint
+    return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", "Run it again."
+
+
+def _out_of_memory(place: Place, ended: Json, at: float | None) -> Ending:
+    limit = text(training(place), "resources", "limits", "memory")
+    said = f"Its memory limit is {named(limit)}. " if limit else ""
+    hint = f"{said}Give it more memory, or use smaller batches or fewer workers that load data."
+    exit_code = whole(ended, "exitCode")
+    words = "was killed: out of memory" + (f" ({exit_code})" if exit_code else "")
+    return Ending(place, "OOMKilled", words, exit_code, at, hint=hint, verbatim=text(ended, "message"))
+
+
+def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
+    message, error = text(ended, "message"), last_words(ended)
+    if text(ended, "reason") in ("StartError", "ContainerCannotRun"):
+        badly = started_badly(message or "", training(place))
+        words = f"could not be started: {within(badly[0]) if badly else error or f'code {code}'}"
+        return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
+    if code in _DIED or code in SIGNALS:
+        words = f"{_DIED.get(code) or 'died: ' + SIGNALS[code].lower()} ({code})"
+    elif error is not None:
+        words = f"failed: {error}"
+    elif code in WORDS or code == 1:
+        words = f"failed: {code_in_words(code)}"
+    else:
+        words = f"ended with exit code {code}"
+    hint = None
+    if code == 137:
+        hint = "The cluster does not say by what. Its log may end with the cause."
+    elif code == 127:
+        hint = "The command, or one that it calls, is not in the image."
+    return Ending(place, "ExitCode", words, code, at, error, hint, message)
+
+
+def _disruption(pod: Json) -> Json:
+    return next((one for one in parts(pod, "status", "conditions") if one.get("type") == "DisruptionTarget"), {})
+
+
+def _disrupted_at(pod: Json) -> float | None:
+    changes: Iterable[float | None] = (
+        moment(one, "lastTransitionTime")
+        for one in parts(pod, "status", "conditions")
+        if one.get("type") in ("DisruptionTarget", "Ready")
+    )
+    return max((time for time in changes if time is not None), default=None)
+
+
+def _told_codes(manifest: Json) -> dict[str, int]:
+    """Return exit codes by pod, as T9k's status keeps them, in any of its spellings (t9k.md §1.7)."""
+    codes: dict[str, int] = {}
+    for task in parts(manifest, "status", "tasks"):
+        for replica in [one for key in ("replicas", "status", "replicaStatus") for one in parts(task, key)]:
+            for container in parts(replica, "containers"):
+                name, code = text(replica, "name"), whole(container, "exitCode")
+                if name and code:
+                    codes.setdefault(name, code)
+    return codes
