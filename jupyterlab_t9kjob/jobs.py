@@ -12,10 +12,11 @@ from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare,
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
 from .core.lab import Lab
+from .core.manifests import Dialect
 from .core.spec import JobSpec, numbered
 
-Admit = Callable[[JobSpec, str], Awaitable[Prepare]]
-"""Refuses a spec that certainly can't run on an engine."""
+Admit = Callable[[JobSpec, str, str], Awaitable[Prepare]]
+"""Refuses a spec that certainly can't run on an engine, in a namespace."""
 
 RERUN_TRIES = 20
 
@@ -139,6 +140,10 @@ class JobService:
         """Return what an engine's jobs inherit from the lab."""
         return await self._engine(engine).lab()
 
+    async def dialect(self, engine: str) -> Dialect:
+        """Return how a PyTorchTrainingJob is spelled on an engine."""
+        return await self._engine(engine).dialect()
+
     async def volumes(self, engine: str, namespace: str) -> list[Volume]:
         """Return the volumes that a job can have."""
         return await self._engine(engine).volumes(namespace)
@@ -180,7 +185,7 @@ class JobService:
             known = await chosen.created_by(request_id)
             if known is not None:
                 return known
-            prepare = await admit(spec, engine)
+            prepare = await admit(spec, engine, namespace)
             return await chosen.create(spec, namespace=namespace, request_id=request_id, edited=edited, prepare=prepare)
 
         key = (engine, request_id)
@@ -212,7 +217,7 @@ class JobService:
         if "rerun" not in old.actions:
             message = f"The record of {old.name} can't be read, so it can't be run again."
             raise Conflict(message, hint="Submit it anew.")
-        prepare = await admit(old.spec, old.engine)
+        prepare = await admit(old.spec, old.engine, old.namespace)
         engine = self._engine(old.engine)
         taken = {job.name for job in await engine.jobs()} | {old.name}
         for _ in range(RERUN_TRIES):

@@ -25,6 +25,7 @@ from .spec import JobSpec, Model
 
 if TYPE_CHECKING:
     from .lab import Lab
+    from .manifests import Dialect
 
 
 class Capability(Model):
@@ -251,6 +252,9 @@ class Engine(Protocol):
 
     async def lab(self) -> Lab | None:
         """Return what jobs inherit from the lab; None where they simply run beside it."""
+
+    async def dialect(self) -> Dialect:
+        """Return how a PyTorchTrainingJob is spelled here; the current spelling where there is no cluster."""
 
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""

@@ -13,12 +13,16 @@ NAME_PATTERN = r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
 MOST = 2**31 - 1
 """What a count or a number of seconds may be: more would not fit into a manifest's field, or a clock."""
 
+NAMESPACE_PATTERN = r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$"
+"""What a Kubernetes namespace may be called; empty for the engine's own."""
+
 ENV_NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 RestartPolicy = Literal["Never", "OnFailure", "Always", "ExitCode"]
 CleanUp = Literal["None", "Unfinished", "All"]
 EntrypointKind = Literal["script", "module", "notebook", "command"]
 
+Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
 JobName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
 # A NUL byte can't be passed to a process, and a path or argument that has one is never meant.
 PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ..core.errors import BadRequest
@@ -63,23 +64,21 @@ class JobsHandler(ApiHandler):
     @guarded
     async def post(self) -> None:
         """Create a job, or with `dry_run` only say what it would be."""
-        from ..launch.model import PreviewRequest
         from .messages import CreateJob
 
         request = self.read(CreateJob)
         services = await self.app.services()
         if request.dry_run:
-            form = PreviewRequest(
-                engine=request.engine, namespace=request.namespace, spec=request.spec, path=request.path
-            )
-            self.reply(await services.launch.preview(form))
+            self.reply(await services.launch.preview(request))
             return
+        wanted = await services.launch.submission(request)
         job = await services.jobs.create(
-            request.spec,
+            wanted.spec,
             engine=request.engine,
-            namespace=request.namespace,
+            namespace=wanted.namespace,
             request_id=request.request_id,
-            admit=services.launch.admit,
+            admit=partial(services.launch.admit, path=request.path),
+            edited=wanted.edited,
         )
         self.reply(job, 201)
 

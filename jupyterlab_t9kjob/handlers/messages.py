@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, TypeAdapter
 
 from ..core.engine import EngineInfo, Volume
-from ..core.job import EngineName, Event, Job, JobSummary, LogStream, Replica, Time
-from ..core.spec import JobSpec, Model
+from ..core.job import Event, Job, JobSummary, LogStream, Replica, Time
+from ..core.spec import Model
+from ..launch.model import SpecOrManifest
 from ..logs.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
@@ -16,18 +17,10 @@ Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="As JavaScript cou
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 
-class CreateJob(Model):
-    """Create a job from a spec; `dry_run` only validates."""
+class CreateJob(SpecOrManifest):
+    """Create a job from a spec, or from a manifest as edited; `dry_run` only validates."""
 
-    engine: EngineName = "local"
-    namespace: str = ""
-    spec: JobSpec
     request_id: RequestId
-    dry_run: bool = False
-    path: str | None = Field(None, description="The file that was clicked (a notebook's source).")
-    manifest: str | None = Field(
-        None, description="YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing."
-    )
 
 
 class VolumeList(Model):

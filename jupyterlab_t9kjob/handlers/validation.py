@@ -8,7 +8,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from ..core.errors import BadRequest, FieldError, JobError
-from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN
+from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
 
 SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
@@ -40,6 +40,10 @@ PATTERNS = {
     NAME_PATTERN: (
         "{name} must be small letters, digits and dashes: a letter first, no dash last, 40 characters at most.",
         "Try “train-1”.",
+    ),
+    NAMESPACE_PATTERN: (
+        "{name} must be small letters, digits and dashes: neither end a dash, 63 characters at most.",
+        "Name a namespace of the cluster; leave it empty for the engine's own.",
     ),
     ENV_NAME_PATTERN: (
         "{name} must be letters, digits and underscores, and no digit first.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..core.engine import Check, EngineInfo, Preview
 from ..core.job import EngineName
-from ..core.spec import JobSpec, Model
+from ..core.spec import JobSpec, Model, Namespace
 
 
 class ScriptOption(Model):
@@ -104,7 +104,7 @@ class PrefillRequest(Model):
 
     path: str | None = None
     engine: EngineName = "local"
-    namespace: str = ""
+    namespace: Namespace = ""
     spec: JobSpec | None = Field(None, description="A spec to start from (clone, as last time).")
     crossed_from: EngineName | None = Field(
         None,
@@ -143,17 +143,30 @@ class Prefill(Model):
     notes: list[Check] = Field(default_factory=list, description="What could not be carried over from another engine.")
 
 
-class PreviewRequest(Model):
-    """Ask what a form amounts to."""
+class SpecOrManifest(Model):
+    """A job of a form, or of a manifest: with both the manifest counts.
+
+    A namespace that the manifest names is the job's.
+    """
 
     engine: EngineName = "local"
-    namespace: str = ""
-    spec: JobSpec
-    path: str | None = Field(None, description="The file the form was opened for.")
+    namespace: Namespace = ""
+    spec: JobSpec | None = Field(None, description="What the form says; may be left out where there is a manifest.")
     manifest: str | None = Field(
-        None, description="YAML that the user has edited: it is what would be submitted, and `spec` counts for nothing."
+        None, description="YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing."
     )
-    dry_run: bool = Field(False, description="Ask the cluster as well.")
+    path: str | None = Field(None, description="The file that the form was opened for (a notebook's source).")
+    dry_run: bool = Field(False, description="Create nothing, but ask the cluster as well.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> SpecOrManifest:
+        if self.spec is None and self.manifest is None:
+            raise ValueError("give a spec or a manifest")
+        return self
+
+
+class PreviewRequest(SpecOrManifest):
+    """Ask what a form amounts to."""
 
 
 class ReadManifestRequest(Model):
@@ -161,7 +174,7 @@ class ReadManifestRequest(Model):
 
     text: str = Field(description="YAML or JSON.")
     engine: EngineName | None = Field(None, description="Where it is to run; null: where its kind does.")
-    namespace: str = ""
+    namespace: Namespace = ""
 
 
 class ReadManifest(Model):
@@ -170,7 +183,9 @@ class ReadManifest(Model):
     engine: EngineName
     namespace: str
     spec: JobSpec
-    manifest: str = Field(description="YAML as it would be submitted as edited, in the cluster's dialect.")
+    manifest: str | None = Field(
+        description="YAML as it would be submitted as edited, in the cluster's dialect; null on this machine."
+    )
     notes: list[Check] = Field(description="What was mended, assumed, kept or migrated.")
     lost: list[Check] = Field(description="What the form can't say and would drop; empty if nothing.")
 

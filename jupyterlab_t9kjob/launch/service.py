@@ -10,18 +10,19 @@ from ..core.errors import FieldError, JobError, NotFound
 from ..core.spec import Entrypoint, JobSpec
 from ..jobs import JobService, Query
 from ..paths import ContentsRoot
-from . import prefill
+from . import manifests, prefill
 from .checks import check, log_directories, unfilled
 from .kernels import Kernels
+from .manifests import Submission
 from .model import (
     Kernel,
     LaunchPreview,
     Prefill,
     PrefillRequest,
-    PreviewRequest,
     ReadManifest,
     ReadManifestRequest,
     ScriptInfo,
+    SpecOrManifest,
 )
 from .notebook import write_script
 from .script import FIELD
@@ -96,30 +97,53 @@ class Launch:
             checks=await check(spec, source, chosen, self._kernels),
         )
 
-    async def preview(self, request: PreviewRequest) -> LaunchPreview:
-        """Return what a form amounts to, with everything that can be said about it."""
-        engine = await self._jobs.preview(request.spec, request.engine, request.namespace)
-        found: list[Check] = []
+    async def submission(self, request: SpecOrManifest) -> Submission:
+        """Return what a request asks for: its spec, or what its manifest says.
+
+        Raises
+        ------
+        ManifestError
+            If its manifest can't be read, or is of another engine's kind.
+        """
+        return await manifests.submission(request, self._jobs)
+
+    async def preview(self, request: SpecOrManifest) -> LaunchPreview:
+        """Return what a form or a manifest amounts to, with everything that can be said about it."""
+        wanted = await self.submission(request)
+        spec = wanted.spec
+        engine = await self._jobs.preview(
+            spec, request.engine, wanted.namespace, edited=wanted.edited, dry_run=request.dry_run
+        )
+        found = list(wanted.notes)
         kernel: Kernel | None = None
         source: Source | None = None
         try:
-            kernel = await self._kernels.get(request.spec.runtime.kernel)
+            kernel = await self._kernels.get(spec.runtime.kernel)
         except FieldError as problem:
             found.append(Check.of(problem))
         try:
-            source = await self._source(request.spec)
-            await self._check_types(request.spec)
+            source = await self._source(spec)
+            await self._check_types(spec)
         except JobError as problem:
             found.append(Check.of(problem))
-        found += await check(request.spec, source, kernel, self._kernels)
+        found += await check(spec, source, kernel, self._kernels)
         said = {(line.code, line.field) for line in found}
         found += [line for line in engine.checks if (line.code, line.field) not in said]
         order = ("error", "warning", "hint", "passed")
         found.sort(key=lambda line: order.index(line.level))
         return LaunchPreview(**{**dict(engine), "checks": found, "kernel": kernel})
 
-    async def admit(self, spec: JobSpec, _engine: str) -> Prepare:
+    async def admit(
+        self, spec: JobSpec, engine: str = "local", namespace: str = "", *, path: str | None = None
+    ) -> Prepare:
         """Refuse a job that certainly can't run; what is returned writes a notebook's script.
+
+        Parameters
+        ----------
+        spec, engine, namespace
+            The job.
+        path
+            The file that its form was opened for.
 
         Raises
         ------
@@ -150,7 +174,27 @@ class Launch:
         ManifestError
             If it can't be read.
         """
-        raise NotImplementedError
+        pasted, dialect = await manifests.read(request.text, self._jobs)
+        target = request.engine or pasted.kind
+        namespace = pasted.namespace or request.namespace
+        if target == pasted.kind:
+            text, lost = await asyncio.gather(
+                asyncio.to_thread(manifests.as_submitted, pasted, request.text, dialect),
+                asyncio.to_thread(manifests.lost, pasted, request.text),
+            )
+            return ReadManifest(
+                engine=target, namespace=namespace, spec=pasted.spec, manifest=text, notes=pasted.notes, lost=lost
+            )
+        spec, notes = await manifests.crossed(pasted.spec, pasted.kind, target, self._jobs)
+        preview = await self._jobs.preview(spec, target, namespace)
+        return ReadManifest(
+            engine=target,
+            namespace=namespace,
+            spec=spec,
+            manifest=preview.manifest,
+            notes=[*pasted.notes, *notes],
+            lost=[],
+        )
 
     async def _clicked(self, path: str | None) -> Source | None:
         """Read the file that a form is for, if it is for one."""

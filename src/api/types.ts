@@ -588,7 +588,7 @@ export interface components {
         };
         /**
          * CreateJob
-         * @description Create a job from a spec; `dry_run` only validates.
+         * @description Create a job from a spec, or from a manifest as edited; `dry_run` only validates.
          */
         CreateJob: {
             /**
@@ -602,26 +602,31 @@ export interface components {
              * @default
              */
             namespace?: string;
-            spec: components["schemas"]["JobSpecInput"];
-            /** Request Id */
-            request_id: string;
             /**
-             * Dry Run
-             * @default false
-             */
-            dry_run?: boolean;
-            /**
-             * Path
-             * @description The file that was clicked (a notebook's source).
+             * @description What the form says; may be left out where there is a manifest.
              * @default null
              */
-            path?: string | null;
+            spec?: components["schemas"]["JobSpecInput"] | null;
             /**
              * Manifest
              * @description YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing.
              * @default null
              */
             manifest?: string | null;
+            /**
+             * Path
+             * @description The file that the form was opened for (a notebook's source).
+             * @default null
+             */
+            path?: string | null;
+            /**
+             * Dry Run
+             * @description Create nothing, but ask the cluster as well.
+             * @default false
+             */
+            dry_run?: boolean;
+            /** Request Id */
+            request_id: string;
         };
         /**
          * Debug
@@ -2333,22 +2338,26 @@ export interface components {
              * @default
              */
             namespace?: string;
-            spec: components["schemas"]["JobSpecInput"];
             /**
-             * Path
-             * @description The file the form was opened for.
+             * @description What the form says; may be left out where there is a manifest.
              * @default null
              */
-            path?: string | null;
+            spec?: components["schemas"]["JobSpecInput"] | null;
             /**
              * Manifest
-             * @description YAML that the user has edited: it is what would be submitted, and `spec` counts for nothing.
+             * @description YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing.
              * @default null
              */
             manifest?: string | null;
             /**
+             * Path
+             * @description The file that the form was opened for (a notebook's source).
+             * @default null
+             */
+            path?: string | null;
+            /**
              * Dry Run
-             * @description Ask the cluster as well.
+             * @description Create nothing, but ask the cluster as well.
              * @default false
              */
             dry_run?: boolean;
@@ -2478,9 +2487,9 @@ export interface components {
             spec: components["schemas"]["JobSpec"];
             /**
              * Manifest
-             * @description YAML as it would be submitted as edited, in the cluster's dialect.
+             * @description YAML as it would be submitted as edited, in the cluster's dialect; null on this machine.
              */
-            manifest: string;
+            manifest: string | null;
             /**
              * Notes
              * @description What was mended, assumed, kept or migrated.

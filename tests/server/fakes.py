@@ -11,8 +11,10 @@ from pathlib import Path
 from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
+from jupyterlab_t9kjob.core.manifests import CURRENT, Dialect
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.launch.model import LaunchPreview
+from jupyterlab_t9kjob.launch.manifests import Submission
+from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
 from jupyterlab_t9kjob.logs import cuts, index
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 
@@ -83,6 +85,9 @@ class FakeEngine:
 
     async def lab(self) -> None:
         return None
+
+    async def dialect(self) -> Dialect:
+        return CURRENT
 
     async def volumes(self, namespace: str) -> list[Volume]:
         return []
@@ -205,7 +210,10 @@ class FakeLaunch:
         self.admitted: list[JobSpec] = []
         self.refusal: Exception | None = None
 
-    async def admit(self, spec: JobSpec, engine: str) -> Prepare:
+    async def submission(self, request: SpecOrManifest) -> Submission:
+        return Submission(request.spec, request.namespace)
+
+    async def admit(self, spec: JobSpec, engine: str, namespace: str, *, path: str | None = None) -> Prepare:
         if self.refusal is not None:
             raise self.refusal
 

@@ -36,7 +36,7 @@ Nothing in here asks a cluster anything. The parts:
 
 from __future__ import annotations
 
-from .convert import parse, render
+from .convert import not_in_spec, parse, render
 from .crossing import cross
 from .dialect import CURRENT, OLDER, Dialect, translate
 from .entrypoints import rank_logs
@@ -57,6 +57,7 @@ __all__ = [
     "Parsed",
     "Pasted",
     "cross",
+    "not_in_spec",
     "parse",
     "problems",
     "rank_logs",

@@ -127,6 +127,30 @@ def parse(manifest: Any, *, dialect: Dialect = CURRENT) -> Parsed:
     return Parsed(spec=spec, notes=notes.checks, kind=kind, name=name, namespace=namespace)
 
 
+def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
+    """Return what of a manifest its spec does not say, in words; next to nothing, for there is `JobSpec.extra`.
+
+    What a cluster has put there (`status`, uid …) does not count, nor what means the same in other words.
+    """
+    kind = kind_of(manifest, Notes())
+    form = FORMATS[kind]
+    checked = _checked(manifest, form, Notes())
+    if kind == "t9k":
+        checked = dialects.translate(checked, CURRENT)[0]
+    take_ours(form, checked)
+    checked["metadata"].pop("namespace", None)
+    there = _said(diff(_settled(form, spec) or {}, _canonical(form, checked)))
+    written = manifest.get("metadata") or {}
+    dropped = [f"metadata.{name}" for name in ("finalizers", "ownerReferences") if written.get(name)]
+    return [*dropped, *(".".join(path) for path in leaves(there))]
+
+
+def _said(patch: dict[str, Any]) -> dict[str, Any]:
+    """Return a patch without what it removes."""
+    said = {key: _said(value) if isinstance(value, dict) else value for key, value in patch.items()}
+    return {key: value for key, value in said.items() if value not in (None, {})}
+
+
 def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
     """Return the kind of a manifest, by its own words or, without these, by what is in it.
 

@@ -17,6 +17,7 @@ from ...core.disk import trouble_of
 from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
+from ...core.manifests import CURRENT, Dialect
 from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
@@ -192,6 +193,10 @@ class LocalEngine:
 
     async def lab(self) -> None:
         """Return nothing: jobs run beside the lab."""
+
+    async def dialect(self) -> Dialect:
+        """Return the current spelling: manifests are read here, but not submitted."""
+        return CURRENT
 
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return none: jobs see the same disks as the lab."""

@@ -1,0 +1,138 @@
+"""A manifest that a user pasted or edited, as a job: what is submitted, and what a form would make of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from functools import partial
+
+import yaml
+
+from ..core.engine import Check, Edited
+from ..core.errors import FieldError
+from ..core.job import EngineName
+from ..core.manifests import (
+    CURRENT,
+    Dialect,
+    ManifestError,
+    Pasted,
+    cross,
+    not_in_spec,
+    read_job,
+    to_yaml,
+    translate,
+)
+from ..core.manifests.yamlread import read_documents
+from ..core.spec import JobSpec
+from ..jobs import JobService
+from .model import SpecOrManifest
+
+LISTED = 10
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a request asks for.
+
+    Attributes
+    ----------
+    spec
+        The job; of a manifest, what it says.
+    namespace
+        The one that the manifest names, else the request's.
+    edited
+        The manifest that is submitted instead of the spec's own.
+    notes
+        What was mended, assumed or kept.
+    """
+
+    spec: JobSpec
+    namespace: str
+    edited: Edited | None = None
+    notes: tuple[Check, ...] = ()
+
+
+async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
+    """Return what a request asks for.
+
+    Raises
+    ------
+    ManifestError
+        If its manifest can't be read, or is of another engine's kind.
+    """
+    if request.manifest is None:
+        assert request.spec is not None  # noqa: S101
+        return Submission(request.spec, request.namespace)
+    pasted, _dialect = await read(request.manifest, jobs)
+    if request.engine not in (pasted.kind, "local"):
+        message = f"The manifest is for the engine {pasted.kind}, and {request.engine} is chosen."
+        hint = "Choose the other engine, or let the form take it over."
+        raise ManifestError(message, reason="WrongKind", field="/manifest/kind", hint=hint)
+    edited = Edited(manifest=pasted.manifest or {}, text=request.manifest)
+    return Submission(pasted.spec, pasted.namespace or request.namespace, edited, tuple(pasted.notes))
+
+
+async def read(text: str, jobs: JobService) -> tuple[Pasted, Dialect]:
+    """Read a manifest; what is said of its spelling goes by the cluster's.
+
+    Raises
+    ------
+    ManifestError
+        If it can't be read.
+    """
+    pasted = await asyncio.to_thread(read_job, text)
+    if pasted.kind != "t9k":
+        return pasted, CURRENT
+    try:
+        dialect = await jobs.dialect("t9k")
+    except FieldError:  # there is no such engine here
+        dialect = CURRENT
+    if dialect != CURRENT:
+        pasted = await asyncio.to_thread(partial(read_job, text, dialect=dialect))
+    return pasted, dialect
+
+
+async def crossed(
+    spec: JobSpec, source: EngineName, target: EngineName, jobs: JobService
+) -> tuple[JobSpec, list[Check]]:
+    """Return the spec that another engine can run, and what is lost on the way."""
+    infos = {info.name: info for info in await jobs.engines()}
+    capabilities = infos[target].capabilities if target in infos else {}
+    return cross(spec, source, target, capabilities)
+
+
+def as_submitted(pasted: Pasted, text: str, dialect: Dialect) -> str:
+    """Return the YAML that would be submitted: the text itself where it is that (blocking)."""
+    manifest = pasted.manifest or {}
+    wanted = translate(manifest, dialect)[0] if pasted.kind == "t9k" else manifest
+    try:
+        documents = [document.value for document in read_documents(text)]
+    except FieldError:  # it was mended before it could be read
+        documents = []
+    return text if documents == [wanted] else to_yaml(wanted)
+
+
+def lost(pasted: Pasted, text: str) -> list[Check]:
+    """Return what of a manifest a form can't say, and would drop (blocking)."""
+    found: list[Check] = []
+    for path in not_in_spec(pasted.manifest or {}, pasted.spec)[:LISTED]:
+        message = f"The form has no place for {path}."
+        found.append(Check(level="warning", code="NotInForm", message=message, field="/manifest"))
+    comments = count_comments(text)
+    if comments:
+        message = "The comments are left out." if comments > 1 else "The comment is left out."
+        found.append(Check(level="hint", code="CommentsLost", message=message, field="/manifest"))
+    return found
+
+
+def count_comments(text: str) -> int:
+    """Return how many comments a text of YAML has: what lies between its tokens (blocking)."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found, end = 0, 0
+    try:
+        for token in yaml.scan(text, Loader=loader):
+            found += sum("#" in line for line in text[end : token.start_mark.index].splitlines())
+            end = max(end, token.end_mark.index)
+    except yaml.YAMLError:
+        return 0
+    return found + sum("#" in line for line in text[end:].splitlines())
