@@ -114,6 +114,11 @@ class Kube:
         if self.find(kind, name) is not None:
             self.ask("DELETE", self.path(kind, name), options)
 
+    def choose(self, **choices: str) -> None:
+        """Annotate the namespace for the controller: ``choose(task_list="status")``."""
+        notes = {f"controller.test/{key.replace('_', '-')}": value for key, value in choices.items()}
+        self.patch("namespaces", self.namespace, {"metadata": {"annotations": notes}})
+
     def log(self, pod: str, **query: Any) -> str:
         return self._client.get(self.path("pods", pod, "log"), params=query).text
 
@@ -135,25 +140,43 @@ class Kube:
 
     def until(self, kind: str, name: str, reached: Callable[[Object | None], Any], seconds: float = 180) -> Any:
         """Watch one object until it is as wanted; `reached` gets None while it is not there. Returns the object."""
-        end = time.monotonic() + seconds
-        seen: Object | None = None
-        while time.monotonic() < end:
-            listed = self.ask("GET", self.path(kind), fieldSelector=f"metadata.name={name}")
-            seen = next(iter(listed["items"]), None)
-            if reached(seen):
-                return seen
-            for gone, seen in self._changes(kind, name, listed["metadata"]["resourceVersion"], end):
-                if reached(None if gone else seen):
-                    return None if gone else seen
-        told = {"status": (seen or {}).get("status"), "events": [each["message"] for each in self.list("events")]}
-        raise AssertionError(f"{kind}/{name} was not as wanted after {seconds} s: {json.dumps(told, indent=1)}")
+        found = self.until_all(kind, lambda items: reached(items[0] if items else None), seconds, name=name)
+        return found[0] if found else None
 
-    def _changes(self, kind: str, name: str, version: str, end: float) -> Iterator[tuple[bool, Object]]:
-        left = max(1, int(end - time.monotonic()))
-        query = {"fieldSelector": f"metadata.name={name}", "watch": "1", "resourceVersion": version}
-        query["timeoutSeconds"] = str(min(left, 60))
+    def until_all(
+        self,
+        kind: str,
+        reached: Callable[[list[Object]], Any],
+        seconds: float = 180,
+        *,
+        name: str = "",
+        labels: str = "",
+    ) -> list[Object]:
+        """Watch the objects of a kind, those with the labels or the one of that name, until all are as wanted."""
+        query = {"labelSelector": labels} if labels else {"fieldSelector": f"metadata.name={name}"} if name else {}
+        end = time.monotonic() + seconds
+        while True:
+            listed = self.ask("GET", self.path(kind), **query)
+            seen = {item["metadata"]["uid"]: item for item in listed["items"]}
+            if reached(list(seen.values())):
+                return list(seen.values())
+            if time.monotonic() > end:
+                break
+            for gone, item in self._changes(kind, query, listed["metadata"]["resourceVersion"], end):
+                seen[item["metadata"]["uid"]] = item
+                if gone:
+                    del seen[item["metadata"]["uid"]]
+                if reached(list(seen.values())):
+                    return list(seen.values())
+        told = [(item["metadata"]["name"], item.get("status")) for item in seen.values()]
+        events = [event["message"] for event in self.list("events")]
+        raise AssertionError(f"{kind} {name}{labels}: not as wanted after {seconds} s: {told}; events: {events}")
+
+    def _changes(self, kind: str, query: Object, version: str, end: float) -> Iterator[tuple[bool, Object]]:
+        left = min(60, max(1, int(end - time.monotonic())))
+        options = {**query, "watch": "1", "resourceVersion": version, "timeoutSeconds": str(left)}
         try:
-            with self._client.stream("GET", self.path(kind), params=query, timeout=90) as answer:
+            with self._client.stream("GET", self.path(kind), params=options, timeout=90) as answer:
                 for line in answer.iter_lines():
                     event = json.loads(line)
                     if event["type"] == "ERROR":
@@ -161,6 +184,20 @@ class Kube:
                     yield event["type"] == "DELETED", event["object"]
         except httpx.TransportError:  # the one who asked is still waiting
             time.sleep(0.5)
+
+    def until_gone(self, kind: str, *, name: str = "", labels: str = "", left: int = 0, seconds: float = 180) -> None:
+        """Wait until no more than so many are there."""
+        self.until_all(kind, lambda items: len(items) <= left, seconds, name=name, labels=labels)
+
+    def until_event(self, about: str, reason: str, text: str = "", seconds: float = 180) -> Object:
+        """Wait for an event about an object of that name; `text` is in its message."""
+
+        def fits(event: Object) -> bool:
+            named = event["involvedObject"]["name"] == about and event["reason"] == reason
+            return named and text in event.get("message", "")
+
+        events = self.until_all("events", lambda items: any(map(fits, items)), seconds)
+        return next(filter(fits, events))
 
     def until_phase(self, name: str, *phases: str, seconds: float = 180) -> Object:
         """Wait for a phase of a PyTorchTrainingJob."""

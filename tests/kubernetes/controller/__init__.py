@@ -22,9 +22,11 @@ controller.test/zero-restart-count    false              whether `restartCount: 
 controller.test/failure-reason        Failed             reason of `ReplicaFailure` (GenericJob's: ErrorInPod)
 controller.test/image                                    every image is replaced by this one
 controller.test/fit                   false              CPU and memory of pods are dropped, so that they fit a laptop
+controller.test/files                                    `map/a.py/b.py`: every image has these files of a
+                                                         ConfigMap in `/`
 controller.test/ignore                false              the controller leaves the job alone: the test writes its status
 ===================================== ================== =======================================================
 
-`image` and `fit` stand for an admission webhook: manifests that name images and sizes which a test cluster hasn't got
-run unmodified.
+`image`, `files` and `fit` stand for an admission webhook: manifests that name images and sizes which a test cluster
+hasn't got run unmodified.
 """

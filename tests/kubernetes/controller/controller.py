@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 import httpx
 
 from .api import GROUP, Api, Object, Refused
-from .pods import IGNORED, Replica, build_pod, build_service, dependent_name, owner
+from .pods import NOTE, Replica, build_pod, build_service, dependent_name, owner
 from .status import Plan, Planner, parse, stamp
 
 log = logging.getLogger("t9k-test-controller")
@@ -158,12 +158,12 @@ class Controller:
             return None
         space = await self._api.ask("GET", home)
         notes = {**space["metadata"].get("annotations", {}), **job["metadata"].get("annotations", {})}
-        if notes.get(IGNORED + "ignore") == "true":
+        if notes.get(NOTE + "ignore") == "true":
             return None
         selector = f"tensorstack.dev/owner-name={name}"
         listed = await self._api.ask("GET", f"{home}/pods", labelSelector=selector)
         pods = [pod for pod in listed["items"] if owned(pod, job)]
-        plan = Planner(job, pods, self._leaving, lambda key, default: notes.get(IGNORED + key, default), now()).plan()
+        plan = Planner(job, pods, self._leaving, lambda key, default: notes.get(NOTE + key, default), now()).plan()
         if "tensorboardSpec" in job["spec"]:
             plan.status["tensorboard"] = await self._tensorboard(job)
         if not job.get("status"):
@@ -171,7 +171,8 @@ class Controller:
         if plan.status != job.get("status"):
             path = f"{JOBS}/namespaces/{namespace}/pytorchtrainingjobs/{name}/status"
             await self._api.ask("PUT", path, {**job, "status": plan.status})
-            log.info("%s/%s: %s %s", namespace, name, plan.status["phase"], plan.status["aggregate"])
+            counts = {key: count for key, count in plan.status["aggregate"].items() if count}
+            log.info("%s/%s: %s %s", namespace, name, plan.status["phase"], counts)
         for kind, reason, message in plan.events:
             await self._event(job, kind, reason, message)
         for pod in plan.delete:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .api import GROUP, Object
 
 PORT = 29500  # not public
-IGNORED = "controller.test/"
+NOTE = "controller.test/"  # begins the names of annotations that choose
 
 
 def switched_on(config: Object | None) -> bool:
@@ -113,7 +113,7 @@ def build_service(job: Object) -> Object:
     }
 
 
-def build_pod(job: Object, replica: Replica, resumed: bool, adjust: Object) -> Object:
+def build_pod(job: Object, replica: Replica, resumed: bool, notes: Object) -> Object:
     """The pod that fills a replica's place.
 
     Parameters
@@ -122,8 +122,8 @@ def build_pod(job: Object, replica: Replica, resumed: bool, adjust: Object) -> O
         What it is for.
     resumed
         Whether the job has been paused before: `resumeSpecs` hold.
-    adjust
-        The annotations that stand for an admission webhook.
+    notes
+        The annotations of which some stand for an admission webhook.
     """
     template = copy.deepcopy(replica.spec.get("template", {}))
     meta, spec = template.get("metadata", {}), template["spec"]
@@ -147,13 +147,7 @@ def build_pod(job: Object, replica: Replica, resumed: bool, adjust: Object) -> O
         container["args"] = torchrun(job, replica, container)
         container["command"] = ["torchrun"]
     spec |= {"restartPolicy": "Never", "hostname": replica.name, "subdomain": dependent_name(job)}
-    for each in spec["containers"] + spec.get("initContainers", []):
-        if image := adjust.get(IGNORED + "image"):
-            each["image"] = image
-        if adjust.get(IGNORED + "fit") == "true":
-            for amounts in each.get("resources", {}).values():
-                for name in ("cpu", "memory"):
-                    isinstance(amounts, dict) and amounts.pop(name, None)
+    admit(spec, notes)
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -165,6 +159,24 @@ def build_pod(job: Object, replica: Replica, resumed: bool, adjust: Object) -> O
         },
         "spec": spec,
     }
+
+
+def admit(spec: Object, notes: Object) -> None:
+    """Change a pod's spec as the annotations want."""
+    containers = spec["containers"] + spec.get("initContainers", [])
+    for container in containers:
+        container["image"] = notes.get(NOTE + "image", container.get("image"))
+        if notes.get(NOTE + "fit") == "true":
+            resources = container.get("resources", {})
+            for part in ("limits", "requests"):
+                kept = {name: size for name, size in resources.get(part, {}).items() if name not in ("cpu", "memory")}
+                resources[part] = kept
+    if files := notes.get(NOTE + "files"):
+        name, *keys = files.split("/")
+        spec["volumes"] = [*spec.get("volumes", []), {"name": "files-of-the-image", "configMap": {"name": name}}]
+        for container in containers:
+            mounts = [{"name": "files-of-the-image", "mountPath": f"/{key}", "subPath": key} for key in keys]
+            container["volumeMounts"] = [*container.get("volumeMounts", []), *mounts]
 
 
 def labels(job: Object, replica: Replica) -> dict[str, str]:
