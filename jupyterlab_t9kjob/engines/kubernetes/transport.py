@@ -4,69 +4,43 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal
 
 import httpx
 
 from .credentials import Connection
+from .errors import ApiError, Unreachable
+from .lines import lines
+from .pool import Pools, words_of
+
+__all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines"]
 
 Json = dict[str, Any]
 Params = Mapping[str, str | int | bool | None]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 30.0
+"""How long the server may be silent within an answer, and before it opens a stream."""
+WHOLE_ANSWER_SECONDS = 120.0
+"""How long an answer may take in all."""
+PATIENCE_SECONDS = 10.0
+"""How long a busy server's request to come again later is followed here, before it is an error."""
 PAGE = 500
 """Objects in one part of a list, as kubectl asks for them."""
+LARGEST_ANSWER = 256 * 1024 * 1024
+LARGEST_EVENT = 32 * 1024 * 1024
+"""An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
+LARGEST_REFUSAL = 1024 * 1024
 MERGE_PATCH = "application/merge-patch+json"
-_MOST_OF_AN_ERROR = 4096
-
-
-class Unreachable(Exception):
-    """No answer came from the API server; the text says why."""
-
-
-class ApiError(Exception):
-    """An answer of the API server that is no success.
-
-    Parameters
-    ----------
-    status
-        The HTTP status.
-    body
-        The `Status` object that came with it, or what was made of a text.
-
-    Attributes
-    ----------
-    reason
-        For programs: ``NotFound``, ``Forbidden``, ``AlreadyExists``, ``Expired`` …
-    message
-        The server's own words.
-    causes
-        Its list of (field, message), where a field is wrong.
-    retry_after
-        Seconds after which to ask again; None if it did not say.
-    """
-
-    def __init__(self, status: int, body: Json, retry_after: float | None = None) -> None:
-        self.status = status
-        self.reason = str(body.get("reason") or "")
-        self.message = str(body.get("message") or f"HTTP {status}")
-        details = body.get("details") or {}
-        self.causes = [
-            (str(cause.get("field") or ""), str(cause.get("message") or "")) for cause in details.get("causes") or []
-        ]
-        self.retry_after = retry_after if retry_after is not None else details.get("retryAfterSeconds")
-        super().__init__(f"{status} {self.reason}: {self.message}")
 
 
 class KubeApi:
     """One cluster's API.
 
     Every method is a coroutine that raises `ApiError` for a refusal and `Unreachable` where no answer came.
+    Credentials that run out, or are refused, are loaded anew.
 
     Parameters
     ----------
@@ -75,24 +49,16 @@ class KubeApi:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self._extensions = {"sni_hostname": connection.server_name} if connection.server_name else {}
-        self._client = httpx.AsyncClient(
-            base_url=connection.server,
-            timeout=httpx.Timeout(CONNECT_SECONDS, read=ANSWER_SECONDS, pool=None),
-            # how an environment's proxies are meant is known to the one who made the connection
-            trust_env=False,
-            transport=httpx.AsyncHTTPTransport(
-                verify=connection.tls,
-                proxy=connection.proxy,
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=10),
-                socket_options=_KEEP_ALIVE,
-            ),
-        )
+        self._pools = Pools(connection)
+
+    @property
+    def connection(self) -> Connection:
+        """The cluster, with the credentials that are used now."""
+        return self._pools.connection
 
     async def close(self) -> None:
         """Let go of all connections."""
-        await self._client.aclose()
+        await self._pools.close()
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -102,8 +68,7 @@ class KubeApi:
 
     async def get_text(self, path: str, params: Params | None = None) -> str:
         """Return a text, such as a container's log or the answer of `/version`."""
-        response = await self._answer("GET", path, params)
-        return response.text
+        return (await self._answer("GET", path, params)).decode(errors="replace")
 
     async def create(self, path: str, body: Json, params: Params | None = None) -> Json:
         """Create an object in a collection."""
@@ -121,18 +86,26 @@ class KubeApi:
         return await self._json("DELETE", path, None, body)
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection, asked for in parts, and its resource version.
+        """Return all objects of a collection and its resource version.
 
-        An `ApiError` 410 says that the collection changed too much meanwhile: ask again.
+        They are asked for in parts; where the collection changes too fast for that (410), all at once.
         """
         items: list[Json] = []
         following: str | None = None
         while True:
-            page = await self.get(path, {**(params or {}), "limit": PAGE, "continue": following})
-            items += page.get("items") or []
-            following = page["metadata"].get("continue") or None
+            try:
+                page = await self.get(path, {**(params or {}), "limit": PAGE, "continue": following})
+            except ApiError as error:
+                if error.status != 410 or following is None:
+                    raise
+                items, page = [], await self.get(path, params)
+            metadata, found = page.get("metadata"), page.get("items") or []
+            if not isinstance(metadata, dict) or not isinstance(found, list):
+                raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
+            items += found
+            following = metadata.get("continue") or None
             if following is None:
-                return items, str(page["metadata"].get("resourceVersion") or "")
+                return items, str(metadata.get("resourceVersion") or "")
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
         """Whether this account may do a thing, as the API server sees it."""
@@ -160,28 +133,12 @@ class KubeApi:
         silence
             Seconds without a byte after which the connection counts as dead (`Unreachable`); None for no such limit.
         """
-        timeout = httpx.Timeout(CONNECT_SECONDS, read=silence, pool=None)
-        request = self._client.build_request(
-            "GET",
-            path,
-            params=_plain(params),
-            headers=await self._headers(),
-            timeout=timeout,
-            extensions=self._extensions,
-        )
-        try:
-            response = await asyncio.wait_for(self._client.send(request, stream=True), ANSWER_SECONDS)
-        except (httpx.TransportError, asyncio.TimeoutError) as error:
-            raise Unreachable(_words(error)) from error
-        try:
-            if not response.is_success:
-                await response.aread()
-                raise _refusal(response)
-            yield response.aiter_bytes()
-        except (httpx.TransportError, httpx.StreamError) as error:
-            raise Unreachable(_words(error)) from error
-        finally:
-            await response.aclose()
+        async with AsyncExitStack() as stack:
+            response = await self._opened(stack, "GET", path, params, silence=silence)
+            try:
+                yield response.aiter_bytes()
+            except (httpx.RequestError, httpx.StreamError) as error:
+                raise Unreachable(words_of(error, self.connection)) from error
 
     @asynccontextmanager
     async def watch(
@@ -199,71 +156,108 @@ class KubeApi:
     async def _json(
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
     ) -> Json:
-        response = await self._answer(method, path, params, body, kind)
+        content = await self._answer(method, path, params, body, kind)
         try:
-            answer: Json = response.json()
-        except ValueError as error:
-            raise Unreachable(f"What answers at {self.connection.server} is not a Kubernetes API.") from error
+            answer = json.loads(content)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
         return answer
 
     async def _answer(
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
-    ) -> httpx.Response:
-        headers = await self._headers()
-        if body is not None:
-            headers["Content-Type"] = kind
+    ) -> bytes:
+        async def whole() -> bytes:
+            async with AsyncExitStack() as stack:
+                response = await self._opened(stack, method, path, params, body, kind, silence=ANSWER_SECONDS)
+                content = await _read(response, LARGEST_ANSWER)
+                if len(content) > LARGEST_ANSWER:
+                    raise Unreachable(f"{self.connection.host} answers with more than {LARGEST_ANSWER >> 20} MiB.")
+                return content
+
         try:
-            response = await self._client.request(
-                method,
-                path,
-                params=_plain(params),
-                content=None if body is None else json.dumps(body).encode(),
-                headers=headers,
-                extensions=self._extensions,
+            return await asyncio.wait_for(whole(), WHOLE_ANSWER_SECONDS)
+        except (httpx.RequestError, httpx.StreamError, asyncio.TimeoutError) as error:
+            raise Unreachable(words_of(error, self.connection)) from error
+
+    async def _opened(
+        self,
+        stack: AsyncExitStack,
+        method: Method,
+        path: str,
+        params: Params | None,
+        body: Json | None = None,
+        kind: str = "application/json",
+        *,
+        silence: float | None,
+    ) -> httpx.Response:
+        """Return a success whose content is still to be read, as long as the stack is open."""
+        content = None if body is None else json.dumps(body).encode()
+        headers = (
+            {"Accept": "application/json"} if body is None else {"Accept": "application/json", "Content-Type": kind}
+        )
+        renewed, waited = False, 0.0
+        while True:
+            connection = await self._pools.fresh()
+            attempt = AsyncExitStack()
+            stack.push_async_exit(attempt)
+            request = self._pools.send(
+                method, path, params=_plain(params), content=content, headers=headers, silence=silence
             )
-        except httpx.TransportError as error:
-            raise Unreachable(_words(error)) from error
-        if not response.is_success:
-            raise _refusal(response)
-        return response
-
-    async def _headers(self) -> dict[str, str]:
-        headers = await asyncio.to_thread(self.connection.headers)
-        return {"Accept": "application/json", **headers}
-
-
-async def lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    r"""Return the lines of a stream of bytes, without their ``\n``; nothing else ends a line.
-
-    A last line that has no end is left out: the stream broke off within it.
-    """
-    pieces: list[bytes] = []
-    async for chunk in chunks:
-        first, *rest = chunk.split(b"\n")
-        pieces.append(first)
-        for piece in rest:
-            yield b"".join(pieces)
-            pieces = [piece]
+            try:
+                response = await asyncio.wait_for(attempt.enter_async_context(request), ANSWER_SECONDS)
+                if response.is_success:
+                    return response
+                if response.has_redirect_location:
+                    raise Unreachable(f"What answers at {connection.host} is not a Kubernetes API: it leads elsewhere.")
+                refusal = await asyncio.wait_for(_refusal(response), ANSWER_SECONDS)
+            except (httpx.RequestError, httpx.StreamError, asyncio.TimeoutError) as error:
+                raise Unreachable(words_of(error, connection)) from error
+            await attempt.aclose()
+            if refusal.status == 401 and not renewed and await self._pools.renewed(connection):
+                renewed = True
+                continue
+            after = refusal.retry_after
+            if refusal.status not in (429, 503) or after is None or waited + after > PATIENCE_SECONDS:
+                raise refusal
+            waited += max(after, 0.1)
+            await asyncio.sleep(after)
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
-    async for line in lines(chunks):
+    async for line in lines(chunks, LARGEST_EVENT):
         event: Json = json.loads(line)
         if event.get("type") == "ERROR":
-            status = event.get("object") or {}
-            raise ApiError(int(status.get("code") or 500), status)
+            status = event.get("object")
+            code = status.get("code") if isinstance(status, dict) else None
+            raise ApiError(code if isinstance(code, int) else 500, status if isinstance(status, dict) else {})
         yield event
 
 
-def _refusal(response: httpx.Response) -> ApiError:
+async def _refusal(response: httpx.Response) -> ApiError:
+    content = await _read(response, LARGEST_REFUSAL)
     try:
-        body = response.json()
-    except ValueError:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
         body = None  # such as "404 page not found", a plain text, for a group that is not there
     if not isinstance(body, dict):
-        body = {"message": response.text.strip()[:_MOST_OF_AN_ERROR]}
+        text = content.decode(errors="replace").strip()
+        html = text.startswith("<")  # from what stands before the API server
+        body = {"message": f"HTTP {response.status_code} {response.reason_phrase}" if html else text}
     after = response.headers.get("Retry-After", "")
     return ApiError(response.status_code, body, float(after) if after.isdecimal() else None)
+
+
+async def _read(response: httpx.Response, limit: int) -> bytes:
+    """Return the content, or a little more than the limit of it."""
+    pieces, size = [], 0
+    async for piece in response.aiter_bytes():
+        pieces.append(piece)
+        size += len(piece)
+        if size > limit:
+            break
+    return b"".join(pieces)
 
 
 def _plain(params: Params | None) -> dict[str, str]:
@@ -273,21 +267,3 @@ def _plain(params: Params | None) -> dict[str, str]:
         for key, value in (params or {}).items()
         if value is not None
     }
-
-
-def _words(error: Exception) -> str:
-    if isinstance(error, (httpx.TimeoutException, asyncio.TimeoutError)):
-        return "The cluster does not answer in time."
-    return f"The cluster can't be reached: {str(error) or type(error).__name__}."
-
-
-def _keep_alive() -> list[tuple[int, int, int]]:
-    """Return socket options that find a connection that nobody holds any more, within two minutes."""
-    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 6)):
-        if hasattr(socket, name):
-            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
-    return options
-
-
-_KEEP_ALIVE = _keep_alive()

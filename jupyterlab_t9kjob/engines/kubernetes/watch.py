@@ -19,8 +19,13 @@ WATCH_SECONDS = (240, 480)
 FIRST_DELAY = 1.0
 LONGEST_DELAY = 30.0
 INSTANT_SECONDS = 1.0
-MOST_INSTANT_ENDS = 3
-"""Watches in a row that end at once without a word: then the list is taken anew (kubernetes#137089)."""
+SETTLED_SECONDS = 10.0
+MOST_FLAPS = 3
+"""Watches in a row that end at once: then the list is taken anew (kubernetes#137089)."""
+MOST_MISSING = 3
+"""Lists in a row that are not there: then their kind was removed. An API server that starts may not know it yet."""
+BATCH = 200
+"""Objects of a list that are told of before others get their turn."""
 
 Changed = Callable[[Json | None, Json | None], None]
 """Called with an object as it was and as it is; None before it came and after it went."""
@@ -45,9 +50,10 @@ class Collection:
     Attributes
     ----------
     objects
-        By uid, as they were last seen.
+        By uid, as they were last seen, without `managedFields`: nobody looks at them, and they are half of an object.
     stale_since
-        Seconds since the epoch since when changes may have been missed; None while the watch stands.
+        Seconds since the epoch since when changes may have been missed, which is when the cluster was last heard of;
+        None while the watch stands.
     error
         Why; None while all is well.
     """
@@ -70,6 +76,8 @@ class Collection:
         self._changed = changed
         self._state_changed = state_changed
         self._version: str | None = None
+        self._heard_at = time.time()
+        self._missing = 0
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -97,38 +105,34 @@ class Collection:
 
     async def _run(self) -> None:
         delay = FIRST_DELAY
-        instant = 0
+        flaps = 0
         while True:
-            begun = time.monotonic()
+            self._hurry.clear()
+            begun, after = time.monotonic(), 0.0
             try:
                 if self._version is None:
                     await self._list()
-                if await self._watch():
-                    instant = 0
-                elif time.monotonic() - begun < INSTANT_SECONDS:
-                    instant += 1
-                delay = FIRST_DELAY
-                if instant == 0:
+                    begun = time.monotonic()
+                await self._watch()
+                if time.monotonic() - begun > INSTANT_SECONDS:
+                    delay, flaps = FIRST_DELAY, 0
                     continue
-                if instant >= MOST_INSTANT_ENDS:
+                flaps += 1
+                if flaps % MOST_FLAPS == 0:
                     self._version = None
             except Unreachable as error:
                 self._failed(error)
             except ApiError as error:
-                if error.status == 410:
-                    self._version = None  # the history since then is gone
-                    if time.monotonic() - begun > INSTANT_SECONDS:
-                        continue
-                else:
-                    self._failed(error)
-                    self._version = None if error.status in (403, 404) else self._version
-                delay = max(delay, error.retry_after or 0.0)
+                self._refused(error)
+                if time.monotonic() - begun > SETTLED_SECONDS:
+                    delay, flaps = FIRST_DELAY, 0
+                after = min(error.retry_after or 0.0, LONGEST_DELAY)
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("Watching %s failed", self._path)
                 self._failed(Unreachable(f"The cluster's answer was not understood: {type(error).__name__}."))
                 self._version = None
-            await self._pause(delay)
+            await self._pause(max(delay * random.uniform(0.5, 1.0), after))  # noqa: S311
             delay = min(delay * 2, LONGEST_DELAY)
 
     async def _list(self) -> None:
@@ -136,62 +140,81 @@ class Collection:
         found = {item["metadata"]["uid"]: item for item in items}
         for uid in self.objects.keys() - found.keys():
             self._put(uid, None)
-        for uid, item in found.items():
+        for count, (uid, item) in enumerate(found.items(), 1):
             self._put(uid, item)
+            if count % BATCH == 0:
+                await asyncio.sleep(0)
         self._version = version
+        self._missing = 0
         self._listed.set()
 
-    async def _watch(self) -> bool:
-        """Follow the changes until the server ends the watch; return whether there was any event."""
+    async def _watch(self) -> None:
+        """Follow the changes until the server ends the watch, or the connection breaks."""
         params: Params = {
             **self._params,
             "resourceVersion": self._version,
             "allowWatchBookmarks": True,
             "timeoutSeconds": random.randint(*WATCH_SECONDS),  # noqa: S311
         }
-        any_event = False
+        stood = False
         try:
             async with self._api.watch(self._path, params, silence=SILENCE_SECONDS) as events:
+                stood = True
                 self._all_is_well()
                 async for event in events:
-                    any_event = True
+                    self._heard_at = time.time()
                     item = event["object"]
                     self._version = item["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
                         self._put(item["metadata"]["uid"], None if event["type"] == "DELETED" else item)
         except Unreachable:
-            if not any_event:
+            if not stood:
                 raise
-            # it stood: so this may be no more than a break, and the next attempt tells
-        return any_event
+            # this may be no more than a break, or a cluster without bookmarks: the next attempt tells
 
     def _put(self, uid: str, item: Json | None) -> None:
         before = self.objects.get(uid)
         if item is None:
             self.objects.pop(uid, None)
         else:
+            item["metadata"].pop("managedFields", None)
             self.objects[uid] = item
             if before is not None and before["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
                 return
-        if before is not None or item is not None:
+        if before is None and item is None:
+            return
+        try:
             self._changed(before, item)
+        except Exception:
+            log.exception("A change in %s was not understood", self._path)  # the others go on
+
+    def _refused(self, error: ApiError) -> None:
+        if error.status not in (401, 429, 503):
+            self._version = None  # 410 says that the history since then is gone; after others it may be
+        if error.status == 410:
+            return
+        self._failed(error)
+        self._missing = self._missing + 1 if error.status == 404 else 0
+        if self._missing == MOST_MISSING:
+            for uid in list(self.objects):
+                self._put(uid, None)
 
     def _failed(self, error: ApiError | Unreachable) -> None:
         self._listed.set()
         if self.stale_since is None:
-            self.stale_since = time.time()
+            self.stale_since = self._heard_at
             log.warning("Watching %s: %s", self._path, error)
         self.error = error
         self._state_changed()
 
     def _all_is_well(self) -> None:
+        self._heard_at = time.time()
         if self.stale_since is not None:
             self.stale_since = self.error = None
             self._state_changed()
 
     async def _pause(self, seconds: float) -> None:
-        self._hurry.clear()
         try:
-            await asyncio.wait_for(self._hurry.wait(), seconds * random.uniform(0.5, 1.0))  # noqa: S311
+            await asyncio.wait_for(self._hurry.wait(), seconds)
         except asyncio.TimeoutError:
             return

@@ -1,0 +1,58 @@
+"""What can go wrong between here and a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LONGEST_MESSAGE = 4096
+
+
+class NoCluster(Exception):
+    """There is no way to a cluster from here; the text says why, as a sentence, and has no secret in it."""
+
+
+class Unreachable(Exception):
+    """No answer came from the API server; the text says why, as a sentence."""
+
+
+class ApiError(Exception):
+    """An answer of the API server that is no success.
+
+    Parameters
+    ----------
+    status
+        The HTTP status.
+    body
+        The `Status` object that came with it, or what was made of a text.
+
+    Attributes
+    ----------
+    reason
+        For programs: ``NotFound``, ``Forbidden``, ``AlreadyExists``, ``Expired`` …
+    message
+        The server's own words.
+    causes
+        Its list of (field, message), where a field is wrong.
+    retry_after
+        Seconds after which to ask again; None if it did not say.
+    """
+
+    def __init__(self, status: int, body: dict[str, Any], retry_after: float | None = None) -> None:
+        self.status = status
+        self.reason = str(body.get("reason") or "")
+        self.message = str(body.get("message") or f"HTTP {status}")[:_LONGEST_MESSAGE]
+        details = _dict(body.get("details"))
+        causes = details.get("causes")
+        self.causes = [
+            (str(cause.get("field") or ""), str(cause.get("message") or ""))
+            for cause in map(_dict, causes if isinstance(causes, list) else [])
+        ]
+        after = details.get("retryAfterSeconds")
+        self.retry_after = retry_after
+        if retry_after is None and isinstance(after, int) and after > 0:
+            self.retry_after = float(after)
+        super().__init__(f"{status} {self.reason}: {self.message}")
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

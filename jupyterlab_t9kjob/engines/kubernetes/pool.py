@@ -1,0 +1,216 @@
+"""Connections to a cluster, and credentials that are loaded anew when they run out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import httpx
+
+from .credentials import Connection
+from .errors import NoCluster, Unreachable
+
+log = logging.getLogger(__name__)
+
+CONNECT_SECONDS = 10.0
+RENEWAL_SECONDS = 30.0
+"""Between a renewal that did not help and the next one: a program may be run for it, which may open a browser."""
+
+
+class Pools:
+    """The connections to one cluster, whose credentials may change.
+
+    Parameters
+    ----------
+    connection
+        The cluster, and as whom to speak to it at first.
+
+    Attributes
+    ----------
+    connection
+        With the credentials that are used now.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._pool = _Pool(connection)
+        self._renewal: asyncio.Task[None] | None = None
+        self._no_renewal_before = 0.0
+        self._problem: str | None = None
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.gather(self._renewal, return_exceptions=True)
+        await self._pool.client.aclose()
+
+    @asynccontextmanager
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: dict[str, str],
+        content: bytes | None,
+        headers: dict[str, str],
+        silence: float | None,
+    ) -> AsyncIterator[httpx.Response]:
+        """Send a request; gives the answer, of which nothing has been read yet."""
+        pool = self._pool
+        request = pool.client.build_request(
+            method,
+            path,
+            params=params,
+            content=content,
+            headers=[*headers.items(), *self.connection.headers],
+            timeout=httpx.Timeout(CONNECT_SECONDS, read=silence, pool=None),
+        )
+        async with pool.used():
+            response = await pool.client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+
+    # -- credentials --------------------------------------------------------------------------------------------------
+
+    async def fresh(self) -> Connection:
+        """Return the connection, with credentials that have not run out; raises `Unreachable`."""
+        expires = self.connection.expires_at
+        if expires is not None and time.time() >= expires:
+            await self._renew(self.connection)
+        return self.connection
+
+    async def renewed(self, refused: Connection) -> bool:
+        """Load credentials anew because the server refused these; return whether there are others now."""
+        if self.connection is refused:
+            if time.monotonic() < self._no_renewal_before and self._problem is None:
+                return False
+            await self._renew(refused)
+        if (self.connection.headers, self.connection.tls) == (refused.headers, refused.tls):
+            self._no_renewal_before = time.monotonic() + RENEWAL_SECONDS
+            return False
+        return True
+
+    async def _renew(self, old: Connection) -> None:
+        if self.connection is not old:
+            return
+        if self._renewal is None:
+            if self._problem is not None and time.monotonic() < self._no_renewal_before:
+                raise Unreachable(self._problem)
+            self._renewal = asyncio.create_task(self._load(old), name="renew a cluster's credentials")
+        # however many requests wait for it, and whichever of them is given up
+        await asyncio.shield(self._renewal)
+        if self._problem is not None:
+            raise Unreachable(self._problem)
+
+    async def _load(self, old: Connection) -> None:
+        try:
+            new = await asyncio.to_thread(old.renew)
+            if new.server != old.server:
+                raise NoCluster(f"The credentials are for another cluster now, {new.host}: refresh to go there.")
+        except NoCluster as error:
+            log.warning("The cluster's credentials can't be renewed: %s", error)
+            self._problem = str(error)
+            self._no_renewal_before = time.monotonic() + RENEWAL_SECONDS
+        else:
+            self._problem = None
+            self.connection = new
+            if (new.tls, new.proxy) != (old.tls, old.proxy):
+                # a server knows a client by its certificate as long as the connection lasts
+                retired, self._pool = self._pool, _Pool(new)
+                await retired.retire()
+        finally:
+            self._renewal = None
+
+
+class _Pool:
+    """Connections that are interchangeable: to the same server, with the same certificate."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.client = httpx.AsyncClient(
+            base_url=connection.server,
+            headers={"User-Agent": "jupyterlab_t9kjob"},
+            # how an environment's proxies are meant is known to the one who made the connection
+            trust_env=False,
+            transport=httpx.AsyncHTTPTransport(
+                verify=connection.tls.context,
+                proxy=None if connection.proxy is None else _proxy(connection.proxy),
+                # each watch and each followed log holds one, so there must be no limit
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=10),
+                socket_options=_KEEP_ALIVE,
+            ),
+        )
+        self._users = 0
+        self._retired = False
+
+    @asynccontextmanager
+    async def used(self) -> AsyncIterator[None]:
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            await self._end()
+
+    async def retire(self) -> None:
+        """Close it as soon as nobody uses it any more."""
+        self._retired = True
+        await self._end()
+
+    async def _end(self) -> None:
+        if self._retired and self._users == 0:
+            await self.client.aclose()
+
+
+def words_of(error: Exception, connection: Connection) -> str:
+    """Return why no answer came, a sentence."""
+    host = connection.host
+    if isinstance(error, (httpx.TimeoutException, asyncio.TimeoutError)):
+        return f"The cluster at {host} does not answer in time."
+    if isinstance(error, httpx.ProxyError):
+        return f"The proxy does not lead to the cluster at {host}: {error}."
+    if isinstance(error, httpx.LocalProtocolError):
+        return f"The cluster at {host} can't be asked: {type(error).__name__}."  # its text may quote a header
+    cause = _deepest(error)
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"The certificate of the cluster at {host} is not trusted: {cause.verify_message}."
+    if isinstance(cause, OSError) and cause.strerror:
+        return f"The cluster at {host} can't be reached: {cause.strerror}."
+    return f"The cluster at {host} can't be reached: {str(error) or type(error).__name__}."
+
+
+def _deepest(error: BaseException) -> BaseException:
+    """Return what was first in a chain of errors."""
+    for _ in range(20):
+        several = getattr(error, "exceptions", None)
+        cause = several[0] if several else error.__cause__ or error.__context__
+        if cause is None:
+            break
+        error = cause
+    return error
+
+
+def _proxy(address: str) -> httpx.Proxy:
+    if urlsplit(address).scheme == "https":
+        return httpx.Proxy(address, ssl_context=ssl.create_default_context())
+    return httpx.Proxy(address)
+
+
+def _keep_alive() -> list[tuple[int, int, int]]:
+    """Return socket options that find a connection that nobody holds any more, within two minutes."""
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 6)):
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options
+
+
+_KEEP_ALIVE = _keep_alive()
