@@ -208,6 +208,8 @@ def _header_of_user(server: str, user: Entry, context: str) -> Headers:
     known = {key: user[key] for key in ways if user.get(key)}
     if "tokenFile" in known:
         known.pop("token", None)  # which may be an old copy: kubectl prefers the file
+    if wrong := [key for key in known if key != "auth-provider" and not isinstance(known[key], str)]:
+        raise NoCluster(f"{wrong[0]} of the kubeconfig's context {context!r} is no text.")
     if not known:
         return ()
     document = {

@@ -86,7 +86,7 @@ def read_target(context: str | None) -> Target:
             for name, entry in _entries(document, part):
                 entries.setdefault(name, _absolute(entry, path.absolute().parent))
     chosen = context or current
-    if not isinstance(chosen, str):
+    if not chosen or not isinstance(chosen, str):
         raise NoCluster("The kubeconfig has no current context. Choose one: kubectl config use-context NAME.")
     return _target(chosen, **parts)
 
