@@ -128,6 +128,12 @@ class JobKind(Protocol):
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return the page of the TensorBoard that the platform runs for it, if it does."""
 
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return when the job's controller has to be made to look at it again; None if it looks by itself.
+
+        Any change of the object does that, such as of the annotation `names.REMINDED`. Seconds since the epoch.
+        """
+
 
 def newest(pods: Iterable[Json]) -> Json | None:
     """Return the pod that was made last."""

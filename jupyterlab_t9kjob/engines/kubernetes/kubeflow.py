@@ -114,6 +114,20 @@ class Kubeflow:
         """Return None: the operator runs no TensorBoard."""
         return None
 
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return when the job's deadline is over, while it is active.
+
+        The operator looks at a deadline only when something else makes it look at the job (seen with 1.9.3;
+        kubeflow/trainer#3358).
+        """
+        begun = moment(manifest, "status", "startTime")
+        allowed = whole(manifest, "spec", "runPolicy", "activeDeadlineSeconds")
+        if begun is None or allowed is None or allowed <= 0 or flag(manifest, "spec", "runPolicy", "suspend"):
+            return None
+        found = conditions(manifest)
+        # it counts whole seconds, and lets the last one pass
+        return None if holds(found.get("Failed")) or holds(found.get("Succeeded")) else begun + allowed + 1
+
 
 _SAID_BY: Final[dict[Phase, str]] = {
     "Pending": "Created",

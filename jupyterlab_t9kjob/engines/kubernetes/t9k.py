@@ -163,6 +163,10 @@ class T9k:
             return None
         return f"/t9k/tensorboards/projects/{namespace}/name/{name}/"
 
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return None: nothing is known of a controller that would need it."""
+        return None
+
 
 # -- replicas ----------------------------------------------------------------------------------------------------------
 
