@@ -117,7 +117,7 @@ async def test_pytorchjob_restarts_in_place(kube: Kube, image: str, kubeflow: No
         state = await seen.until(lambda state: state.cause == "Stopped" and seen.places[0].pod is None)
         assert state.phase == "Failed"
         assert state.ended_at is not None
-        assert shown(seen) == [[(1, "Error (3)", None), (2, "Stopped by you", 1)]]
+        assert shown(seen) == [[(1, "Error (3)", None), (2, "Stopped", 1)]]
         await change(kube, seen, "again", on=False)
         await seen.until(lambda state: state.phase == "Running")
         assert seen.replicas[0].attempts[-1].number == 3

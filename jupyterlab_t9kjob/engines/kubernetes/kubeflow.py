@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.job import EngineName, Phase
 from ...core.manifests import Kind
-from ...core.manifests.names import CONTAINER, STOPPED
+from ...core.manifests.names import CONTAINER, PAUSED, STOPPED
 from ...core.manifests.pytorchjob import GROUP, KIND
 from .fields import flag, moment, part, text, value, whole
 from .kinds import (
@@ -108,7 +108,7 @@ class Kubeflow:
     def pause(self, manifest: Json, *, on: bool) -> Json:
         """Return the merge patch that suspends the job, or resumes it."""
         patch: Json = {"spec": {"runPolicy": {"suspend": on}}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None}}}
+        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: the operator runs no TensorBoard."""
