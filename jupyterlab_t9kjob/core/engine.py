@@ -160,12 +160,15 @@ class LogFile:
         (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.index`; None if there is none.
     cuts
         Record of what was cut out of it, see `jupyterlab_t9kjob.logs.cuts`; None if nothing ever is.
+    within
+        Folder below which somebody else may have put links: none are followed there. None where all is ours.
     """
 
     stream: LogStream
     path: Path
     index: Path | None
     cuts: Path | None = None
+    within: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import Generator
@@ -15,9 +16,8 @@ from ..core.errors import NotFound
 from .base import ApiHandler, guarded
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..core.engine import LogFile
+    from ..core.job import LogStream
 
 CHUNK = 256 * 1024
 
@@ -33,6 +33,12 @@ class _Download(ApiHandler):
             self.set_header(
                 "Content-Disposition", f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(filename)}"
             )
+
+    async def looking(self, ident: str) -> contextlib.ExitStack:
+        """Have the log brought up to date, where it has to be fetched, and kept so until the context ends."""
+        stack = contextlib.ExitStack()
+        stack.callback(await (await self.app.services()).jobs.look_at_logs(ident))
+        return stack
 
     async def send(self, pieces: Generator[bytes, None, None]) -> None:
         """Send what a generator makes, piece by piece, as fast as the browser takes it."""
@@ -59,36 +65,58 @@ class LogFileHandler(_Download):
     async def get(self, ident: str, stream: str) -> None:
         """Send the bytes as they were written; in a download a line says where some were cut out."""
         from ..logs import cuts
-        from ..logs.sources import open_log, size_of
+        from ..logs.sources import size_of
 
         offset = self.query("offset", 0)
         limit = self.query("limit", 2**53 - 1, least=1)
         download = self.switch("download")
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
-        for file in await jobs.log_files(ident):
-            if file.stream.id == stream:
-                break
-        else:
-            raise NotFound(f"The job has no log stream {stream[:200]!r}.", reason="NoSuchStream")
-        try:
-            descriptor = await asyncio.to_thread(open_log, file.path)
-        except FileNotFoundError:
-            raise NotFound("This log file has been removed.", reason="NoSuchStream") from None
-        try:
-            size = size_of(os.fstat(descriptor))
-            if download:
-                self.begin("application/octet-stream", f"{job.name}.{stream}.log")
-                if file.stream.complete and not file.stream.removed:  # else the length is not known before the end
-                    self.set_header("Content-Length", size)
-                await self.send(cuts.whole(descriptor, size, file.cuts))
-            else:
-                end = min(offset + limit, size)
-                self.begin("application/octet-stream")
-                self.set_header("Content-Length", max(0, end - offset))
-                await self.send(_range(descriptor, offset, end))
-        finally:
-            os.close(descriptor)
+        with await self.looking(ident):
+            file = _named(await jobs.log_files(ident), stream)
+            descriptor = await asyncio.to_thread(_open, file)
+            try:
+                size = size_of(os.fstat(descriptor))
+                if download:
+                    self.begin("application/octet-stream", f"{job.name}.{stream}.log")
+                    if file.stream.complete and not file.stream.removed:  # else the length is not known before the end
+                        self.set_header("Content-Length", size)
+                    await self.send(cuts.whole(descriptor, size, file.cuts))
+                else:
+                    end = min(offset + limit, size)
+                    self.begin("application/octet-stream")
+                    self.set_header("Content-Length", max(0, end - offset))
+                    await self.send(_range(descriptor, offset, end))
+            finally:
+                os.close(descriptor)
+
+
+def _named(files: list[LogFile], stream: str) -> LogFile:
+    for file in files:
+        if file.stream.id == stream:
+            return file
+    raise NotFound(f"The job has no log stream {stream[:200]!r}.", reason="NoSuchStream")
+
+
+def _open(file: LogFile) -> int:
+    """Open a stream's file (blocking)."""
+    from ..logs.sources import open_log
+
+    try:
+        return open_log(file.path, file.within)
+    except FileNotFoundError:
+        raise _not_there(file.stream) from None
+    except OSError as error:  # such as a link in the place of a file that a job has on its volume
+        raise NotFound("This log file can't be read.", verbatim=error.strerror, reason="NoSuchStream") from None
+
+
+def _not_there(stream: LogStream) -> NotFound:
+    """Return why a stream has no file."""
+    if stream.missing:
+        return NotFound(stream.missing[0].sentence, reason="NoSuchStream")
+    if stream.size == 0 and not stream.complete:
+        return NotFound("Nothing of this log is here yet.", hint=stream.waiting, reason="NoSuchStream")
+    return NotFound("This log file has been removed.", reason="NoSuchStream")
 
 
 def _range(descriptor: int, start: int, end: int) -> Generator[bytes, None, None]:
@@ -106,11 +134,9 @@ class LogArchiveHandler(_Download):
         """Send all streams in a ZIP file."""
         from ..logs.archive import zipped
 
-        def member(file: LogFile) -> tuple[str, Path, Path | None]:
-            return f"{job.name}/{file.stream.id}.log", file.path, file.cuts
-
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
-        members = [member(file) for file in await jobs.log_files(ident)]
-        self.begin("application/zip", f"{job.name}-logs.zip")
-        await self.send(zipped(members))
+        with await self.looking(ident):
+            members = [(f"{job.name}/{file.stream.id}.log", file) for file in await jobs.log_files(ident)]
+            self.begin("application/zip", f"{job.name}-logs.zip")
+            await self.send(zipped(members))

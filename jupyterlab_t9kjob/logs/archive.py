@@ -7,8 +7,8 @@ import os
 import time
 import zipfile
 from collections.abc import Generator
-from pathlib import Path
 
+from ..core.engine import LogFile
 from . import cuts
 from .sources import open_log, size_of
 
@@ -35,20 +35,20 @@ class _Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def zipped(files: list[tuple[str, Path, Path | None]]) -> Generator[bytes, None, None]:
+def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
     """Return the pieces of a ZIP file (blocking).
 
     Parameters
     ----------
     files
-        Name in the archive, path, and path of the record of its cut; each is taken as long as it is when its turn
-        comes, and left out if it can't be read then.
+        Each with its name in the archive. It is taken as long as it is when its turn comes, and left out if it can't be
+        read then.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, path, record in files:
+        for name, file in files:
             try:
-                descriptor = open_log(path)
+                descriptor = open_log(file.path, file.within)
             except OSError:
                 continue
             try:
@@ -58,7 +58,7 @@ def zipped(files: list[tuple[str, Path, Path | None]]) -> Generator[bytes, None,
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = 0o600 << 16
                 with archive.open(info, "w", force_zip64=True) as member:
-                    for data in cuts.whole(descriptor, size_of(status), record):
+                    for data in cuts.whole(descriptor, size_of(status), file.cuts):
                         member.write(data)
                         yield sink.take()
             finally:

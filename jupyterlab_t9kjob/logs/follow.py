@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
 from pydantic import TypeAdapter
 
@@ -21,7 +21,7 @@ from ..jobs import JobService
 from .index import TimeIndex
 from .model import LogLine
 from .pages import Direction, Page, read_page
-from .sources import Anchor, Source
+from .sources import Anchor, Source, status_of
 
 INTERVAL = 0.1
 """Seconds between two looks at files that somebody follows."""
@@ -105,6 +105,7 @@ class JobLogs:
         self._followed = asyncio.Event()
         self._batches: dict[object, asyncio.Task[Batch]] = {}
         self._watch: asyncio.Task[None] | None = None
+        self._end_look: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Find the streams and begin to watch them.
@@ -114,11 +115,17 @@ class JobLogs:
         NotFound
             If there is no such job.
         """
-        await self._list()
+        self._end_look = await self._service.look_at_logs(self._ident)
+        try:
+            await self._list()
+        except BaseException:
+            self._end_look()
+            raise
         self._watch = asyncio.create_task(self._watch_files())
 
     async def stop(self) -> None:
         """Stop watching."""
+        self._end_look()
         tasks = [*self._batches.values(), *([self._watch] if self._watch else [])]
         for task in tasks:
             task.cancel()
@@ -176,7 +183,7 @@ class JobLogs:
         with self._reading:
             for source in self.sources(None):
                 try:
-                    sizes.append(source.settle(source.path.stat()))
+                    sizes.append(source.settle(status_of(source.path, source.within)))
                 except OSError:
                     sizes.append(0)
         return sizes
@@ -225,7 +232,9 @@ class JobLogs:
         for file in self._files:
             known = self._sources.get(file.stream.id)
             if known is None or (known.path, known.index.path, known.cuts) != (file.path, file.index, file.cuts):
-                self._sources[file.stream.id] = Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts)
+                self._sources[file.stream.id] = Source(
+                    file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within
+                )
         if [_steady(file) for file in self._files] != before:
             self.listed.beat()
             self.grown.beat()

@@ -31,9 +31,12 @@ MAX_SECONDS = 60
 
 
 class Question(TypedDict):
-    """What is searched: (stream, paths of the file, its index, its cuts; None for none) in order, and for what."""
+    """What is searched: (stream, paths of the file, its index, its cuts; None for none) in order, and for what.
 
-    files: list[tuple[str, str, str | None, str | None]]
+    The last of each is the folder below which no link to the file is followed.
+    """
+
+    files: list[tuple[str, str, str | None, str | None, str | None]]
     pattern: str
     regex: bool
     case_sensitive: bool
@@ -125,8 +128,8 @@ def search(question: Question) -> Iterator[str]:
     """Return the lines of the answer."""
     searcher = Searcher(question)
     sources = [
-        Source(stream, Path(path), TimeIndex(_path(index)), _path(cut))
-        for stream, path, index, cut in question["files"]
+        Source(stream, Path(path), TimeIndex(_path(index)), _path(cut), _path(within))
+        for stream, path, index, cut, within in question["files"]
     ]
     size = 0
     with opened(sources) as files:

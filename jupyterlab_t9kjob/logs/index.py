@@ -39,6 +39,21 @@ def append(descriptor: int, time: float, size: int) -> None:
     os.write(descriptor, RECORD.pack(time, size))
 
 
+def span(path: Path) -> tuple[float, float] | None:
+    """Return the first and last time of an index, reading no more than these (blocking); None if there are none."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(RECORD.size)
+            records = file.seek(0, os.SEEK_END) // RECORD.size
+            if not records:
+                return None
+            file.seek((records - 1) * RECORD.size)
+            last = file.read(RECORD.size)
+    except OSError:
+        return None
+    return RECORD.unpack(first)[0], RECORD.unpack(last)[0]
+
+
 class TimeIndex:
     """A log file's index in memory (16 bytes a record); `refresh` reads what was appended since.
 

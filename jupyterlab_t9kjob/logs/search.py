@@ -56,7 +56,16 @@ async def search(
         If the search process can't be run.
     """
     question = Question(
-        files=[(source.stream, str(source.path), _text(source.index.path), _text(source.cuts)) for source in sources],
+        files=[
+            (
+                source.stream,
+                str(source.path),
+                _text(source.index.path),
+                _text(source.cuts),
+                _text(source.within),
+            )
+            for source in sources
+        ],
         pattern=pattern,
         regex=regex,
         case_sensitive=case_sensitive,

@@ -17,6 +17,8 @@ from .lines import LineReader, Tail
 
 Anchor = Literal["start", "end"] | Mapping[str, int] | float
 
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+
 SETTLING = 2.0
 """Seconds in which bytes that were written get into the index, if there is anybody who keeps it; a tenth is usual."""
 
@@ -35,6 +37,8 @@ class Source:
         When they were written.
     cuts
         The record of what was cut out; None if nothing ever is.
+    within
+        Folder below which no link is followed; None for any.
     tail
         How far an unfinished long line has been read.
     shown
@@ -45,6 +49,7 @@ class Source:
     path: Path
     index: TimeIndex
     cuts: Path | None = None
+    within: Path | None = None
     tail: Tail | None = None
     shown: int = 0
 
@@ -127,15 +132,44 @@ class OpenSource:
         return self.reader.line_end(self._index.offset_at(float(anchor)))
 
 
-def open_log(path: Path) -> int:
+def open_log(path: Path, within: Path | None = None) -> int:
     """Return a descriptor to read a log file; a pipe that was put in its place does not block us.
+
+    Parameters
+    ----------
+    path
+        The file.
+    within
+        Folder below which it lies and no link is followed, whoever puts one there meanwhile.
 
     Raises
     ------
     OSError
         If there is no such file, or it can't be read.
     """
-    return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if within is None:
+        return os.open(path, _READ)
+    *folders, name = path.relative_to(within).parts
+    folder = os.open(within, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in folders:
+            inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(name, _READ | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def status_of(path: Path, within: Path | None = None) -> os.stat_result:
+    """Return a log file's status; of a link that must not be followed its own, which is that of no file.
+
+    Raises
+    ------
+    OSError
+        If there is no such file.
+    """
+    return path.stat(follow_symlinks=within is None)
 
 
 def size_of(status: os.stat_result) -> int:
@@ -150,7 +184,7 @@ def opened(sources: Sequence[Source]) -> Iterator[list[OpenSource]]:
         found = []
         for order, source in enumerate(sources):
             try:
-                descriptor = open_log(source.path)
+                descriptor = open_log(source.path, source.within)
             except OSError:
                 continue
             stack.callback(os.close, descriptor)

@@ -215,7 +215,7 @@ def test_the_lines_are_those_that_python_finds(
         with sources.opened([sources.Source("s", path, TimeIndex(None))]) as (file,):
             wanted = [line.offset for line in file.reader.forward(0) if expression.search(line.text)]
         question = grep.Question(
-            files=[("s", str(path), None, None)],
+            files=[("s", str(path), None, None, None)],
             pattern=pattern,
             regex=regex,
             case_sensitive=case_sensitive,

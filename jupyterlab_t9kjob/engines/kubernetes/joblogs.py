@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from ...core.engine import LogFile
+from ...logs.lease import BEAT_SECONDS, Lease
+from ...logs.records import SpoolRecord, read_records
 from .kinds import Place
+from .lives import ContainerState, containers_of, gone
+from .logstreams import Listing
+from .podlogs import ContainerLog, Kept, in_thread, not_kept
+from .ranklogs import RankIndexes, find_rank_logs
+from .slots import Slots
 from .transport import KubeApi
+
+log = logging.getLogger(__name__)
+
+MOST_FOLLOWED: Final = 64
+"""Logs that one server follows at the same time; with more, they take turns."""
+RANKS_SECONDS: Final = 0.25
+"""Between two looks at rank files while somebody looks at the log, whose times they give."""
+REST_SECONDS: Final = 3600.0
+"""While somebody looks at what is all here."""
+FETCH_SECONDS: Final = 20.0
+"""How long somebody who opens the log of a job that has ended waits for it at most."""
+LEASE_FILE: Final = "lease"
+
+_shared_slots = Slots(MOST_FOLLOWED)
+
+Key = tuple[str, str]
+"""Pod uid and container."""
 
 
 class JobLogs:
@@ -25,27 +54,224 @@ class JobLogs:
         Folder below which each pod has one for its rank files, by its uid, as the lab sees it; None without.
     always
         Follow the pods also while nobody looks: own jobs of up to 16 replicas.
+    slots
+        Turns to follow, which all jobs of this server share.
     """
 
-    def __init__(self, api: KubeApi | None, namespace: str, folder: Path, *, ranks: Path | None, always: bool) -> None:
-        raise NotImplementedError
+    def __init__(
+        self,
+        api: KubeApi | None,
+        namespace: str,
+        folder: Path,
+        *,
+        ranks: Path | None,
+        always: bool,
+        slots: Slots = _shared_slots,
+    ) -> None:
+        self._api = api
+        self._namespace = namespace
+        self._ranks = ranks
+        self._always = always
+        self._slots = slots
+        self._kept = Kept(folder)
+        self._lease = Lease(folder / LEASE_FILE)
+        self._places: list[Place] = []
+        self._states: dict[Key, tuple[Place, ContainerState]] = {}
+        self._ended = False
+        self._loaded = False
+        self._lookers = 0
+        self._due: set[Key] = set()
+        self._logs: dict[Key, ContainerLog] = {}
+        self._tasks: dict[Key, asyncio.Task[None]] = {}
+        self._indexes = RankIndexes(folder)
+        self._indexed = False
+        self._trouble: str | None = None
+        self._changed = asyncio.Event()
+        self._seen = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+
+    # -- what the engine tells ----------------------------------------------------------------------------------------
 
     def update(self, places: Sequence[Place], *, ended: bool) -> None:
-        """Take note of the job's pods; called at every change of them."""
-        raise NotImplementedError
+        """Take note of the job's pods; called at every change of them, once they have been listed."""
+        found = {(state.pod_uid, state.name): (place, state) for place in places for state in containers_of(place)}
+        for key, (_, before) in self._states.items():
+            if before.runs and key in found and not found[key][1].runs:
+                self._due.add(key)
+        self._places = list(places)
+        self._states = found
+        self._ended = ended
+        for key, follower in self._logs.items():
+            follower.update(found[key][1] if key in found else None)
+        self._wake()
 
     def look(self) -> Callable[[], None]:
         """Follow as long as somebody looks; returns how to stop that."""
-        raise NotImplementedError
+        self._lookers += 1
+        self._wake()
+        looking = True
+
+        def stop() -> None:
+            nonlocal looking
+            self._lookers -= looking
+            looking = False
+            self._changed.set()
+
+        return stop
 
     async def fetched(self) -> None:
-        """Wait until all that can still be had of pods that have ended is here."""
-        raise NotImplementedError
+        """Wait until all that can still be had of pods that have ended is here; for a limited time."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._fetched(), FETCH_SECONDS)
+
+    async def _fetched(self) -> None:
+        if self._work is not None:
+            await self._seen.wait()
+        for follower in list(self._logs.values()):
+            await follower.settled.wait()
 
     async def files(self) -> list[LogFile]:
         """Return the streams that exist now, in a stable order."""
-        raise NotImplementedError
+        troubles = {key: follower.trouble or self._trouble for key, follower in self._logs.items()}
+        listing = Listing(self._kept.folder, self._ranks, list(self._places), self._ended, troubles)
+        return await asyncio.to_thread(listing.files)
 
     async def stop(self) -> None:
         """Let go of everything; what was kept stays."""
-        raise NotImplementedError
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+            self._work = None
+
+    # -- the work -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _live(self) -> bool:
+        """Whether containers are followed while they run."""
+        return self._always or self._lookers > 0
+
+    @property
+    def _open(self) -> list[Key]:
+        """The containers of whose logs there is more to get."""
+        return [
+            key
+            for key, (_, state) in self._states.items()
+            if (self._live or key in self._due) and self._has_more(state)
+        ]
+
+    def _has_more(self, state: ContainerState) -> bool:
+        return any(
+            life is not None and not self._kept.has_all_of(state, life) for life in (state.previous, state.current)
+        )
+
+    @property
+    def _wanted(self) -> bool:
+        return self._api is not None and (self._lookers > 0 or bool(self._open or self._tasks))
+
+    def _wake(self) -> None:
+        """See that somebody works if there is something to do."""
+        self._changed.set()
+        if self._wanted:
+            self._seen.clear()
+            if self._work is None or self._work.done():
+                self._work = asyncio.create_task(self._run(), name=f"logs in {self._kept.folder}")
+
+    async def _run(self) -> None:
+        """Get what there is to get, until nobody wants it or nothing is left."""
+        try:
+            while self._wanted:
+                self._changed.clear()
+                wait = await self._round()
+                if not self._changed.is_set():
+                    self._seen.set()
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), wait)
+        except Exception:
+            log.exception("Keeping the logs in %s failed", self._kept.folder)
+        finally:
+            self._seen.set()
+            await self._let_go()
+
+    async def _round(self) -> float:
+        """See that every container is followed that should be; returns when to look again."""
+        if not self._loaded:
+            self._kept.records = await asyncio.to_thread(read_records, self._kept.folder)
+            self._loaded = True
+        indexes = self._ranks is not None and self._lookers > 0 and not (self._ended and self._indexed)
+        if not (self._open or self._lost or indexes):
+            await self._let_go()
+            return REST_SECONDS
+        try:
+            await in_thread(lambda: self._kept.folder.mkdir(parents=True, exist_ok=True, mode=0o700))
+            if not self._lease.valid and not await self._lease.hold():
+                await self._let_go()
+                self._loaded = False  # another server writes
+                return BEAT_SECONDS / 2
+            await self._lease.hold()
+            if indexes:
+                await self._index_ranks()
+            self._trouble = None
+        except OSError as error:
+            self._trouble = not_kept(error, self._kept.folder)
+            return BEAT_SECONDS
+        await self._start_and_stop()
+        return RANKS_SECONDS if indexes else BEAT_SECONDS
+
+    @property
+    def _lost(self) -> list[SpoolRecord]:
+        """The records that are open though their pods are gone."""
+        if not self._live:
+            return []
+        return [
+            record
+            for record in self._kept.records.values()
+            if not record.complete and (record.pod_uid, record.container) not in self._states
+        ]
+
+    async def _start_and_stop(self) -> None:
+        for key in [key for key, task in self._tasks.items() if task.done()]:
+            del self._tasks[key], self._logs[key]
+            self._due.discard(key)
+        for key, follower in self._logs.items():
+            follower.follows = self._live
+            if not self._live and key not in self._due:
+                self._tasks[key].cancel()
+        for key in self._open:
+            if key not in self._tasks:
+                self._start(key, *self._states[key])
+        for record in self._lost:
+            key = (record.pod_uid, record.container)
+            if key not in self._tasks:
+                self._start(key, None, gone(record))
+                self._logs[key].update(None)
+
+    def _start(self, key: Key, place: Place | None, state: ContainerState) -> None:
+        assert self._api is not None  # noqa: S101
+        follower = ContainerLog(
+            self._api,
+            self._namespace,
+            self._kept,
+            self._lease,
+            self._slots,
+            state,
+            replica=place.name if place is not None else "",
+            earlier=place.earlier if place is not None else 0,
+        )
+        follower.follows = self._live
+        self._logs[key] = follower
+        task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
+        task.add_done_callback(lambda _task: self._changed.set())
+
+    async def _index_ranks(self) -> None:
+        assert self._ranks is not None  # noqa: S101
+        folder = self._ranks
+        await in_thread(lambda: self._indexes.note(find_rank_logs(folder), time.time()))
+        self._indexed = self._ended
+
+    async def _let_go(self) -> None:
+        tasks, self._tasks, self._logs = list(self._tasks.values()), {}, {}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with contextlib.suppress(OSError):
+            await in_thread(self._lease.release)

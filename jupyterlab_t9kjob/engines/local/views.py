@@ -28,8 +28,7 @@ from ...core.job import (
 )
 from ...core.spec import Device, JobSpec
 from ...core.wording import end_in_words
-from ...logs import cuts
-from ...logs.index import RECORD
+from ...logs import cuts, index
 from .command import command_of, working_directory
 from .logfiles import FoundLog, find_logs
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
@@ -317,7 +316,7 @@ def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
         size = log.path.stat().st_size
     except OSError:
         return None  # removed since it was listed
-    first, last = _span(log)
+    first, last = index.span(log.index_path) or (None, None)
     cut = cuts.read(log.cuts_path)
     rank = None
     if log.local_rank is not None and attempt is not None and attempt["first_rank"] is not None:
@@ -337,18 +336,3 @@ def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
         last_time=last,
         complete=attempt is not None and attempt["ended_at"] is not None,
     )
-
-
-def _span(log: FoundLog) -> tuple[float | None, float | None]:
-    """Return the first and last time of a log's index, reading no more than these."""
-    try:
-        with log.index_path.open("rb") as file:
-            first = file.read(RECORD.size)
-            records = file.seek(0, 2) // RECORD.size
-            if not records:
-                return None, None
-            file.seek((records - 1) * RECORD.size)
-            last = file.read(RECORD.size)
-    except OSError:
-        return None, None
-    return RECORD.unpack(first)[0], RECORD.unpack(last)[0]

@@ -1,0 +1,181 @@
+"""The lives of a pod's containers, as far as the cluster's API still gives their logs: the present one and the last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ...logs.records import SpoolRecord
+from .fields import count, moment, part, parts, text, value
+from .kinds import Place
+from .pods import training
+from .transport import Json
+
+Source = Literal["container", "init"]
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,252}")
+"""What a uid and a container's name look like: they become parts of a path."""
+_WAITING: Final = {
+    "ContainerCreating": "Its container is being made.",
+    "PodInitializing": "Its init containers have not ended yet.",
+    "CrashLoopBackOff": "Its container has ended and is started again after a while.",
+    "ErrImagePull": "Its image can't be pulled.",
+    "ImagePullBackOff": "Its image can't be pulled; the node tries again after a while.",
+    "InvalidImageName": "The name of its image is wrong.",
+    "CreateContainerConfigError": "Its container can't be made.",
+    "CreateContainerError": "Its container can't be made.",
+}
+_TRIVIAL: Final = ("ContainerCreating", "PodInitializing")
+
+
+@dataclass(frozen=True)
+class Life:
+    """One life of a container.
+
+    Attributes
+    ----------
+    restart
+        Restarts before it in this pod.
+    container_id
+        The runtime's, which tells it from all others.
+    started_at, ended_at
+        Seconds since the epoch; the second is None while it runs.
+    """
+
+    restart: int
+    container_id: str
+    started_at: float | None
+    ended_at: float | None
+
+
+@dataclass(frozen=True)
+class ContainerState:
+    """A container of a pod as the cluster tells it.
+
+    Attributes
+    ----------
+    pod, pod_uid
+        Name and uid of its pod.
+    name
+        Its own.
+    source
+        Whether it is an init container.
+    main
+        Whether it is the one that trains.
+    current
+        The life whose log the API gives when asked for no other; None if there was none yet.
+    previous
+        The one before that, whose log the API gives as well.
+    waiting
+        Why it does not run, a sentence; None if it does, or has ended.
+    """
+
+    pod: str
+    pod_uid: str
+    name: str
+    source: Source
+    main: bool
+    current: Life | None
+    previous: Life | None
+    waiting: str | None
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs now."""
+        return self.current is not None and self.current.ended_at is None
+
+
+def gone(record: SpoolRecord) -> ContainerState:
+    """Return the container of a record as one of a pod that is not there any more."""
+    source: Source = "init" if record.source == "init" else "container"
+    return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, None)
+
+
+def containers_of(place: Place) -> list[ContainerState]:
+    """Return the containers of a place's pod: those that initialise it first, in the pod's order."""
+    uid = text(place.pod, "metadata", "uid") or ""
+    pod = text(place.pod, "metadata", "name") or ""
+    if not _NAME.fullmatch(uid) or not _NAME.fullmatch(pod):
+        return []
+    trains = text(training(place), "name")
+    found = []
+    for source, name, status in _statuses(place):
+        current, previous = lives_of(status)
+        found.append(
+            ContainerState(
+                pod=pod,
+                pod_uid=uid,
+                name=name,
+                source=source,
+                main=source == "container" and name == trains,
+                current=current,
+                previous=previous,
+                waiting=_waiting(place, status),
+            )
+        )
+    return found
+
+
+def _statuses(place: Place) -> Iterator[tuple[Source, str, Json]]:
+    kinds: tuple[tuple[Source, str, str], ...] = (
+        ("init", "initContainers", "initContainerStatuses"),
+        ("container", "containers", "containerStatuses"),
+    )
+    for source, listed, told in kinds:
+        statuses = {text(status, "name"): status for status in parts(place.pod, "status", told)}
+        for container in parts(place.pod, "spec", listed):
+            name = text(container, "name")
+            if name is not None and _NAME.fullmatch(name):
+                yield source, name, statuses.get(name, {})
+
+
+def lives_of(status: Json) -> tuple[Life | None, Life | None]:
+    """Return a container's present life and the one before; of one that waits the last one is the present one.
+
+    That is how the API takes it that is asked for its log.
+    """
+    restarts = count(status, "restartCount")
+    last = part(status, "lastState", "terminated")
+    ended = part(status, "state", "terminated")
+    if isinstance(value(status, "state", "running"), dict):
+        container_id = text(status, "containerID")
+        current = (
+            Life(restarts, container_id, moment(status, "state", "running", "startedAt"), None)
+            if container_id is not None
+            else None
+        )
+    else:
+        current = _ended(ended, restarts)
+    if current is None:
+        return _ended(last, restarts), None
+    return current, _ended(last, restarts - 1) if restarts else None
+
+
+def _ended(terminated: Json, restart: int) -> Life | None:
+    container_id = text(terminated, "containerID")
+    if container_id is None:
+        return None
+    ended_at = moment(terminated, "finishedAt")
+    return Life(restart, container_id, moment(terminated, "startedAt"), ended_at if ended_at is not None else 0.0)
+
+
+def _waiting(place: Place, status: Json) -> str | None:
+    waiting = part(status, "state", "waiting")
+    if not status:
+        placed = next(
+            (one for one in parts(place.pod, "status", "conditions") if one.get("type") == "PodScheduled"), {}
+        )
+        if placed.get("status") == "False":
+            return _sentence("Its pod has no node yet.", text(placed, "message"))
+        return "Its pod has not begun yet."
+    if not waiting:
+        return None
+    reason = text(waiting, "reason") or "ContainerCreating"
+    words = _WAITING.get(reason, f"Its container waits: {reason}.")
+    return words if reason in _TRIVIAL else _sentence(words, text(waiting, "message"))
+
+
+def _sentence(words: str, said: str | None) -> str:
+    return f"{words} {said[:500]}" if said else words

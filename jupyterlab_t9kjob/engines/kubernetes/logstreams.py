@@ -1,0 +1,212 @@
+"""The log streams of a job in a cluster, from what lies on disk and what its pods tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...core.engine import LogFile
+from ...core.job import LogStream, MissingSpan
+from ...logs import cuts
+from ...logs.index import span
+from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
+from ...logs.spool import INDEX_SUFFIX
+from .kinds import Place
+from .lives import ContainerState, containers_of
+from .ranklogs import RankLog, find_rank_logs
+
+_SOURCES: Final = {"init": 0, "container": 1, "rank": 2}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What there is of a job's log.
+
+    Attributes
+    ----------
+    folder
+        Where its spools and the indexes of its rank files lie.
+    ranks
+        The folder of its rank files, if the lab sees it.
+    places
+        Its replicas as last seen.
+    ended
+        Whether the job has ended.
+    troubles
+        Why the log of a container (pod uid, name) can't be kept at the moment, where that is so.
+    """
+
+    folder: Path
+    ranks: Path | None
+    places: Sequence[Place]
+    ended: bool
+    troubles: Mapping[tuple[str, str], str | None]
+
+    def files(self) -> list[LogFile]:
+        """Return the streams, by replica, attempt and source (blocking)."""
+        records = read_records(self.folder)
+        pods = _Pods(self.places, records)
+        found = [self._spooled(record, pods) for record in records.values()]
+        found += self._not_begun(records)
+        if self.ranks is not None:
+            found += [self._rank(log, pods) for log in find_rank_logs(self.ranks)]
+        have = {file.stream.replica for file in found}
+        found += [_gone(place, self.folder) for place in self.places if _is_gone(place) and place.name not in have]
+        return sorted(found, key=_order)
+
+    def _spooled(self, record: SpoolRecord, pods: _Pods) -> LogFile:
+        path = self.folder / (record.key + LOG_SUFFIX)
+        index = path.with_name(path.name + INDEX_SUFFIX)
+        record_of_cuts = path.with_name(path.name + cuts.SUFFIX)
+        cut = cuts.read(record_of_cuts)
+        first, last = span(index) or (None, None)
+        state = pods.states.get((record.pod_uid, record.container))
+        stream = LogStream(
+            id=_id(record.replica, record.number, record.source, record.container, record.main, record.restart),
+            replica=record.replica,
+            attempt=record.number,
+            source="init" if record.source == "init" else "container",
+            container=None if record.main else record.container,
+            size=_size(path),
+            removed=cut.end - cut.start if cut is not None else 0,
+            first_time=first,
+            last_time=last,
+            complete=record.complete,
+            missing=record.missing,
+            waiting=None if record.complete else self._waiting(record, state),
+        )
+        return LogFile(stream, path, index, record_of_cuts)
+
+    def _waiting(self, record: SpoolRecord, state: ContainerState | None) -> str | None:
+        trouble = self.troubles.get((record.pod_uid, record.container))
+        if trouble is not None:
+            return trouble
+        return state.waiting if state is not None and state.current is None else None
+
+    def _not_begun(self, records: Mapping[str, SpoolRecord]) -> Iterator[LogFile]:
+        """Give a stream to each container that has none yet: it waits, or nobody has asked for its log."""
+        for place in self.places:
+            states = containers_of(place)
+            trains = any(state.main and state.current is not None for state in states)
+            for state in states:
+                if trains and state.source == "init" and state.current is None:
+                    continue
+                life = state.current
+                restart = life.restart if life is not None else 0
+                key = key_of(state.pod_uid, state.name, restart)
+                if key in records:
+                    continue
+                number = place.earlier + 1 + (restart if state.main else 0)
+                path = self.folder / (key + LOG_SUFFIX)
+                stream = LogStream(
+                    id=_id(place.name, number, state.source, state.name, state.main, restart),
+                    replica=place.name,
+                    attempt=number,
+                    source=state.source,
+                    container=None if state.main else state.name,
+                    size=0,
+                    waiting=self.troubles.get((state.pod_uid, state.name)) or state.waiting,
+                )
+                yield LogFile(
+                    stream, path, path.with_name(path.name + INDEX_SUFFIX), path.with_name(path.name + cuts.SUFFIX)
+                )
+
+    def _rank(self, log: RankLog, pods: _Pods) -> LogFile:
+        replica, base = pods.replica(log.pod_uid)
+        number = base + log.life + 1
+        index = log.index_in(self.folder)
+        first, last = span(index) or (None, None)
+        parts = [replica, str(number), f"rank-{log.local_rank}"]
+        if log.worker_restart:
+            parts.append(f"r{log.worker_restart}")
+        parts.append("err" if log.output == "stderr" else "out")
+        stream = LogStream(
+            id=".".join(parts),
+            replica=replica,
+            attempt=number,
+            source="rank",
+            output=log.output,
+            local_rank=log.local_rank,
+            rank=log.local_rank if len(self.places) == 1 else None,
+            worker_restart=log.worker_restart,
+            size=log.size,
+            first_time=first,
+            last_time=last,
+            complete=self.ended or not pods.runs(log.pod_uid, log.life),
+        )
+        return LogFile(stream, log.path, index if index.exists() else None, within=self.ranks)
+
+
+class _Pods:
+    """Whose a pod is."""
+
+    def __init__(self, places: Sequence[Place], records: Mapping[str, SpoolRecord]) -> None:
+        self.states: dict[tuple[str, str], ContainerState] = {}
+        self._running: dict[str, int] = {}
+        self._replicas: dict[str, tuple[str, int]] = {}
+        for record in records.values():
+            base = record.number - 1 - (record.restart if record.main else 0)
+            self._replicas[record.pod_uid] = (record.replica, base)
+        for place in places:
+            if place.pod_uid is not None:
+                self._replicas[place.pod_uid] = (place.name, place.earlier)
+            for state in containers_of(place):
+                self._replicas[state.pod_uid] = (place.name, place.earlier)
+                self.states[state.pod_uid, state.name] = state
+                if state.main and state.current is not None and state.runs:
+                    self._running[state.pod_uid] = state.current.restart
+        self._only = places[0].name if len(places) == 1 else None
+
+    def replica(self, pod_uid: str) -> tuple[str, int]:
+        """Return whose a pod is, and how many attempts that replica had before it."""
+        known = self._replicas.get(pod_uid)
+        if known is not None:
+            return known
+        return (self._only or f"pod-{pod_uid[:8]}", 0)
+
+    def runs(self, pod_uid: str, life: int) -> bool:
+        """Whether that life of the training container may still write."""
+        return pod_uid in self._running and self._running[pod_uid] <= life
+
+
+def _is_gone(place: Place) -> bool:
+    return place.pod is None and place.pod_uid is not None
+
+
+def _gone(place: Place, folder: Path) -> LogFile:
+    """Return the stream of a pod of which nobody has anything."""
+    stream = LogStream(
+        id=f"{place.name}.{place.earlier + 1}.container.out",
+        replica=place.name,
+        attempt=place.earlier + 1,
+        source="container",
+        size=0,
+        complete=True,
+        missing=[MissingSpan(sentence="Its log is gone with its pod; nobody followed it.", offset=0)],
+    )
+    return LogFile(stream, folder / f"{place.name}.gone", None)
+
+
+def _id(replica: str, number: int, source: str, container: str, main: bool, restart: int) -> str:
+    if main:
+        return f"{replica}.{number}.container.out"
+    again = f".r{restart}" if restart else ""
+    return f"{replica}.{number}.{source}-{container}{again}.out"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _order(file: LogFile) -> tuple[object, ...]:
+    stream = file.stream
+    natural = tuple(int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", stream.replica))
+    rank = -1 if stream.local_rank is None else stream.local_rank
+    where = (stream.attempt, _SOURCES.get(stream.source, 1), stream.container or "", stream.worker_restart, rank)
+    return natural, where, stream.output == "stderr"

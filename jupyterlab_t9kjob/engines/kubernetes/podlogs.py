@@ -1,0 +1,451 @@
+"""One container's log: followed through breaks, restarts and the end of its pod, into a spool on disk.
+
+The rules are those of kube-engines.md §5: an answer that ends does not mean that the container has; the log of a life
+that has ended is read once more without following; the one before the present life is fetched before the next restart
+takes it; what can't be had any more is said with its time span.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Final, TypeVar
+
+from ...core.disk import trouble_of
+from ...core.job import MissingSpan
+from ...logs.lease import Lease
+from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
+from ...logs.spool import Apart, Spool
+from ...logs.stamped import SECOND
+from .fields import parts, text
+from .lives import ContainerState, Life, lives_of
+from .slots import Slots
+from .transport import ApiError, KubeApi, Params, Unreachable
+
+log = logging.getLogger(__name__)
+
+FIRST_DELAY: Final = 1.0
+LONGEST_DELAY: Final = 30.0
+REFUSED_DELAY: Final = 300.0
+SILENCE_SECONDS: Final = 60.0
+"""Kubelets can lose a follower when they rotate a log (kubernetes#115701): one that hears nothing asks anew."""
+ANSWER_SILENCE: Final = 30.0
+LAST_WORDS_SECONDS: Final = 5.0
+"""What a stream gets to come to its end by itself when its container has ended."""
+CONFIRM_SECONDS: Final = 2.0
+"""Until the API server knows what its kubelet knows already: that it is another life of the container."""
+QUIET_SECONDS: Final = 0.3
+MOST_FAILURES: Final = 5
+
+T = TypeVar("T")
+
+
+class Kept:
+    """The records of a job's spools.
+
+    Parameters
+    ----------
+    folder
+        Where they lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records: dict[str, SpoolRecord] = {}
+
+    def has_all_of(self, state: ContainerState, life: Life) -> bool:
+        """Whether a life's log is here as far as it could be had."""
+        record = self.records.get(key_of(state.pod_uid, state.name, life.restart))
+        return record is not None and record.complete
+
+    def path(self, record: SpoolRecord) -> Path:
+        """Return the log itself."""
+        return self.folder / (record.key + LOG_SUFFIX)
+
+    async def save(self, record: SpoolRecord) -> None:
+        """Write a record.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or gone.
+        """
+        self.records[record.key] = record
+        await in_thread(lambda: write_record(self.folder, record))
+
+
+class NotOurs(Exception):
+    """Another server writes this log."""
+
+
+class OtherLife(Exception):
+    """The answer may be of another life of the container than was meant."""
+
+
+class ContainerLog:
+    """Keeps the log of one container of a pod.
+
+    Parameters
+    ----------
+    api, namespace
+        The cluster, and where the pod is.
+    kept
+        The job's spools.
+    lease
+        Allows to write them.
+    slots
+        Turns to follow.
+    state
+        The container as last seen.
+    replica
+        Of which the pod is.
+    earlier
+        How many attempts it had before this pod.
+
+    Attributes
+    ----------
+    follows
+        Whether it is followed while it runs; else it is read when it has ended.
+    trouble
+        Why its log can't be kept at the moment, a sentence; None if it can.
+    settled
+        Set when all is here that could be had at once.
+    """
+
+    def __init__(
+        self,
+        api: KubeApi,
+        namespace: str,
+        kept: Kept,
+        lease: Lease,
+        slots: Slots,
+        state: ContainerState,
+        *,
+        replica: str,
+        earlier: int,
+    ) -> None:
+        self.state = state
+        self.follows = True
+        self.trouble: str | None = None
+        self.settled = asyncio.Event()
+        self._api = api
+        self._pod_path = f"/api/v1/namespaces/{namespace}/pods/{state.pod}"
+        self._kept = kept
+        self._lease = lease
+        self._slots = slots
+        self._replica = replica
+        self._earlier = earlier
+        self._here = True
+        self._changed = asyncio.Event()
+        self._spool: tuple[str, Spool] | None = None
+        self._clean: str | None = None
+        self._delay = FIRST_DELAY
+        self._failures = 0
+        self._heard = 0.0
+
+    def update(self, state: ContainerState | None) -> None:
+        """Take note of what the cluster tells; None when the pod is gone."""
+        if state is None:
+            self._here = False
+        elif state == self.state:
+            return
+        else:
+            self.state = state
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Keep the log until nothing more can come. To be cancelled when nobody wants it."""
+        try:
+            while True:
+                self._changed.clear()
+                wait = await self._attempt()
+                if wait is None:
+                    return
+                if wait > 0:
+                    with contextlib.suppress(asyncio.TimeoutError):
+                        await asyncio.wait_for(self._changed.wait(), wait)
+        finally:
+            self.settled.set()
+            if self._spool is not None:
+                self._spool[1].close()
+                self._spool = None
+
+    async def _attempt(self) -> float | None:
+        """Do the next thing; returns for how many seconds to wait for news, None when all is done."""
+        try:
+            wait = await self._next()
+        except OtherLife:
+            return FIRST_DELAY
+        except NotOurs:
+            self.settled.set()
+            return None
+        except OSError as error:
+            self.trouble = not_kept(error, self._kept.folder)
+            return self._failed()
+        except ApiError as error:
+            if error.status == 403:
+                self.trouble = f"This account may not read its log: {error.message}"
+                self.settled.set()
+                return REFUSED_DELAY
+            if error.status not in (400, 404):  # it waits, or is gone: the watch tells
+                self.trouble = f"Its log can't be read: {error.message}"
+            return max(self._failed(), error.retry_after or 0.0)
+        except Unreachable as error:
+            self.trouble = str(error)
+            return self._failed()
+        self.trouble = None
+        return wait
+
+    def _failed(self) -> float:
+        self.settled.set()
+        self._failures += 1
+        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
+        return delay
+
+    async def _next(self) -> float | None:
+        state = self.state
+        if not self._here:
+            await self._end_with_pod(state)
+            return None
+        for life in (state.previous, state.current):
+            if life is None or life.ended_at is None or self._kept.has_all_of(state, life):
+                continue
+            await self._read(state, life, previous=life is state.previous)
+            return 0.0
+        await self._lose_earlier(state)
+        if state.current is None or state.current.ended_at is not None or not self.follows:
+            return None
+        return await self._follow(state, state.current)
+
+    # -- one life -----------------------------------------------------------------------------------------------------
+
+    def _record(self, state: ContainerState, life: Life) -> SpoolRecord:
+        known = self._kept.records.get(key_of(state.pod_uid, state.name, life.restart))
+        if known is not None:
+            return known
+        return SpoolRecord(
+            replica=self._replica,
+            number=self._earlier + 1 + (life.restart if state.main else 0),
+            pod=state.pod,
+            pod_uid=state.pod_uid,
+            container=state.name,
+            container_id=life.container_id,
+            source=state.source,
+            main=state.main,
+            restart=life.restart,
+            started_at=life.started_at,
+        )
+
+    async def _read(self, state: ContainerState, life: Life, *, previous: bool) -> None:
+        """Fetch all that can still be had of a life that has ended."""
+        record = self._record(state, life)
+        spool = await self._open(record)
+        lost = None
+        try:
+            await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, life)
+        except ApiError as error:
+            self._failures += 1
+            if error.status not in (400, 404) and self._failures < MOST_FAILURES:
+                raise
+            lost = f"The node does not have it any more ({error.message})."
+        else:
+            if spool.notice is not None and spool.size == 0:
+                lost = f"The node does not have it any more ({spool.notice})."
+        self._failures = 0
+        await self._finish(record, life, spool, lost)
+
+    async def _follow(self, state: ContainerState, life: Life) -> float:
+        """Follow a life as long as the stream lasts; returns how long to wait then."""
+        record = self._record(state, life)
+        async with self._slots.turn() as slot:
+            spool = await self._open(record)
+            self._heard = time.monotonic()
+            reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, life))
+            asked = asyncio.create_task(slot.asked_back.wait())
+            try:
+                while not reading.done() and not asked.done():
+                    changed = asyncio.create_task(self._changed.wait())
+                    await asyncio.wait({reading, asked, changed}, timeout=QUIET_SECONDS, return_when="FIRST_COMPLETED")
+                    changed.cancel()
+                    if time.monotonic() - self._heard > QUIET_SECONDS:
+                        self.settled.set()
+                    if self._changed.is_set():
+                        self._changed.clear()
+                        if not self._here or self.state.current != life:
+                            await asyncio.wait({reading}, timeout=LAST_WORDS_SECONDS)
+                            break
+            finally:
+                asked.cancel()
+                given_back = asked.done() and not reading.done()
+                reading.cancel()
+                await asyncio.wait({reading})
+        if given_back or reading.cancelled():
+            return 0.0
+        heard = self._heard
+        error = reading.exception()
+        if isinstance(error, Unreachable) and heard and time.monotonic() - heard >= SILENCE_SECONDS - 1:
+            return 0.0  # nothing was wrong but that nothing came
+        if error is not None:
+            raise error
+        self._clean = record.key
+        if not self._here or self.state.current != life:
+            return 0.0
+        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
+        return delay
+
+    async def _open(self, record: SpoolRecord) -> Spool:
+        await self._hold()
+        if record.key not in self._kept.records:
+            await self._kept.save(record)
+        if self._spool is not None and self._spool[0] != record.key:
+            self._spool[1].close()
+            self._spool = None
+        path = self._kept.path(record)
+        if self._spool is None:
+            self._spool = (record.key, await in_thread(lambda: Spool(path)))
+        spool = self._spool[1]
+        await in_thread(spool.begin)
+        return spool
+
+    async def _consume(self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: Life) -> None:
+        """Read one answer to its end."""
+        since = spool.since
+        query: Params = {
+            **params,
+            "container": record.container,
+            "timestamps": True,
+            "sinceTime": None if since is None else _rfc3339(since),
+        }
+        self._clean = None
+        try:
+            async with self._api.stream(f"{self._pod_path}/log", query, silence=silence) as chunks:
+                if not params.get("previous"):
+                    await self._confirm(life)
+                async for chunk in chunks:
+                    self._heard = time.monotonic()
+                    self._delay = FIRST_DELAY
+                    self.trouble = None
+                    await self._hold()
+                    try:
+                        await in_thread(lambda data=chunk: spool.feed(data))  # type: ignore[misc]
+                    except Apart:
+                        if not params.get("previous"):
+                            await asyncio.sleep(CONFIRM_SECONDS)
+                            await self._confirm(life)
+                        await in_thread(spool.join)
+                    await self._note_gaps(record, spool)
+        except OSError:
+            self._spool = None
+            spool.close()
+            raise
+
+    async def _note_gaps(self, record: SpoolRecord, spool: Spool) -> None:
+        gaps = spool.gaps()
+        if gaps:
+            record.missing += [
+                MissingSpan(
+                    sentence="Lines may be missing here: the node keeps only the newest part of a log,"
+                    " and nobody followed it meanwhile.",
+                    offset=gap.offset,
+                    since=record.started_at if gap.since is None else gap.since / SECOND,
+                    until=gap.until / SECOND,
+                )
+                for gap in gaps
+            ]
+            await self._kept.save(record)
+
+    async def _confirm(self, life: Life) -> None:
+        """Make sure that what is read is of that life: the log is asked for by names, which go on to the next one."""
+        try:
+            pod = await self._api.get(self._pod_path)
+        except ApiError as error:
+            if error.status == 403:
+                return  # what may be watched may not be read: so it goes without
+            raise
+        statuses = [*parts(pod, "status", "containerStatuses"), *parts(pod, "status", "initContainerStatuses")]
+        for status in statuses:
+            current = lives_of(status)[0]
+            same = text(status, "name") == self.state.name
+            if same and current is not None and current.container_id == life.container_id:
+                return
+        raise OtherLife
+
+    async def _finish(self, record: SpoolRecord, life: Life, spool: Spool, lost: str | None) -> None:
+        if lost is not None and self._clean != record.key:
+            record.missing.append(self._tail(record, spool.last, spool.size, life.ended_at, lost))
+        record.ended_at = life.ended_at or None
+        record.complete = True
+        await self._kept.save(record)
+
+    # -- what can't be had --------------------------------------------------------------------------------------------
+
+    def _tail(self, record: SpoolRecord, last: int | None, size: int, until: float | None, why: str) -> MissingSpan:
+        return MissingSpan(
+            sentence=f"{'What it wrote after this is' if size else 'Its log is'} gone. {why}",
+            offset=size,
+            since=last / SECOND if last is not None else record.started_at,
+            until=until or time.time(),
+        )
+
+    async def _lose_earlier(self, state: ContainerState) -> None:
+        """Say of lives that were followed once and can't be asked for any more that they are over."""
+        first = min((life.restart for life in (state.previous, state.current) if life is not None), default=0)
+        for restart in range(first):
+            record = self._kept.records.get(key_of(state.pod_uid, state.name, restart))
+            if record is not None and not record.complete:
+                await self.lose(record, "The node keeps only the last two lives of a container.")
+
+    async def lose(self, record: SpoolRecord, why: str) -> None:
+        """Close a log of which no more can be had."""
+        spool = await self._open(record)
+        if self._clean != record.key:
+            record.missing.append(self._tail(record, spool.last, spool.size, None, why))
+        record.complete = True
+        await self._kept.save(record)
+
+    async def _end_with_pod(self, state: ContainerState) -> None:
+        """Close what is open: the pod is gone, unless it only seemed so."""
+        try:
+            pod = await self._api.get(self._pod_path)
+        except ApiError as error:
+            if error.status not in (403, 404):
+                raise
+        else:
+            if text(pod, "metadata", "uid") == state.pod_uid:
+                self._here = True
+                return
+        for life in (state.previous, state.current):
+            if life is not None and not self._kept.has_all_of(state, life):
+                await self.lose(self._record(state, life), "Its pod has been removed.")
+        for record in list(self._kept.records.values()):
+            if (record.pod_uid, record.container) == (state.pod_uid, state.name) and not record.complete:
+                await self.lose(record, "Its pod has been removed.")
+
+    async def _hold(self) -> None:
+        if not self._lease.valid and not await self._lease.hold():
+            raise NotOurs
+
+
+def not_kept(error: OSError, folder: Path) -> str:
+    """Say that a log can't be written, and why."""
+    trouble = trouble_of(error, folder)
+    return f"Its log is not kept at the moment: {trouble.sentence}. {trouble.hint}"
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run what blocks in a thread; when cancelled, wait for its end all the same, for it writes files."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
+
+
+def _rfc3339(second: int) -> str:
+    return datetime.fromtimestamp(second, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,283 @@
+r"""A container's log, kept on disk as it comes over the network: every byte once, whatever breaks off in between.
+
+The cluster gives lines with a timestamp before each, and can be asked for those from a second on (`stamped`). A spool
+keeps the bytes as the container wrote them, and beside them
+
+``<log>.index``
+    when it had how many bytes, see `index`;
+``<log>.lines``
+    (nanoseconds, end) of the last lines, from which it is known after a break which lines came already. It is written
+    after the bytes; bytes that it does not know yet, because the writer was killed in between or because their line has
+    no end so far, are compared with what comes again.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import deque
+from pathlib import Path
+from typing import NamedTuple
+
+from .index import RECORD
+from .stamped import SECOND, Piece, StampedLines
+
+INDEX_SUFFIX = ".index"
+LINES_SUFFIX = ".lines"
+GRAIN = SECOND // 100
+"""Lines that are nearer to each other than that share a record of the index."""
+MOST_LINES = 64 * 1024
+"""Lines that ``.lines`` may have before those that no answer can repeat are dropped from it."""
+_LINE = struct.Struct("<qQ")
+
+
+class Gap(NamedTuple):
+    """A part that is not here: where it would be, and between which times it was written (nanoseconds)."""
+
+    offset: int
+    since: int | None
+    until: int
+
+
+class Apart(Exception):
+    """What comes is later than what is here, and does not begin with it: lines between may be lost."""
+
+
+class Spool:
+    """The writer of one log; only one may exist at a time. All methods block.
+
+    Parameters
+    ----------
+    path
+        The log. Its folder must exist.
+
+    Attributes
+    ----------
+    last
+        The time of the last whole line, nanoseconds since the epoch.
+
+    Raises
+    ------
+    OSError
+        If the disk is full or gone; from any method. After that, `begin` anew when there is room.
+    """
+
+    last: int | None
+
+    def __init__(self, path: Path) -> None:
+        self._data = _Appended(path)
+        self._index = _Appended(path.with_name(path.name + INDEX_SUFFIX), RECORD.size)
+        self._lines = _Appended(path.with_name(path.name + LINES_SUFFIX), _LINE.size)
+        self._gaps: list[Gap] = []
+        self.begin()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in (self._data, self._index, self._lines):
+            file.close()
+
+    @property
+    def size(self) -> int:
+        """Bytes that are here."""
+        return self._data.size
+
+    @property
+    def since(self) -> int | None:
+        """The second from which to ask on, since the epoch; None for all."""
+        return None if self.last is None else self.last // SECOND
+
+    @property
+    def notice(self) -> str | None:
+        """The last line of the answer that is no line of the log."""
+        return self._reader.notice
+
+    def begin(self) -> None:
+        """Expect another answer of the server, to the question for what was written from `since` on."""
+        for file in (self._data, self._index, self._lines):
+            file.open()
+        lines = [line for line in _LINE.iter_unpack(self._lines.read_all()) if line[1] <= self._data.size]
+        self.last, self._end = lines[-1] if lines else (None, 0)
+        self._first = 0 if self.last is None else self.last // SECOND * SECOND
+        lines = [line for line in lines if line[0] >= self._first]
+        self._lines.replace(b"".join(_LINE.pack(*line) for line in lines))
+        self._known = [line[0] for line in lines]
+        self._place = 0
+        self._apart = False
+        self._line_start = self._end
+        self._skips = False
+        self._reader = StampedLines()
+        self._waiting: deque[Piece] = deque()
+        last_record = self._index.read(max(0, self._index.size - RECORD.size), self._index.size)
+        self._indexed: int = RECORD.unpack(last_record)[1] if last_record else 0
+        self._mark = 0
+        if self.last is not None:
+            self._write(_Batch(index=[(self.last, self._end)]))
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the answer.
+
+        Raises
+        ------
+        Apart
+            Before anything is written that may not follow what is here. Call `join` if it does; what comes is kept.
+        """
+        self._waiting.extend(self._reader.feed(data))
+        batch = _Batch()
+        try:
+            while self._waiting:
+                self._take(self._waiting[0], batch)
+                self._waiting.popleft()
+        finally:
+            self._write(batch)
+
+    def join(self) -> None:
+        """Take what is apart as what follows; see `gaps` for what is missing in between."""
+        self._known = []
+        self._place = 0
+        self._end = self._data.size
+        self._set_aside(self._waiting[0].time)
+        self.feed(b"")
+
+    def gaps(self) -> list[Gap]:
+        """Return what turned out to be missing since the last time that this was asked."""
+        gaps, self._gaps = self._gaps, []
+        return gaps
+
+    # -- lines --------------------------------------------------------------------------------------------------------
+
+    def _take(self, piece: Piece, batch: _Batch) -> None:
+        if piece.begins:
+            self._skips = self._came_before(piece.time)
+            self._line_start = self._end
+        if self._skips:
+            return
+        data = piece.data
+        if self._end < self._data.size:
+            data = self._compare(data, piece.time)
+        if data:
+            batch.data.append(data)
+            self._end += len(data)
+        if piece.ends:
+            batch.lines.append((piece.time, self._end))
+            self.last = piece.time
+        batch.mark(piece.time, self._end)
+
+    def _came_before(self, time: int) -> bool:
+        if time < self._first:
+            return True
+        known, place = self._known, self._place
+        if place == len(known):
+            return False
+        if known[place] != time:
+            try:
+                place = known.index(time, place)
+            except ValueError:
+                if self._place == 0 and time > max(known):
+                    raise Apart from None
+                self._place = len(known)
+                return False
+        self._place = place + 1
+        return True
+
+    def _compare(self, data: bytes, time: int) -> bytes:
+        """Return what of `data` is not yet among the bytes whose lines are not known."""
+        size = min(len(data), self._data.size - self._end)
+        if self._data.read(self._end, self._end + size) == data[:size]:
+            self._end += size
+            return data[size:]
+        begun = self._data.read(self._line_start, self._end)
+        self._set_aside(time)
+        return begun + data
+
+    def _set_aside(self, time: int) -> None:
+        """End what is here, which does not come again: what follows is of `time`."""
+        if self._data.size and self._data.read(self._data.size - 1, self._data.size) != b"\n":
+            self._data.append(b"\n")
+        self._end = self._line_start = self._data.size
+        self._gaps.append(Gap(self._end, self.last, time))
+        self._write(_Batch(lines=[(time if self.last is None else self.last, self._end)]))
+
+    def _write(self, batch: _Batch) -> None:
+        if batch.data:
+            self._data.append(b"".join(batch.data))
+        records = [(time / SECOND, size) for time, size in batch.index if size > self._indexed]
+        if records:
+            self._index.append(b"".join(RECORD.pack(*record) for record in records))
+            self._indexed = records[-1][1]
+        if batch.lines:
+            self._lines.append(b"".join(_LINE.pack(*line) for line in batch.lines))
+            if self._lines.size > MOST_LINES * _LINE.size:
+                self._forget()
+
+    def _forget(self) -> None:
+        """Drop lines that no answer can repeat, as nobody will ask for their second."""
+        lines = list(_LINE.iter_unpack(self._lines.read_all()))
+        first = lines[-1][0] // SECOND * SECOND
+        self._lines.replace(b"".join(_LINE.pack(*line) for line in lines if line[0] >= first))
+
+
+class _Batch:
+    """What is to be written: bytes, lines as (time, end), and records of the index as (time, size)."""
+
+    def __init__(self, lines: list[tuple[int, int]] | None = None, index: list[tuple[int, int]] | None = None) -> None:
+        self.data: list[bytes] = []
+        self.lines = lines or []
+        self.index = index or []
+        self._begun = 0
+
+    def mark(self, time: int, size: int) -> None:
+        """Note when there were so many bytes."""
+        if self.index and time - self._begun < GRAIN:
+            self.index[-1] = (max(time, self.index[-1][0]), size)
+        else:
+            self.index.append((time, size))
+            self._begun = time
+
+
+class _Appended:
+    """A file that only grows, by whole records."""
+
+    def __init__(self, path: Path, record: int = 1) -> None:
+        self._path = path
+        self._record = record
+        self._descriptor: int | None = None
+        self.size = 0
+
+    def open(self) -> None:
+        """Open it anew; a record that was torn is dropped."""
+        self.close()
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._descriptor = os.open(self._path, flags, 0o600)
+        size = os.fstat(self._descriptor).st_size
+        self.size = size // self._record * self._record
+        if self.size < size:
+            os.ftruncate(self._descriptor, self.size)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def append(self, data: bytes) -> None:
+        assert self._descriptor is not None  # noqa: S101
+        rest = memoryview(data)
+        while rest:
+            written = os.write(self._descriptor, rest)
+            self.size += written
+            rest = rest[written:]
+
+    def read(self, start: int, end: int) -> bytes:
+        assert self._descriptor is not None  # noqa: S101
+        return os.pread(self._descriptor, end - start, start)
+
+    def read_all(self) -> bytes:
+        return self.read(0, self.size)
+
+    def replace(self, data: bytes) -> None:
+        """Put other records in the place of all; of a write that is cut short the old ones stay."""
+        if len(data) == self.size:
+            return
+        fresh = self._path.with_name(self._path.name + ".new")
+        fresh.write_bytes(data)
+        fresh.replace(self._path)
+        self.open()
