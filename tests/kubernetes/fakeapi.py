@@ -231,8 +231,8 @@ class FakeApi:
                 call = Call(await self._request(reader, writer, connection), writer)
                 self.requests.append(call.request)
                 await self._handle(call)
-        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
-            pass  # the client is gone
+        except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError, asyncio.CancelledError):
+            pass  # the client is gone, or the test is over
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -287,10 +287,11 @@ class FakeApi:
             return
         number = len(self.requests)
         self.watches[number] = call
+        async with self._changed:
+            self._changed.notify_all()
         try:
             while True:
                 async with self._changed:
-                    self._changed.notify_all()
                     news = [entry for entry in self._history if entry[0] > seen]
                     if not news:
                         await self._changed.wait()

@@ -45,7 +45,8 @@ class ApiError(Exception):
         causes = details.get("causes")
         self.causes = [
             (str(cause.get("field") or ""), str(cause.get("message") or ""))
-            for cause in map(_dict, causes if isinstance(causes, list) else [])
+            for cause in (causes if isinstance(causes, list) else [])
+            if isinstance(cause, dict)
         ]
         after = details.get("retryAfterSeconds")
         self.retry_after = retry_after

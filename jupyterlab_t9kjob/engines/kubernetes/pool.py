@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import ssl
 import time
@@ -182,8 +183,10 @@ def words_of(error: Exception, connection: Connection) -> str:
     cause = _deepest(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"The certificate of the cluster at {host} is not trusted: {cause.verify_message}."
-    if isinstance(cause, OSError) and cause.strerror:
+    if isinstance(cause, socket.gaierror):
         return f"The cluster at {host} can't be reached: {cause.strerror}."
+    if isinstance(cause, OSError) and cause.errno:
+        return f"The cluster at {host} can't be reached: {os.strerror(cause.errno)}."  # asyncio has other words
     return f"The cluster at {host} can't be reached: {str(error) or type(error).__name__}."
 
 
