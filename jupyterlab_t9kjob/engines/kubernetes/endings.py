@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...core.wording import SIGNALS, WORDS, code_in_words
+from .attempts import Life
+from .events import Happening
 from .fields import moment, part, parts, text, whole
-from .kinds import Place
+from .kinds import Place, is_terminating
 from .pods import training, training_status
 from .sentences import named, plain, within
 from .transport import Json
@@ -28,6 +30,11 @@ _NO_PROGRAM: Final = re.compile(
     r'exec: "(?P<program>[^"]{1,4096})": .*?(?P<why>executable file not found|no such file|permission denied)'
 )
 _NO_DIRECTORY: Final = re.compile(r'(?:chdir to cwd \("(?P<cwd>[^"]{1,4096})"\)|error during container init: mkdir )')
+_TOLD: Final = re.compile(
+    r"Error pod (?P<pod>\S+) container \S+ exitCode: (?P<code>[1-9]\d{0,2}) terminated message: (?P<message>.*)",
+    re.DOTALL,
+)
+"""How Kubeflow's operator tells of an end in an event of the job; the event's reason is the container's."""
 _LACKED: Final = re.compile(r"node was low on resource: (?P<resource>[\w./-]+)")
 _VOLUME: Final = re.compile(r'EmptyDir volume "(?P<volume>[^"]{1,253})" exceeds the limit "(?P<limit>[^"]{1,60})"')
 
@@ -78,7 +85,11 @@ class Ending:
     verbatim: str | None = None
 
 
-def first_failure(places: Sequence[Place], manifest: Json) -> Ending | None:
+def first_failure(
+    places: Sequence[Place],
+    happenings: Sequence[Happening] = (),
+    lives: Mapping[str, Sequence[Life]] | None = None,
+) -> Ending | None:
     """Return how the replica ended that failed first; None if none is known to have failed.
 
     Of those that ended at nearly the same time it is the one whose end explains the others': out of memory, say,
@@ -88,43 +99,43 @@ def first_failure(places: Sequence[Place], manifest: Json) -> Ending | None:
     ----------
     places
         The job's replicas.
-    manifest
-        Its object: T9k keeps exit codes in its status when the pods are gone.
+    happenings
+        What happened to the job, newest first: Kubeflow's operator tells of ends in events.
+    lives
+        What was seen of the replicas' attempts, by their names.
     """
-    codes = _told_codes(manifest)
-    endings = [ending for place in places if (ending := ending_of(place, codes)) is not None]
-    if not endings:
-        return None
+    endings = []
+    for place in places:
+        gone = place.pod is None
+        ending = _unseen(place, happenings, (lives or {}).get(place.name)) if gone else ending_of(place)
+        if ending is not None:
+            endings.append(ending)
     start = min((one.at for one in endings if one.at is not None), default=None)
     near = [one for one in endings if start is None or one.at is None or one.at - start <= _AT_ONCE]
-    return min(near, key=lambda one: (_weight(one), one.at is None, one.at or 0.0))
+    return min(near, key=lambda one: (_weight(one), one.at is None, one.at or 0.0), default=None)
 
 
-def ending_of(place: Place, codes: dict[str, int] | None = None) -> Ending | None:
-    """Return how one replica failed; None if it has not.
-
-    Parameters
-    ----------
-    place
-        The replica.
-    codes
-        Exit codes by the name of the pod, for one that is not there any more.
-    """
+def ending_of(place: Place) -> Ending | None:
+    """Return how one replica failed, by its pod; None if it has not, or there is no pod."""
     pod = place.pod
     if pod is None:
-        code = (codes or {}).get(place.pod_name or "")
-        return None if not code else _of_code(place, code, None, {})
+        return None
     status = part(pod, "status")
     ended = _terminated(place)
     at = moment(ended, "finishedAt") or _disrupted_at(pod)
     if text(ended, "reason") == "OOMKilled":
-        return _out_of_memory(place, ended, at)
+        return _of_code(place, whole(ended, "exitCode") or 0, at, ended)
     outside = _from_outside(place, pod, ended, at)
     if outside is not None:
         return outside
     exit_code = whole(ended, "exitCode")
     if exit_code:
-        return _of_code(place, exit_code, at, ended)
+        of_container = _of_code(place, exit_code, at, ended)
+        init = _init_container(pod, ended)
+        if init is None:
+            return of_container
+        words = f"could not start: its init container {init} {of_container.words}"
+        return replace(of_container, code="InitContainerFailed", words=words)
     if text(status, "phase") != "Failed":
         return None
     message = text(status, "message") or ""
@@ -132,6 +143,13 @@ def ending_of(place: Place, codes: dict[str, int] | None = None) -> Ending | Non
     if cause.startswith(("OutOf", "Unexpected", "NodeAffinity", "NodePorts", "Topology")):
         return Ending(place, cause, f"was turned away by {node_of(pod)}{why}", at=at, hint=_LOST, verbatim=message)
     return Ending(place, cause, f"failed{why}", at=at, verbatim=message)
+
+
+def lost(place: Place) -> Ending | None:
+    """Return why a pod is being ended from outside; None if it is not."""
+    if place.pod is None or not is_terminating(place.pod):
+        return None
+    return _from_outside(place, place.pod, {}, None)
 
 
 def last_words(ended: Json) -> str | None:
@@ -184,6 +202,13 @@ def _terminated(place: Place) -> Json:
     return next((state for state in ended if whole(state, "exitCode")), {})
 
 
+def _init_container(pod: Json, ended: Json) -> str | None:
+    """Return the name of the init container that ended so; None if it was none."""
+    statuses = parts(pod, "status", "initContainerStatuses")
+    names = (text(one, "name") for one in statuses if part(one, "state", "terminated") is ended)
+    return next((named(name) for name in names if name), None)
+
+
 def _from_outside(place: Place, pod: Json, ended: Json, at: float | None) -> Ending | None:
     """Say what ended a pod that did not end by itself."""
     message, exit_code = text(pod, "status", "message") or "", whole(ended, "exitCode") or None
@@ -223,34 +248,40 @@ def _evicted(pod: Json, message: str) -> tuple[str, str]:
     return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", "Run it again."
 
 
-def _out_of_memory(place: Place, ended: Json, at: float | None) -> Ending:
+def _out_of_memory(place: Place, code: int, at: float | None, message: str | None) -> Ending:
     limit = text(training(place), "resources", "limits", "memory")
     said = f"Its memory limit is {named(limit)}. " if limit else ""
     hint = f"{said}Give it more memory, or use smaller batches or fewer workers that load data."
-    exit_code = whole(ended, "exitCode")
-    words = "was killed: out of memory" + (f" ({exit_code})" if exit_code else "")
-    return Ending(place, "OOMKilled", words, exit_code, at, hint=hint, verbatim=text(ended, "message"))
+    words = "was killed: out of memory" + (f" ({code})" if code else "")
+    return Ending(place, "OOMKilled", words, code or None, at, hint=hint, verbatim=message)
+
+
+def how_ended(place: Place, ended: Json) -> str:
+    """Say how a container ended, to stand after its name: “was killed (137)”, “failed: ValueError: …”."""
+    return _of_code(place, whole(ended, "exitCode") or 0, None, ended).words
 
 
 def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
-    message, error = text(ended, "message"), last_words(ended)
-    if text(ended, "reason") in ("StartError", "ContainerCannotRun"):
+    message, error, reason = text(ended, "message"), last_words(ended), text(ended, "reason")
+    if reason == "OOMKilled":
+        return _out_of_memory(place, code, at, message)
+    if reason in ("StartError", "ContainerCannotRun"):
         badly = started_badly(message or "", training(place))
         words = f"could not be started: {within(badly[0]) if badly else error or f'code {code}'}"
         return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
-    if code in _DIED or code in SIGNALS:
+    hint = None
+    if code in SIGNALS:
         words = f"{_DIED.get(code) or 'died: ' + SIGNALS[code].lower()} ({code})"
+        hint = "The cluster does not say by what. Its log may end with the cause." if code == 137 else None
     elif error is not None:
         words = f"failed: {error}"
-    elif code in WORDS or code == 1:
+    elif code == 1:
+        words, hint = "ended with an error (1)", "Its log says which."
+    elif code in WORDS:
         words = f"failed: {code_in_words(code)}"
+        hint = "The command, or one that it calls, is not in the image." if code == 127 else None
     else:
         words = f"ended with exit code {code}"
-    hint = None
-    if code == 137:
-        hint = "The cluster does not say by what. Its log may end with the cause."
-    elif code == 127:
-        hint = "The command, or one that it calls, is not in the image."
     return Ending(place, "ExitCode", words, code, at, error, hint, message)
 
 
@@ -267,13 +298,13 @@ def _disrupted_at(pod: Json) -> float | None:
     return max((time for time in changes if time is not None), default=None)
 
 
-def _told_codes(manifest: Json) -> dict[str, int]:
-    """Return exit codes by pod, as T9k's status keeps them, in any of its spellings (t9k.md §1.7)."""
-    codes: dict[str, int] = {}
-    for task in parts(manifest, "status", "tasks"):
-        for replica in [one for key in ("replicas", "status", "replicaStatus") for one in parts(task, key)]:
-            for container in parts(replica, "containers"):
-                name, code = text(replica, "name"), whole(container, "exitCode")
-                if name and code:
-                    codes.setdefault(name, code)
-    return codes
+def _unseen(place: Place, happenings: Sequence[Happening], lives: Sequence[Life] | None) -> Ending | None:
+    """Say how a replica failed whose pod is gone: by what was seen of it, the job's status, or its events."""
+    life = lives[-1] if lives else None
+    if life is not None and life["exit_code"] and life["cause"] is None:
+        return _of_code(place, life["exit_code"], life["ended_at"], {"reason": life["reason"]})
+    for one in happenings:
+        told = _TOLD.match(one.message)
+        if told is not None and told["pod"].endswith(f"-{place.name}"):
+            return _of_code(place, int(told["code"]), one.last, {"reason": one.reason, "message": told["message"]})
+    return _of_code(place, place.exit_code, None, {}) if place.exit_code else None

@@ -68,6 +68,11 @@ def read(event: Json) -> Happening:
     )
 
 
+def newest_first(events: Iterable[Json]) -> list[Happening]:
+    """Read events, the newest first."""
+    return sorted(map(read, events), key=lambda one: one.last, reverse=True)
+
+
 def events_of(events: Iterable[Json], places: Sequence[Place]) -> list[Event]:
     """Return the events as the API gives them, newest first, with the replica that each is about."""
     replicas = {place.pod_uid: place.name for place in places if place.pod_uid}

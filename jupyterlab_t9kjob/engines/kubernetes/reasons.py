@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from ...core.job import EndedBy, Fix, Reason
@@ -19,12 +21,13 @@ from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .endings import Ending, ending_of, first_failure
-from .events import Happening, read
+from .attempts import Life
+from .endings import Ending, ending_of, first_failure, lost
+from .events import Happening, newest_first
 from .fields import moment, text, whole
 from .kinds import Place, State
 from .marks import marked
-from .pods import is_running
+from .pods import has_ended, is_running
 from .refusals import of_pods, refused
 from .sentences import joined, listed, made, named, plain, waited, within
 from .transport import Json
@@ -43,18 +46,15 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
 }
 """Who ended a job, by its reason's code; all others end by themselves."""
 
+_OTHERS: Final = 2
 _WEIGHTS: Final = {
-    code: weight
-    for weight, codes in enumerate((
-        ("QuotaExceeded", "Refused"),
-        ("Unschedulable", "NoSuchClaim", "UnboundClaim"),
-        ("SchedulingGated", "InQueue", "NotScheduled"),
-        ("ContainerCreating", "Pulling"),
-        ("WaitingForMaster", "InitContainer"),
-    ))
-    for code in codes
-}  # fmt: skip
-"""Which of several replicas' waits explains the job's: the less, the better; what is not named comes second."""
+    **dict.fromkeys(("QuotaExceeded", "QuotaNeedsResources", "Refused"), 0),
+    **dict.fromkeys(("Unschedulable", "NoSuchClaim", "UnboundClaim"), 1),
+    **dict.fromkeys(("SchedulingGated", "InQueue", "NotScheduled", "MakingRoom"), 3),
+    **dict.fromkeys(("Pulling", "ContainerCreating"), 4),
+    **dict.fromkeys(("WaitingForMaster", "InitContainer"), 5),
+}
+"""Which of several replicas' waits explains the job's: the less, the better; `_OTHERS` for what is not named."""
 
 _OVER_TIME: Final = "MaxDurationExceeded"
 """Reason of the event by which T9k's Duration Keeper says that it has paused a job (t9k.md §1.5)."""
@@ -69,6 +69,7 @@ def reason_of(
     *,
     now: float,
     user: str | None = None,
+    lives: Mapping[str, Sequence[Life]] | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -86,8 +87,10 @@ def reason_of(
         Seconds since the epoch: a long wait counts up.
     user
         Whose lab it is: what this one did was done “by you”.
+    lives
+        What was seen of the replicas' attempts, by their names: it may be known still how a pod ended that is gone.
     """
-    about = _Job(manifest, spec, state, places, sorted(map(read, events), key=lambda one: -one.last), now, user)
+    about = _Job(manifest, spec, state, places, events, lives or {}, now, user)
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
     if state.phase == "Paused":
@@ -111,42 +114,53 @@ def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason 
     place
         The replica.
     events
-        The cluster's events of the job and its pods, in any order.
+        The cluster's events of its pod, or of the job where it has none; in any order.
     now
         Seconds since the epoch: a long wait counts up.
     """
-    return _of_place(place, sorted(map(read, events), key=lambda one: -one.last), now)
-
-
-def _of_place(place: Place, happenings: Sequence[Happening], now: float) -> Reason | None:
+    happenings = newest_first(events)
     if place.pod is None:
-        return of_pods([one for one in happenings if place.pod_name and f'"{place.pod_name}"' in one.message])
-    uid = text(place.pod, "metadata", "uid")
-    reason = waiting(place.pod, [one for one in happenings if one.uid == uid], now=now)
-    if reason is not None:
+        return of_pods([one for one in happenings if one.kind != "Pod"], place, now=now)
+    return _of_pod(place, [one for one in happenings if one.uid == place.pod_uid], now)
+
+
+def _of_pod(place: Place, happenings: Sequence[Happening], now: float) -> Reason | None:
+    going = lost(place)
+    if going is not None:
+        held = "The cluster keeps its pod until the node is back, or taken out."
+        hint = held if going.code == "NodeLost" else going.hint
+        return made(going.code, f"Its pod {going.words}", hint, verbatim=going.verbatim)
+    reason, ending = waiting(place, happenings, now=now), ending_of(place)
+    if reason is not None or ending is None:
         return reason
-    ending = ending_of(place)
-    if ending is None:
-        return None
     words = ending.words[0].upper() + ending.words[1:]
+    if not has_ended(place.pod):
+        words = f"Its last attempt {ending.words}; it starts again"
     return made(ending.code, words, ending.hint, verbatim=ending.verbatim)
 
 
+@dataclass(frozen=True)
 class _Job:
-    """What there is to say of one job."""
+    """What there is to say of one job; see `reason_of`."""
 
-    def __init__(
-        self,
-        manifest: Json,
-        spec: JobSpec | None,
-        state: State,
-        places: Sequence[Place],
-        happenings: Sequence[Happening],
-        now: float,
-        user: str | None,
-    ) -> None:
-        self.manifest, self.spec, self.state, self.places = manifest, spec, state, places
-        self.happenings, self.now, self.user = happenings, now, user
+    manifest: Json
+    spec: JobSpec | None
+    state: State
+    places: Sequence[Place]
+    events: Sequence[Json]
+    lives: Mapping[str, Sequence[Life]]
+    now: float
+    user: str | None
+
+    @cached_property
+    def happenings(self) -> list[Happening]:
+        """What happened, newest first."""
+        return newest_first(self.events)
+
+    @cached_property
+    def own(self) -> list[Happening]:
+        """What happened to the job itself."""
+        return [one for one in self.happenings if one.kind != "Pod"]
 
     # -- it is paused or over ------------------------------------------------------------------------------------------
 
@@ -176,7 +190,7 @@ class _Job:
             return made("PausedByUser", f"Paused by {mark.whom(self.user)}", again)
         if whole(self.manifest, "metadata", "generation") == 1:
             return made("CreatedPaused", "Not started yet: it was submitted paused", "Resume starts it.")
-        return made("Paused", "Paused outside this lab", again, verbatim=self.state.message)
+        return made("Paused", "Paused from outside JupyterLab", again, verbatim=self.state.message)
 
     def _in_queue(self, queue: str) -> Reason:
         """Say that Kueue has not let the job in, or has taken it out: it is Kueue that suspends and resumes it."""
@@ -186,7 +200,7 @@ class _Job:
         return made("InQueue", sentence, hint, verbatim=said.message if said else None)
 
     def failed(self) -> Reason:
-        first = first_failure(self.places, self.manifest)
+        first = first_failure(self.places, self.own, self.lives)
         if self.state.cause == "DeadlineExceeded" and not _failed_by_itself(first):
             sentence = self.ran("Ended at its deadline, after {}", "Ended at its deadline")
             hint = "Give it a longer deadline, or none, and run it again."
@@ -197,18 +211,15 @@ class _Job:
         sentence = f"{self._who(first)} {first.words}"
         code = "BackoffLimitExceeded" if used_up and first.code == "ExitCode" else first.code
         words = first.verbatim or self.state.message
-        return made(code, sentence, joined(used_up, first.hint), verbatim=words, fix=self._more_memory(first))
+        return made(code, sentence, joined(first.hint, used_up), verbatim=words, fix=self._more_memory(first))
 
     def _failed_unseen(self) -> Reason:
-        """Say of what the job failed when no pod of it is left that tells."""
-        refusal = of_pods(self.happenings) if all(place.pod is None for place in self.places) else None
+        """Say of what the job failed when nothing is known of how its pods ended."""
         message = self.state.message
         if self.state.cause == "BackoffLimitExceeded":
-            sentence, hint = "It failed, and its restarts are used up", self._limit_words()
-            told = next((one for one in self.happenings if one.reason in ("OOMKilled", "Error", "StartError")), None)
-            if told is not None and "exitCode" in told.message:
-                message = told.message
-            return made("BackoffLimitExceeded", sentence, hint, verbatim=message)
+            sentence = "It failed, and its restarts are used up"
+            return made("BackoffLimitExceeded", sentence, self._limit_words(), verbatim=message)
+        refusal = of_pods(self.own, now=self.now) if all(place.pod is None for place in self.places) else None
         if refusal is not None:
             return refusal
         sentence = f"The job failed: {message}" if message else "The job failed"
@@ -262,7 +273,7 @@ class _Job:
     def pending(self) -> Reason:
         """Say what an active job waits for: that of all replicas which explains it best."""
         wait = self._wait()
-        back = sum(map(is_running, self.places))
+        back = sum(map(_runs, self.places))
         if self.state.phase == "Resuming":
             sentence = f"{back} of {len(self.places)} replicas are back" if len(self.places) > 1 else "It starts again"
             if wait is None:
@@ -281,7 +292,8 @@ class _Job:
         return made("Creating", f"Its replicas are being created{long}", hint, verbatim=self.state.message)
 
     def running(self) -> Reason:
-        total, running = len(self.places), sum(map(is_running, self.places))
+        """Say what runs, and why the rest does not."""
+        total, running = len(self.places), sum(map(_runs, self.places))
         if all(place.pod is None for place in self.places):
             return made("Started", "Running" if total <= 1 else f"Its {total} replicas are running")
         if running == total:
@@ -289,12 +301,13 @@ class _Job:
             if total > 1:
                 return made("Started", f"All {total} replicas are running")
             return made("Started", f"Running on {named(node)}" if node else "Running")
-        sentence = f"{running} of {total} replicas are running" if total > 1 else "Between two attempts"
         wait = self._wait()
+        if total == 1:
+            ended = has_ended(self.places[0].pod)
+            return wait or made("Started", "Its pod has ended" if ended else "Its pod is starting")
+        sentence = f"{running} of {total} replicas are running"
         if wait is None:
             return made("Started", sentence)
-        if total == 1:
-            return wait
         return made(wait.code, f"{sentence}; {within(wait.sentence)}", wait.hint, verbatim=wait.verbatim)
 
     def unknown(self) -> Reason:
@@ -303,31 +316,35 @@ class _Job:
 
     def _wait(self) -> Reason | None:
         """Return what the job waits for, with the replicas that wait for it."""
-        found: dict[tuple[str, str], list[Place]] = {}
         reasons: dict[tuple[str, str], Reason] = {}
-        for place in self.places:
-            reason = _of_place(place, self.happenings, self.now)
-            if reason is not None and (place.pod is None or not is_running(place)):
-                key = (reason.code, reason.sentence)
-                reasons.setdefault(key, reason)
-                found.setdefault(key, []).append(place)
-        missing = [place for place in self.places if place.pod is None]
-        refusal = of_pods(self.happenings) if missing and not found else None
-        if refusal is not None:
-            return self._made_room(refusal)
-        if not found:
+        waiters: dict[tuple[str, str], list[Place]] = {}
+        for place, reason in self._waits():
+            key = (reason.code, reason.sentence)
+            reasons.setdefault(key, reason)
+            waiters.setdefault(key, []).append(place)
+        if not reasons:
             return None
-        best = min(found, key=lambda key: (_WEIGHTS.get(key[0], 1.5), -len(found[key])))
-        reason, waiters = reasons[best], found[best]
-        if len(self.places) == 1:
-            return self._made_room(reason)
-        who = (
-            f"All {len(waiters)} replicas"
-            if len(waiters) == len(self.places)
-            else listed([one.name for one in waiters], 2)
-        )
-        sentence = plain(f"{who}: {within(reason.sentence)}")
-        return self._made_room(reason.model_copy(update={"sentence": sentence}))
+        best = min(reasons, key=lambda key: (_WEIGHTS.get(key[0], _OTHERS), -len(waiters[key])))
+        reason, names = reasons[best], [place.name for place in waiters[best]]
+        if len(self.places) > 1:
+            who = f"All {len(names)} replicas" if len(names) == len(self.places) else listed(names, 2)
+            reason = reason.model_copy(update={"sentence": plain(f"{who}: {within(reason.sentence)}")})
+        return self._made_room(reason)
+
+    def _waits(self) -> Iterator[tuple[Place, Reason]]:
+        """Yield the replicas that do not run, each with the reason."""
+        of_pod: dict[str, list[Happening]] = {}
+        for one in self.happenings:
+            of_pod.setdefault(one.uid, []).append(one)
+        for place in self.places:
+            if place.pod is None:
+                reason = of_pods(self.own, place, now=self.now)
+            elif not _runs(place):
+                reason = _of_pod(place, of_pod.get(place.pod_uid or "", []), self.now)
+            else:
+                reason = None
+            if reason is not None:
+                yield place, reason
 
     def _made_room(self, reason: Reason) -> Reason:
         """Add that a pod of the job was preempted lately: that is why it waits again."""
@@ -337,6 +354,11 @@ class _Job:
             return reason
         hint = joined(f"Its pod {named(gone.name)} had to make room for a more important one.", reason.hint)
         return reason.model_copy(update={"hint": hint})
+
+
+def _runs(place: Place) -> bool:
+    """Whether a replica runs, and is not about to be lost."""
+    return is_running(place) and lost(place) is None
 
 
 def _failed_by_itself(first: Ending | None) -> bool:

@@ -11,9 +11,10 @@ from ...core.job import Reason
 from ...core.manifests.model import in_words
 from .events import Happening
 from .fields import text
+from .kinds import Place
 from .manifestfields import field_of, pointer_of
 from .rules import Rule, rule_of
-from .sentences import listed, made, named, plain, quoted
+from .sentences import listed, made, named, plain, quoted, waited
 from .transport import ApiError, Json, Unreachable
 
 _RIGHT: Final = re.compile(
@@ -22,9 +23,14 @@ _RIGHT: Final = re.compile(
 )
 _UNKNOWN_FIELD: Final = re.compile(r'(?P<how>unknown|duplicate) field "(?P<field>[^"]{1,1000})"')
 _AT_A_FIELD: Final = re.compile(r"^(?P<field>(?:spec|metadata)[\w.\[\]/-]*): (?P<message>.+)", re.DOTALL)
-_WRONG_VALUE: Final = re.compile(r"^(?:Invalid|Unsupported|Duplicate) value: .*?(?:: (?P<why>.+))?$", re.DOTALL)
+_WRONG_VALUE: Final = re.compile(
+    r"^(?:(?:Invalid|Unsupported|Duplicate) value: .*?: |Forbidden: |Too long: |Too many: )(?P<why>.+)$", re.DOTALL
+)
+"""What a field's error begins with (``field.ErrorType`` of Kubernetes)."""
 _TYPE: Final = re.compile(r"must be of type (?P<type>\w+)")
 _NO_WEBHOOK: Final = re.compile(r'failed calling webhook "(?P<webhook>[^"]{1,253})"')
+
+_POD: Final = re.compile(r"[a-z0-9][-.a-z0-9]{0,252}")
 
 _VERBS: Final = {"create": "create", "delete": "delete", "patch": "change", "update": "change", "get": "see",
                  "list": "list", "watch": "watch"}  # fmt: skip
@@ -63,23 +69,39 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
     return found
 
 
-def of_pods(happenings: Sequence[Happening]) -> Reason | None:
-    """Return why the job's controller could not create pods, from the newest event that says so; else None.
+def of_pods(happenings: Sequence[Happening], place: Place | None = None, *, now: float) -> Reason | None:
+    """Return why the job's controller could not create pods; None if no event says that it could not.
 
     A quota acts on pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
+
+    Parameters
+    ----------
+    happenings
+        What happened to the job, newest first.
+    place
+        The replica that has no pod; None for any of them.
+    now
+        Seconds since the epoch: a long wait counts up.
     """
     for one in happenings:
+        if place is not None and not _is_about(one, place):
+            continue
         if one.warning and (
             "forbidden" in one.message or "denied" in one.message or one.reason.startswith("FailedCreate")
         ):
-            rule = rule_of(one.message)
+            rule, wait = rule_of(one.message), waited(one.first, now, " · waiting ")
             if rule is not None:
-                return made(rule.code, rule.sentence, rule.hint, verbatim=one.message)
-            sentence = "The cluster refuses its pods"
+                return made(rule.code, rule.sentence + wait, rule.hint, verbatim=one.message)
+            sentence = f"The cluster refuses its pods{wait}"
             return made("Refused", sentence, "It is tried again by itself.", verbatim=one.message)
         if one.reason in ("SuccessfulCreatePod", "NewReplica"):
             return None
     return None
+
+
+def _is_about(happening: Happening, place: Place) -> bool:
+    """Whether an event of the job names a replica's pod: both kinds name pods after their place."""
+    return any(pod.endswith(f"-{place.name}") for pod in _POD.findall(happening.message))
 
 
 def _by_words(error: ApiError, manifest: Json | None, edited: bool) -> JobError | None:
@@ -132,6 +154,11 @@ def _by_status(error: ApiError, manifest: Json | None) -> JobError:
         return Unavailable("The cluster has a trouble of its own.", reason=error.reason or None, hint=_AGAIN)
     if error.status == 410:
         return Unavailable("The cluster has forgotten where we were.", reason="Expired", hint=_AGAIN)
+    if "namespace of the provided object does not match" in error.message:
+        hint = "Take the namespace out of the manifest, or choose the same in the form."
+        return FieldError("The manifest names another namespace.", field="/manifest/metadata/namespace", hint=hint)
+    if "does not match the expected API version" in error.message:
+        return FieldError("The manifest is of another version.", field="/manifest/apiVersion")
     return BadRequest("The cluster does not understand the request.", field="/manifest" if manifest else None)
 
 
@@ -187,7 +214,9 @@ def _of_rule(rule: Rule, error: ApiError, manifest: Json | None, edited: bool) -
     """Return a rule's refusal; a webhook may name the field itself."""
     named_field = _AT_A_FIELD.match(rule.verbatim) if rule.code == "WebhookDenied" else None
     if named_field is not None:
-        return _wrong_field(named_field["field"], named_field["message"], 0, manifest, edited)
+        wrong = _wrong_field(named_field["field"], named_field["message"], 0, manifest, edited)
+        wrong.hint = rule.hint
+        return wrong
     sentence = rule.sentence if rule.sentence.endswith(".") else f"{rule.sentence}."
     if rule.field is not None:
         return FieldError(sentence, reason=rule.code, field=rule.field, hint=rule.hint, verbatim=error.message)
@@ -198,7 +227,9 @@ def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edi
     pointer = pointer_of(field, manifest)
     name = named(in_words(pointer))
     kind, wrong = _TYPE.search(words), _WRONG_VALUE.match(words)
-    if words.startswith("Required value"):
+    if pointer == "/manifest/metadata/name":
+        sentence = "The name can't be used: it has small letters, digits and dashes, and begins with a letter"
+    elif words.startswith("Required value"):
         _, _, why = words.partition(": ")
         sentence = f"{name} is missing{f': {why}' if why else ''}"
     elif kind is not None:
@@ -208,7 +239,7 @@ def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edi
         sentence = f"{name} must be one of {supported}" if supported else f"{name} has a value that is not supported"
     elif words.startswith("Duplicate value"):
         sentence = f"{name} is there twice"
-    elif wrong is not None and wrong["why"]:
+    elif wrong is not None:
         sentence = f"{name} is wrong: {wrong['why']}"
     else:
         sentence = f"{name} is wrong: {words}"

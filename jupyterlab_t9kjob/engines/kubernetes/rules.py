@@ -137,8 +137,8 @@ def _policy(match: re.Match[str]) -> Rule:
 
 
 def _webhook(match: re.Match[str]) -> Rule:
-    sentence = f"The webhook {named(match['webhook'])} does not allow it: {match['message']}"
-    hint = "It is a rule of this cluster. Whoever runs it can say more."
+    sentence = f"The cluster does not allow it: {match['message']}"
+    hint = f"That is a rule of this cluster, of its webhook {named(match['webhook'])}."
     return Rule("WebhookDenied", sentence, hint, None, match["message"])
 
 

@@ -24,7 +24,8 @@ _REPORT: Final = re.compile(r"\s*0/(?P<nodes>\d{1,7}) nodes are available: (?P<o
 _REST: Final = re.compile(r"\.\s+(?:no new claims to deallocate|preemption:|not found\b).*", re.DOTALL)
 _OBSTACLE: Final = re.compile(r"(?P<nodes>\d{1,7}) (?P<words>.+)", re.DOTALL)
 _NO_CLAIM: Final = re.compile(r'persistentvolumeclaim "(?P<claim>[^"]{1,253})" not found')
-_TAINT: Final = re.compile(r"had untolerated taint(?:\(s\))? \{(?P<key>[^:}]+): ?(?P<value>[^}]*)\}")
+# without what they are since Kubernetes 1.34
+_TAINT: Final = re.compile(r"had untolerated taint(?:\(s\))?(?: \{(?P<key>[^:}]+): ?(?P<value>[^}]*)\})?")
 _INSUFFICIENT: Final = re.compile(r"Insufficient (?P<resource>\S+)")
 
 _CONDITIONS: Final = {
@@ -107,12 +108,7 @@ def unschedulable(message: str, pod: Json) -> Reason:
     words = _REST.sub("", report["obstacles"]).rstrip(". \n")
     missing = _NO_CLAIM.search(words)
     if missing is not None:
-        return made(
-            "NoSuchClaim",
-            f"There is no PVC {named(missing['claim'])} in its namespace",
-            "Choose one that exists under Data, or create it: the job starts by itself then.",
-            verbatim=message,
-        )
+        return no_such_claim(missing["claim"], pod, message)
     if "unbound immediate PersistentVolumeClaims" in words:
         claims = claims_of(pod)
         which = f"The PVC {named(claims[0])} has" if len(claims) == 1 else f"One of its PVCs ({listed(claims)}) has"
@@ -123,10 +119,23 @@ def unschedulable(message: str, pod: Json) -> Reason:
         return made("Unschedulable", "No node can take it", verbatim=message)
     nodes = max(int(report["nodes"]), obstacles[0].nodes)
     lack = _lacking(obstacles, pod)
+    obstacles = _merged(obstacles)
     selector = _selector(pod) if any(one.about == "Selector" for one in obstacles) else ""
     wanted = [*filter(None, [lack]), *([f"a node with {selector}"] if selector else [])]
     start = f"Needs {', on '.join(wanted)}" if wanted else "No node can take it"
     return made("Unschedulable", f"{start}; {_nodes(nodes, obstacles)}", _hints(obstacles), verbatim=message)
+
+
+def no_such_claim(claim: str, pod: Json, message: str) -> Reason:
+    """Return that a pod waits for a claim that is not there."""
+    hint = "Choose one that exists under Data, or create it: the job starts by itself then."
+    return made("NoSuchClaim", f"There is no PVC {named(claim)} in {namespace_of(pod)}", hint, verbatim=message)
+
+
+def namespace_of(pod: Json) -> str:
+    """Name a pod's namespace, as it may stand in a sentence."""
+    name = text(pod, "metadata", "namespace")
+    return f"namespace {named(name)}" if name else "its namespace"
 
 
 def claims_of(pod: Json) -> list[str]:
@@ -160,6 +169,8 @@ def _obstacle(nodes: int, words: str) -> Obstacle:
     if taint is not None:
         if taint["key"] in _CONDITIONS:
             return Obstacle(nodes, "Node", _CONDITIONS[taint["key"]])
+        if taint["key"] is None:
+            return Obstacle(nodes, "Taint", "has a taint that it does not tolerate")
         label = f"{taint['key']}={taint['value']}" if taint["value"] else taint["key"]
         return Obstacle(nodes, "Taint", f"has the taint {named(label)}")
     for said, about, ours in _OTHERS:
@@ -181,6 +192,17 @@ def _nodes(nodes: int, obstacles: list[Obstacle]) -> str:
         )
     parts = [f"{number} {words if number == 1 else _plural(words)}" for number, words in said]
     return f"of {nodes} nodes, {_and(parts)}"
+
+
+def _merged(obstacles: list[Obstacle]) -> list[Obstacle]:
+    """Count several resources as one where the same number of nodes lacks each; what they are is said before."""
+    room = [one for one in obstacles if one.about == "Room"]
+    if len(room) < 2 or len({one.nodes for one in room}) > 1:
+        return obstacles
+    return [
+        Obstacle(room[0].nodes, "Room", "has too little of that free"),
+        *(one for one in obstacles if one not in room),
+    ]
 
 
 def _of(obstacle: Obstacle, lone: bool) -> str:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from ...core.job import Reason
-from ...core.wording import code_in_words
-from .endings import last_words, node_of, started_badly
+from ...core.manifests.names import KUEUE_QUEUE
+from .endings import how_ended, node_of, started_badly
 from .events import Happening
 from .fields import moment, part, parts, text, whole
 from .images import no_image
-from .scheduling import claims_of, unschedulable
-from .sentences import counted, joined, listed, made, named, waited
+from .kinds import Place, conditions, holds
+from .pods import has_ended
+from .scheduling import claims_of, namespace_of, no_such_claim, unschedulable
+from .sentences import counted, joined, listed, made, named, waited, within
 from .transport import Json
 
 _MISSING: Final = re.compile(r'(?P<kind>secret|configmap) "(?P<name>[^"]{1,253})" not found', re.IGNORECASE)
@@ -22,208 +25,222 @@ _VOLUME: Final = re.compile(r'(?:for volume|for|volume) "(?P<name>[^"]{1,253})"'
 _UNMOUNTED: Final = re.compile(r"unmounted volumes=\[(?P<names>[^\]]*)\]")
 _NO_CLAIM: Final = re.compile(r'persistentvolumeclaim "(?P<claim>[^"]{1,253})" not found')
 _KINDS: Final = {"secret": "Secret", "configmap": "ConfigMap"}
+_SUB_PATH: Final = re.compile(r'subPath .*for volumeMount "(?P<name>[^"]{1,253})"')
 _CREATING: Final = ("ContainerCreating", "PodInitializing", "")
 _MASTER_WAIT: Final = "init-pytorch"
 """The operator's own init container, which waits until the master's name can be resolved (kube-engines.md §2.2)."""
 
 
-def waiting(pod: Json, happenings: Sequence[Happening], *, now: float) -> Reason | None:
-    """Return why a pod does not run yet; None if it does, or has ended.
+def waiting(place: Place, happenings: Sequence[Happening], *, now: float) -> Reason | None:
+    """Return why a replica's pod does not run yet, or not any more; None if it runs, or has ended.
 
     Parameters
     ----------
-    pod
-        The pod.
+    place
+        The replica.
     happenings
-        What happened to it, newest first.
+        What happened to its pod, newest first.
     now
         Seconds since the epoch: a long wait counts up.
     """
-    phase = text(pod, "status", "phase")
-    if phase in ("Succeeded", "Failed"):
+    if has_ended(place.pod):
         return None
-    created = moment(pod, "metadata", "creationTimestamp")
-    placed = next((one for one in parts(pod, "status", "conditions") if one.get("type") == "PodScheduled"), {})
-    if text(pod, "spec", "nodeName") is None and placed.get("status") != "True":
-        return _unplaced(pod, placed, waited(created, now, " · waiting "))
-    since = moment(placed, "lastTransitionTime") or created
-    for container, status in _containers(pod):
-        reason = _container(pod, container, status, happenings, since, now)
-        if reason is not None:
-            return reason
-    if phase == "Running" or parts(pod, "status", "containerStatuses"):
-        return None
-    return made("ContainerCreating", f"Placed on {node_of(pod)}, which has not begun with it{waited(since, now)}")
+    return _Pod(place, part(place.pod), happenings, now).reason()
 
 
-def _unplaced(pod: Json, placed: Json, wait: str) -> Reason:
-    message = text(placed, "message") or ""
-    gates = [name for gate in parts(pod, "spec", "schedulingGates") if (name := text(gate, "name"))]
-    if text(placed, "reason") == "SchedulingGated" or gates:
-        return _gated(pod, gates, wait, message)
-    if message:
-        reason = unschedulable(message, pod)
-        return made(reason.code, reason.sentence + wait, reason.hint, verbatim=message)
-    scheduler = text(pod, "spec", "schedulerName")
-    if scheduler in (None, "default-scheduler"):
-        return made("NotScheduled", f"Waits for the scheduler{wait}")
-    hint = "If this stays so, the cluster may have no scheduler of that name." if wait else None
-    return made("NotScheduled", f"Waits for the scheduler {named(scheduler or '')}{wait}", hint)
+@dataclass(frozen=True)
+class _Pod:
+    """A pod that has not ended; see `waiting`."""
 
+    place: Place
+    pod: Json
+    happenings: Sequence[Happening]
+    now: float
 
-def _gated(pod: Json, gates: Sequence[str], wait: str, message: str) -> Reason:
-    if any(gate.startswith("kueue.x-k8s.io/") for gate in gates):
-        queue = text(pod, "metadata", "labels", "kueue.x-k8s.io/queue-name")
-        where = f" in queue {named(queue)}" if queue else ""
-        hint = "It starts when its queue has room for the whole job."
-        return made("InQueue", f"Waits{where} for Kueue to let it in{wait}", hint, verbatim=message)
-    which = f"the gate {listed(gates)}" if len(gates) == 1 else f"the gates {listed(gates)}"
-    held = which if gates else "a gate"
-    hint = "Whatever put the gate there has to remove it: usually a queue or a quota service of the cluster."
-    return made("SchedulingGated", f"Waits: {held} keeps it from being placed{wait}", hint, verbatim=message)
+    @property
+    def placed(self) -> Json:
+        """Its condition that says whether a node was found for it."""
+        return part(conditions(self.pod).get("PodScheduled"))
 
+    @property
+    def since(self) -> float | None:
+        """When it was placed on its node, else when it was made."""
+        times = (moment(self.placed, "lastTransitionTime"), moment(self.pod, "metadata", "creationTimestamp"))
+        return next((time for time in times if time is not None), None)
 
-def _containers(pod: Json) -> list[tuple[Json, Json]]:
-    """Return the containers in the order in which they start, each with its status."""
-    found = []
-    for specs, statuses in (("initContainers", "initContainerStatuses"), ("containers", "containerStatuses")):
-        said = {name: status for status in parts(pod, "status", statuses) if (name := text(status, "name"))}
-        found += [
-            ({**spec, "init": specs == "initContainers"}, said[name])
-            for spec in parts(pod, "spec", specs)
-            if (name := text(spec, "name")) in said
-        ]
-    return found
+    @property
+    def node(self) -> str:
+        """The name of its node."""
+        return node_of(self.pod)
 
+    def reason(self) -> Reason | None:
+        """Return why it does not run."""
+        if text(self.pod, "spec", "nodeName") is None and not holds(self.placed):
+            return self._unplaced()
+        for container, status in self._containers():
+            reason = self._of_container(container, status)
+            if reason is not None:
+                return reason
+        if parts(self.pod, "status", "containerStatuses"):
+            return None
+        wait = waited(self.since, self.now)
+        return made("ContainerCreating", f"Placed on {self.node}, which has not begun with it{wait}")
 
-def _container(
-    pod: Json, container: Json, status: Json, happenings: Sequence[Happening], since: float | None, now: float
-) -> Reason | None:
-    """Return why one container does not run, or an init container has not ended; None if nothing is amiss."""
-    state = part(status, "state")
-    init, name = container["init"] is True, named(text(container, "name") or "")
-    if init and "running" in state and text(container, "restartPolicy") != "Always":
-        begun = waited(moment(state, "running", "startedAt"), now)
-        if name == _MASTER_WAIT:
-            return made("WaitingForMaster", f"Waits until the master's pod is there{begun}")
-        return made("InitContainer", f"The init container {name} is running{begun}")
-    if init and (whole(state, "terminated", "exitCode") or 0) != 0:
-        code = whole(state, "terminated", "exitCode") or 0
-        what = last_words(part(state, "terminated")) or code_in_words(code)
-        return made("InitContainerFailed", f"The init container {name} failed: {what}", "Its log says more.")
-    held = part(state, "waiting")
-    if "waiting" not in state:
-        return None
-    return _held(pod, container, status, held, happenings, since, now)
+    # -- no node yet ---------------------------------------------------------------------------------------------------
 
+    def _unplaced(self) -> Reason:
+        message = text(self.placed, "message") or ""
+        wait = waited(moment(self.pod, "metadata", "creationTimestamp"), self.now, " · waiting ")
+        gates = [name for gate in parts(self.pod, "spec", "schedulingGates") if (name := text(gate, "name"))]
+        if text(self.placed, "reason") == "SchedulingGated" or gates:
+            return self._gated(gates, wait, message)
+        nominated = text(self.pod, "status", "nominatedNodeName")
+        if nominated is not None:
+            sentence = f"Waits for less important pods to leave {named(nominated)}{wait}"
+            return made("MakingRoom", sentence, verbatim=message)
+        if message:
+            reason = unschedulable(message, self.pod)
+            grows = next((one.reason for one in self.happenings if "TriggerScaleUp" in one.reason), None)
+            more = "The cluster is adding a node for it." if grows == "TriggeredScaleUp" else None
+            return made(reason.code, reason.sentence + wait, joined(more, reason.hint), verbatim=message)
+        scheduler = text(self.pod, "spec", "schedulerName")
+        if scheduler in (None, "default-scheduler"):
+            return made("NotScheduled", f"Waits for the scheduler{wait}")
+        hint = "If this stays so, the cluster may have no scheduler of that name." if wait else None
+        return made("NotScheduled", f"Waits for the scheduler {named(scheduler or '')}{wait}", hint)
 
-def _held(
-    pod: Json,
-    container: Json,
-    status: Json,
-    held: Json,
-    happenings: Sequence[Happening],
-    since: float | None,
-    now: float,
-) -> Reason:
-    code, message = text(held, "reason") or "", text(held, "message") or ""
-    image = text(container, "image") or ""
-    if code in _CREATING:
-        return _creating(pod, container, happenings, since, now)
-    of_image = no_image(code, message, image, node_of(pod))
-    if of_image is not None:
-        return of_image
-    if code == "CreateContainerConfigError":
-        return _configuration(message)
-    if code == "CrashLoopBackOff":
-        return _crashing(status, message)
-    badly = started_badly(message, container)
-    if badly is not None:
-        return made(code, badly[0], badly[1], verbatim=message)
-    return made(code, f"The container can't be started: {message or code}", verbatim=message)
+    def _gated(self, gates: Sequence[str], wait: str, message: str) -> Reason:
+        if any(gate.startswith("kueue.x-k8s.io/") for gate in gates):
+            queue = text(self.pod, "metadata", "labels", KUEUE_QUEUE)
+            where = f" in queue {named(queue)}" if queue else ""
+            hint = "It starts when its queue has room for the whole job."
+            return made("InQueue", f"Waits{where} for Kueue to let it in{wait}", hint, verbatim=message)
+        held = f"the gate {listed(gates)} keeps" if len(gates) == 1 else f"the gates {listed(gates)} keep"
+        hint = "Whatever put it there has to take it away: usually a queue or a quota service of the cluster."
+        sentence = f"Waits: {held if gates else 'a gate keeps'} it from being placed{wait}"
+        return made("SchedulingGated", sentence, hint, verbatim=message)
 
+    # -- its containers ------------------------------------------------------------------------------------------------
 
-def _configuration(message: str) -> Reason:
-    """Say what a container refers to that is not there."""
-    missing, key = _MISSING.search(message), _NO_KEY.search(message)
-    if missing is not None:
+    def _containers(self) -> Iterator[tuple[Json, Json]]:
+        """Yield the containers that have a status, in the order in which they start."""
+        for kind in ("initContainer", "container"):
+            said = {text(status, "name"): status for status in parts(self.pod, "status", f"{kind}Statuses")}
+            for spec in parts(self.pod, "spec", f"{kind}s"):
+                status = said.get(text(spec, "name"))
+                if status is not None:
+                    yield {**spec, "init": kind == "initContainer"}, status
+
+    def _of_container(self, container: Json, status: Json) -> Reason | None:
+        """Return why one container does not run, or an init container has not ended; None if nothing is amiss."""
+        state, name = part(status, "state"), named(text(container, "name") or "")
+        if container["init"] is True and "running" in state and text(container, "restartPolicy") != "Always":
+            begun = waited(moment(state, "running", "startedAt"), self.now)
+            if name == _MASTER_WAIT:
+                return made("WaitingForMaster", f"Waits until the master's pod is there{begun}")
+            return made("InitContainer", f"The init container {name} is running{begun}")
+        if container["init"] is True and whole(state, "terminated", "exitCode"):
+            how = how_ended(self.place, part(state, "terminated"))
+            return made("InitContainerFailed", f"The init container {name} {how}", "Its log says more.")
+        return self._held(container, status, part(state, "waiting")) if "waiting" in state else None
+
+    def _held(self, container: Json, status: Json, held: Json) -> Reason:
+        code, message = text(held, "reason") or "", text(held, "message") or ""
+        if code in _CREATING:
+            return self._creating(text(container, "image") or "")
+        of_image = no_image(code, message, text(container, "image") or "", self.node)
+        if of_image is not None:
+            return of_image
+        if code == "CreateContainerConfigError":
+            return self._configuration(container, message)
+        if code == "CrashLoopBackOff":
+            return self._crashing(container, status, message)
+        badly = started_badly(message, container)
+        if badly is not None:
+            return made(code, badly[0], badly[1], verbatim=message)
+        return made(code, f"The container can't be started: {message or code}", verbatim=message)
+
+    def _configuration(self, container: Json, message: str) -> Reason:
+        """Say what a container refers to that is not there."""
+        missing, key = self._missing(message, "under Environment"), _NO_KEY.search(message)
+        if missing is not None:
+            return missing
+        if key is not None:
+            sentence = f"The {key['kind']} {named(key['name'])} has no key {named(key['key'])}"
+            hint = "Add the key, or name another one under Environment; the job starts by itself then."
+            return made(f"No{key['kind']}Key", sentence, hint, verbatim=message)
+        sub_path = _SUB_PATH.search(message)
+        if sub_path is not None:
+            mounts = parts(container, "volumeMounts")
+            mount = next((one for one in mounts if one.get("name") == sub_path["name"] and text(one, "subPath")), {})
+            where = f"The folder {named(text(mount, 'subPath') or '')}" if mount else "A folder"
+            sentence = f"{where} of {within(self._volume([sub_path['name']]))} can't be mounted"
+            hint = "Check that the folder is on the volume, and that the job may go there."
+            return made("NoSubPath", sentence, hint, verbatim=message)
+        if "runAsNonRoot" in message:
+            sentence = "The image would run as root, which this cluster does not allow"
+            return made("WouldBeRoot", sentence, "Set a user id under Security.", verbatim=message)
+        sentence = f"The container can't be made: {message}" if message else "The container can't be made"
+        return made("CreateContainerConfigError", sentence, verbatim=message)
+
+    def _crashing(self, container: Json, status: Json, message: str) -> Reason:
+        who = f"its init container {named(text(container, 'name') or '')}" if container["init"] is True else "it"
+        before = part(status, "lastState", "terminated")
+        how = how_ended(self.place, before) if before else "ends at once"
+        restarts = counted(whole(status, "restartCount") or 0, "restart")
+        hint = "It starts again after a while, ever later."
+        return made("CrashLoopBackOff", f"Keeps failing: {who} {how}; {restarts} so far", hint, verbatim=message)
+
+    # -- its volumes and images ----------------------------------------------------------------------------------------
+
+    def _creating(self, image: str) -> Reason:
+        """Say what the node is doing for a container: mounting volumes, pulling its image."""
+        wait = waited(self.since, self.now)
+        for one in self.happenings:
+            if one.reason in ("FailedMount", "FailedAttachVolume", "FailedMapVolume"):
+                return self._mounting(one.message, wait)
+            if one.reason == "FailedCreatePodSandBox":
+                sentence = f"The node {self.node} can't set the pod up{wait}"
+                return made("NoSandbox", sentence, "The node goes on trying.", verbatim=one.message)
+            if one.reason == "Pulling" and image in one.message:
+                return made("Pulling", f"Pulling image {named(image)}{waited(one.last, self.now)}")
+            if one.reason in ("Pulled", "Created", "Started", "SuccessfulAttachVolume"):
+                break
+        return made("ContainerCreating", f"Starting on {self.node}{wait}")
+
+    def _mounting(self, message: str, wait: str) -> Reason:
+        missing, no_claim = self._missing(message, "as a volume"), _NO_CLAIM.search(message)
+        if missing is not None:
+            return missing
+        if no_claim is not None:
+            return no_such_claim(no_claim["claim"], self.pod, message)
+        found, several = _VOLUME.search(message), _UNMOUNTED.search(message)
+        names = several["names"].replace(",", " ").split() if several else [found["name"]] if found else []
+        which = self._volume(names)
+        if "Multi-Attach error" in message:
+            sentence = f"{which} is attached to another node{wait}"
+            hint = "It can be on one node at a time: wait till the pod there ends, or use one that many can mount."
+            return made("VolumeInUse", sentence, hint, verbatim=message)
+        sentence = f"{which} can't be mounted on {self.node}{wait}"
+        return made("FailedMount", sentence, "The node goes on trying.", verbatim=message)
+
+    def _volume(self, names: Sequence[str]) -> str:
+        """Name the first of some volumes by its claim, as users know it."""
+        for volume in parts(self.pod, "spec", "volumes"):
+            if text(volume, "name") in names:
+                claim = text(volume, "persistentVolumeClaim", "claimName")
+                return f"The PVC {named(claim)}" if claim else f"The volume {named(text(volume, 'name') or '')}"
+        claims = claims_of(self.pod)
+        if len(claims) == 1:
+            return f"The PVC {named(claims[0])}"
+        return f"The volume {named(names[0])}" if names else "A volume"
+
+    def _missing(self, message: str, where: str) -> Reason | None:
+        """Say which Secret or ConfigMap is not there."""
+        missing = _MISSING.search(message)
+        if missing is None:
+            return None
         kind = _KINDS[missing["kind"].lower()]
-        hint = f"Create it, or take it out under Environment; the job starts by itself once the {kind} exists."
-        return made(
-            f"No{kind}", f"There is no {kind} {named(missing['name'])} in its namespace", hint, verbatim=message
-        )
-    if key is not None:
-        sentence = f"The {key['kind']} {named(key['name'])} has no key {named(key['key'])}"
-        hint = "Add the key, or name another one under Environment; the job starts by itself then."
-        return made(f"No{key['kind']}Key", sentence, hint, verbatim=message)
-    if "runAsNonRoot" in message:
-        sentence = "The image would run as root, which this cluster does not allow"
-        return made("WouldBeRoot", sentence, "Set a user id under Security.", verbatim=message)
-    sentence = f"The container can't be made: {message}" if message else "The container can't be made"
-    return made("CreateContainerConfigError", sentence, verbatim=message)
-
-
-def _crashing(status: Json, message: str) -> Reason:
-    before = part(status, "lastState", "terminated")
-    code, restarts = whole(before, "exitCode"), whole(status, "restartCount") or 0
-    how = (
-        "Out of memory" if text(before, "reason") == "OOMKilled" else code_in_words(code) if code is not None else None
-    )
-    words = last_words(before)
-    sentence = f"Keeps failing: {words or how or 'it ends at once'}; {counted(restarts, 'restart')} so far"
-    hint = joined(f"Last time: {how}." if words and how else None, "It starts again after a while, ever later.")
-    return made("CrashLoopBackOff", sentence, hint, verbatim=message)
-
-
-def _creating(pod: Json, container: Json, happenings: Sequence[Happening], since: float | None, now: float) -> Reason:
-    """Say what the node is doing for a container: mounting volumes, pulling its image."""
-    wait = waited(since, now)
-    image = text(container, "image") or ""
-    for one in happenings:
-        if one.reason in ("FailedMount", "FailedAttachVolume", "FailedMapVolume"):
-            return _mounting(one.message, pod, wait)
-        if one.reason == "FailedCreatePodSandBox":
-            sentence = f"The node {node_of(pod)} can't set the pod up{wait}"
-            return made("NoSandbox", sentence, "The node goes on trying.", verbatim=one.message)
-        if one.reason == "Pulling" and (not image or image in one.message):
-            return made("Pulling", f"Pulling image {named(image)}{waited(one.last, now)}")
-        if one.reason in ("Pulled", "Created", "Started", "SuccessfulAttachVolume"):
-            break
-    return made("ContainerCreating", f"Starting on {node_of(pod)}{wait}")
-
-
-def _mounting(message: str, pod: Json, wait: str) -> Reason:
-    missing, no_claim = _MISSING.search(message), _NO_CLAIM.search(message)
-    if missing is not None:
-        kind = _KINDS[missing["kind"].lower()]
-        hint = "Create it, or take the volume that comes from it out; the job starts by itself once it exists."
-        return made(
-            f"No{kind}", f"There is no {kind} {named(missing['name'])} in its namespace", hint, verbatim=message
-        )
-    if no_claim is not None:
-        hint = "Choose one that exists under Data, or create it."
-        sentence = f"There is no PVC {named(no_claim['claim'])} in its namespace"
-        return made("NoSuchClaim", sentence, hint, verbatim=message)
-    which = _volume_in_words(message, pod)
-    if "Multi-Attach error" in message:
-        sentence = f"{which} is attached to another node{wait}"
-        hint = (
-            "It can be on one node at a time: wait until the pod there has ended, or use one that many nodes can mount."
-        )
-        return made("VolumeInUse", sentence, hint, verbatim=message)
-    hint = "The node goes on trying."
-    return made("FailedMount", f"{which} can't be mounted on {node_of(pod)}{wait}", hint, verbatim=message)
-
-
-def _volume_in_words(message: str, pod: Json) -> str:
-    """Name the volume of a message by its claim, as users know it."""
-    found, several = _VOLUME.search(message), _UNMOUNTED.search(message)
-    names = several["names"].replace(",", " ").split() if several else [found["name"]] if found else []
-    for volume in parts(pod, "spec", "volumes"):
-        if text(volume, "name") in names:
-            claim = text(volume, "persistentVolumeClaim", "claimName")
-            return f"The PVC {named(claim)}" if claim else f"The volume {named(text(volume, 'name') or '')}"
-    claims = claims_of(pod)
-    if len(claims) == 1:
-        return f"The PVC {named(claims[0])}"
-    return f"The volume {named(names[0])}" if names else "A volume"
+        sentence = f"There is no {kind} {named(missing['name'])} in {namespace_of(self.pod)}"
+        hint = f"Create it, and the job starts by itself; or leave it out {where}."
+        return made(f"No{kind}", sentence, hint, verbatim=message)
