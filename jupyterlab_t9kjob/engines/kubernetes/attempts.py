@@ -51,8 +51,9 @@ _REASONS: Final = {
     "Terminated": "Ended with its node",
     _UNKNOWN_END: "Lost: nobody saw how it ended",
 }
-# Reasons of a pod's condition DisruptionTarget.
-_DISRUPTIONS: Final = {
+# Beside those of every engine: reasons of a pod's condition DisruptionTarget; and who stopped it may be somebody else.
+_OUTSIDE: Final = {
+    "Stopped": "Stopped",
     "PreemptionByScheduler": "Made way for a pod of higher priority",
     "DeletionByTaintManager": "Ended because its node failed or is drained",
     "EvictionByEvictionAPI": "Evicted from its node",
@@ -175,6 +176,8 @@ def _close(life: Life, place: Place, state: State, now: float) -> None:
         return  # it ended by itself, only the time is missing
     if place.pod is not None and life["pod_uid"] == text(place.pod, "metadata", "uid"):
         life["reason"] = text(place.pod, "status", "reason") or life["reason"]
+    elif place.exit_code is not None and life["pod_uid"] == place.pod_uid:
+        life["exit_code"] = place.exit_code
     elif state.phase == "Succeeded" and _is_first(place):
         life["exit_code"] = 0  # that is what success means
     else:
@@ -249,8 +252,8 @@ def ended_in_words(life: Life, *, launched: bool) -> str | None:
     code, reason, cause = life["exit_code"], life["reason"] or "", life["cause"]
     if life["ended_at"] is None and code is None:
         return None
-    if cause in _DISRUPTIONS and code != 0:
-        return _DISRUPTIONS[cause]
+    if cause in _OUTSIDE and code != 0:
+        return _OUTSIDE[cause]
     if cause is None and code != 0 and reason in _REASONS:
         made_up = code is None or reason not in ("OOMKilled", "StartError", "ContainerCannotRun")
         return _REASONS[reason] if made_up else f"{_REASONS[reason]} ({code})"

@@ -36,6 +36,8 @@ class Place:
         As the job's status names them, or the pod's own; None where neither does.
     said
         What the job's status says of it (``Running``, ``Creating`` …), if anything.
+    exit_code
+        Of the training container, where the job's status tells it; it may outlive the pod.
     pod
         The pod, as last seen; None if it is not there (any more).
     earlier
@@ -49,6 +51,7 @@ class Place:
     pod_name: str | None = None
     pod_uid: str | None = None
     said: str | None = None
+    exit_code: int | None = None
     pod: Json | None = None
     earlier: int = 0
 
@@ -123,10 +126,19 @@ class JobKind(Protocol):
         """Return the uids of the pods that the job's status names: they are its own, whatever `owner_of` says."""
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that pauses the job, or resumes it; to resume takes *stopped* back."""
+        """Return the merge patch that pauses the job, or resumes it; to resume takes the notes of a stop and pause away.
+
+        Who pauses or stops it adds its note itself, see `marks`.
+        """
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return the page of the TensorBoard that the platform runs for it, if it does."""
+
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return when the job's controller has to be made to look at it again; None if it looks by itself.
+
+        Any change of the object does that, such as of the annotation `names.REMINDED`. Seconds since the epoch.
+        """
 
 
 def newest(pods: Iterable[Json]) -> Json | None:

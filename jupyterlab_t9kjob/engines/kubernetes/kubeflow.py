@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.job import EngineName, Phase
 from ...core.manifests import Kind
-from ...core.manifests.names import CONTAINER, STOPPED
+from ...core.manifests.names import CONTAINER, PAUSED, STOPPED
 from ...core.manifests.pytorchjob import GROUP, KIND
 from .fields import flag, moment, part, text, value, whole
 from .kinds import (
@@ -108,11 +108,25 @@ class Kubeflow:
     def pause(self, manifest: Json, *, on: bool) -> Json:
         """Return the merge patch that suspends the job, or resumes it."""
         patch: Json = {"spec": {"runPolicy": {"suspend": on}}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None}}}
+        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: the operator runs no TensorBoard."""
         return None
+
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return when the job's deadline is over, while it is active.
+
+        The operator looks at a deadline only when something else makes it look at the job (seen with 1.9.3;
+        kubeflow/trainer#3358).
+        """
+        begun = moment(manifest, "status", "startTime")
+        allowed = whole(manifest, "spec", "runPolicy", "activeDeadlineSeconds")
+        if begun is None or allowed is None or allowed <= 0 or flag(manifest, "spec", "runPolicy", "suspend"):
+            return None
+        found = conditions(manifest)
+        # it counts whole seconds, and lets the last one pass
+        return None if holds(found.get("Failed")) or holds(found.get("Succeeded")) else begun + allowed + 1
 
 
 _SAID_BY: Final[dict[Phase, str]] = {

@@ -11,7 +11,7 @@ from ...core.errors import Unavailable
 from ...core.job import EngineName, Phase
 from ...core.manifests import CURRENT, Dialect, Kind
 from ...core.manifests.dialect import GROUP, KIND
-from ...core.manifests.names import STOPPED
+from ...core.manifests.names import PAUSED, STOPPED
 from .fields import count, flag, part, parts, text, value, whole
 from .kinds import (
     MOST_PLACES,
@@ -152,7 +152,7 @@ class T9k:
         if not self.dialect.pause:
             raise Unavailable("This cluster's version of T9k can't pause a job.", hint="Delete it, and run it again.")
         patch: Json = {"spec": {"runMode": {"pause": {self.dialect.switch: on}}}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None}}}
+        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return the path of the job's TensorBoard on the platform's host (t9k.md §4.3)."""
@@ -163,17 +163,25 @@ class T9k:
             return None
         return f"/t9k/tensorboards/projects/{namespace}/name/{name}/"
 
+    def remind_at(self, manifest: Json) -> float | None:
+        """Return None: nothing is known of a controller that would need it."""
+        return None
+
 
 # -- replicas ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Slot:
-    """What is known of one replica: the status's entry and pods."""
+    """What is known of one replica: the status's entry and pods.
+
+    `exit_codes` are those of its containers, with their names.
+    """
 
     name: str | None = None
     uid: str | None = None
     said: str | None = None
+    exit_codes: tuple[tuple[str | None, int | None], ...] = ()
     pods: tuple[Json, ...] = ()
 
     def place(self, kind: str, index: int, role: int, container: str | None) -> Place:
@@ -188,8 +196,13 @@ class _Slot:
             pod_name=self.name if pod is None else text(pod, "metadata", "name"),
             pod_uid=self.uid if pod is None else uid,
             said=self.said if named else None,
+            exit_code=self._exit_code(container) if named else None,
             pod=pod,
         )
+
+    def _exit_code(self, container: str | None) -> int | None:
+        codes = [code for name, code in self.exit_codes if name == container] or [code for _, code in self.exit_codes]
+        return next(iter(codes), None)
 
 
 def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> dict[int, _Slot]:
@@ -201,7 +214,8 @@ def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> d
     for position, entry in enumerate(entries[:MOST_PLACES]):
         name, uid = text(entry, "name"), text(entry, "uid")
         pod = by_uid.get(uid) if uid is not None else by_name.get(name or "")
-        slot = _Slot(name, uid, text(entry, "phase"), () if pod is None else (pod,))
+        codes = tuple((text(one, "name"), whole(one, "exitCode")) for one in parts(entry, "containers"))
+        slot = _Slot(name, uid, text(entry, "phase"), codes, () if pod is None else (pod,))
         index = _index(pod)
         if index is None or index in slots:
             unsure.append((position, slot))
