@@ -126,7 +126,7 @@ class JobKind(Protocol):
         """Return the uids of the pods that the job's status names: they are its own, whatever `owner_of` says."""
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that pauses the job, or resumes it; to resume takes the notes of a stop and pause away.
+        """Return the merge patch that pauses the job, or resumes it; to resume takes the notes of pause and stop away.
 
         Who pauses or stops it adds its note itself, see `marks`.
         """
