@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import getpass
+import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_server._tz import utcnow
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Bool, Enum, Float, Integer, List, Unicode, default
+from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
 
 from .core.errors import Unavailable
 from .handlers.routes import handlers
@@ -85,9 +89,42 @@ class T9kJobApp(ExtensionApp):
         help="Bytes of log that are sent to a page before it has shown them; a page that stops reading costs no more.",
     ).tag(config=True)
 
+    kubernetes = Bool(True, help="Offer a cluster's engines, where there are credentials for one.").tag(config=True)
+    kubernetes_context = Unicode(
+        None,
+        allow_none=True,
+        help="The kubeconfig's context; None for a pod's own service account, else the current context.",
+    ).tag(config=True)
+    kubernetes_namespaces = List(
+        Unicode(), help="Namespaces whose jobs are shown beside those of the connection's own."
+    ).tag(config=True)
+    kubernetes_volumes = List(
+        Dict(),
+        help="The volumes that this lab has on its disk, where it is no pod: a list of {claim, lab_path, mount_path,"
+        " sub_path, namespace, read_only}. Files below lab_path are seen by jobs below mount_path.",
+    ).tag(config=True)
+    kubernetes_owner = Unicode(
+        help="Who submits from here: noted on jobs in a cluster, to tell one's own from others'. By default the hub's"
+        " user, the notebook's name, or this process's user."
+    ).tag(config=True)
+    keep_rank_logs = Bool(
+        True,
+        help="Let jobs in a cluster write the log of each rank below .t9kjob/logs on their volume, complete whether"
+        " this server runs or not.",
+    ).tag(config=True)
+    follow_replicas = Integer(
+        16,
+        min=0,
+        help="Own jobs of up to this many replicas have the logs of their pods followed also while nobody looks.",
+    ).tag(config=True)
+
     @default("home")
     def _default_home(self) -> str:
         return str(Path(jupyter_data_dir()) / "t9kjob")
+
+    @default("kubernetes_owner")
+    def _default_owner(self) -> str:
+        return default_owner(os.environ)
 
     def initialize_settings(self) -> None:
         """Prepare for a start; nothing heavy is imported before the first use."""
@@ -151,6 +188,7 @@ class T9kJobApp(ExtensionApp):
         return services
 
     def _make_services(self) -> Services:
+        from .engines.kubernetes.settings import Settings as ClusterSettings
         from .engines.local.settings import Settings
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
@@ -167,6 +205,15 @@ class T9kJobApp(ExtensionApp):
                 device_pool=self.device_pool,
                 log_bytes=self.log_bytes_per_job,
                 keep_seconds=None if self.keep_finished_days is None else self.keep_finished_days * 86400,
+            ),
+            cluster=ClusterSettings(
+                enabled=self.kubernetes,
+                context=self.kubernetes_context,
+                namespaces=tuple(self.kubernetes_namespaces),
+                volumes=tuple(self.kubernetes_volumes),
+                owner=self.kubernetes_owner,
+                keep_logs=self.keep_rank_logs,
+                follow_replicas=self.follow_replicas,
             ),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
@@ -211,3 +258,18 @@ class T9kJobApp(ExtensionApp):
             if self.current_activity():
                 self.settings["last_activity_times"][self.name] = utcnow()
             await asyncio.sleep(self.activity_interval)
+
+
+def default_owner(environment: Mapping[str, str]) -> str:
+    """Return who uses this lab: the hub's user, else the notebook's name, else the user of this process.
+
+    On T9k every lab runs as the same user, and is told by its notebook (t9k.md §4.2).
+    """
+    if user := environment.get("JUPYTERHUB_USER"):
+        return user
+    if notebook := re.search(r"/(?:name|notebook/[^/]+)/([^/]+)/?$", environment.get("NB_PREFIX", "")):
+        return notebook[1]
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a bare uid without an entry
+        return f"uid {os.getuid()}" if hasattr(os, "getuid") else ""

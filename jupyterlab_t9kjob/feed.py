@@ -24,8 +24,8 @@ from .tensorboard.model import TensorBoard
 
 INTERVAL = 0.1
 ENGINES_INTERVAL = 10.0
-DEVICES_INTERVAL = 1.0
-"""Between two looks at the engines when jobs take devices and give them back."""
+MOVES_INTERVAL = 1.0
+"""Between two looks at the engines when jobs take devices and give them back, or a cluster comes and goes."""
 KEPT_REMOVALS = 1000
 KEPT_DETAILS = 100
 
@@ -100,7 +100,7 @@ class Feed:
         self._engines_revision = 0
         self._engines_time = 0.0
         self._phases_with_devices: dict[str, str] = {}
-        self._devices_moved = asyncio.Event()
+        self._engines_moved = asyncio.Event()
         self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
@@ -136,6 +136,10 @@ class Feed:
         if time.monotonic() - self._engines_time > ENGINES_INTERVAL:
             await self._look_at_engines()
         self._watchers.add(news)
+
+    def look_at_engines(self) -> None:
+        """Look at the engines soon: what they are has changed."""
+        self._engines_moved.set()
 
     def detach(self, news: asyncio.Event) -> None:
         """End what `attach` began."""
@@ -185,7 +189,7 @@ class Feed:
     def _note_job(self, ident: str, job: JobSummary | None) -> None:
         phase = job.phase if job is not None and job.devices is not None else None
         if phase != self._phases_with_devices.pop(ident, None):
-            self._devices_moved.set()
+            self._engines_moved.set()
         if phase is not None:
             self._phases_with_devices[ident] = phase
         self._note(self._jobs, ident, job if job is not None and listed(job) else None)
@@ -216,11 +220,11 @@ class Feed:
     async def _refresh_engines(self) -> None:
         while True:
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._devices_moved.wait(), ENGINES_INTERVAL)
-            self._devices_moved.clear()
+                await asyncio.wait_for(self._engines_moved.wait(), ENGINES_INTERVAL)
+            self._engines_moved.clear()
             if self._watchers:
                 await self._look_at_engines()
-            await asyncio.sleep(DEVICES_INTERVAL)
+            await asyncio.sleep(MOVES_INTERVAL)
 
     async def _look_at_engines(self) -> None:
         engines = await self._service.engines()

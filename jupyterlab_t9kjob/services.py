@@ -8,7 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .core.engine import Engine
 from .core.errors import Unavailable
+from .engines.kubernetes.cluster import Cluster
+from .engines.kubernetes.engine import KubernetesEngine
+from .engines.kubernetes.kubeflow import Kubeflow
+from .engines.kubernetes.settings import Settings as ClusterSettings
+from .engines.kubernetes.t9k import T9k
 from .engines.local.command import Interpreter
 from .engines.local.engine import LocalEngine
 from .engines.local.settings import Settings
@@ -66,6 +72,7 @@ def make_services(
     kernel_manager: Any,
     session_manager: Any,
     local: Settings,
+    cluster: ClusterSettings,
     tensorboard: dict[str, Any],
 ) -> Services:
     """Put the parts together.
@@ -78,6 +85,8 @@ def make_services(
         The Jupyter server's.
     local
         Settings of the local engine.
+    cluster
+        Settings of the engines in a cluster.
     tensorboard
         Settings of the TensorBoard manager, by keyword.
     """
@@ -94,6 +103,13 @@ def make_services(
     except Unavailable:
         folder = None
     lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
-    jobs = JobService({"local": LocalEngine(home, folder, resolve, local, lab_kernels=lab_kernels)})
+    engines: dict[str, Engine] = {"local": LocalEngine(home, folder, resolve, local, lab_kernels=lab_kernels)}
+    shared = Cluster(cluster)
+    if cluster.enabled:
+        for kind in (T9k(), Kubeflow()):
+            engines[kind.engine] = KubernetesEngine(kind, shared, home, folder)
+    jobs = JobService(engines)
     tensorboards = TensorBoardManager(root, **tensorboard)
-    return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, Feed(jobs, tensorboards))
+    feed = Feed(jobs, tensorboards)
+    shared.listen(feed.look_at_engines)
+    return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, feed)

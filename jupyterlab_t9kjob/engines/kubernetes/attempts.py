@@ -8,7 +8,9 @@ the pod's restart count tells of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, TypedDict
+from typing import Final
+
+from typing_extensions import TypedDict
 
 from ...core.job import Attempt
 from ...core.wording import end_in_words

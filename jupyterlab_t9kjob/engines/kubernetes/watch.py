@@ -45,7 +45,7 @@ class Collection:
     params
         More of the query, such as a label selector.
     state_changed
-        Called when `stale_since` or `error` has changed.
+        Called when `stale_since` or `error` has changed, and when the list has been read for the first time.
 
     Attributes
     ----------
@@ -81,6 +81,11 @@ class Collection:
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the list has been read and nothing has been missed since."""
+        return self._listed.is_set() and self.stale_since is None
 
     def start(self) -> None:
         """Begin to follow the collection; it never gives up."""
@@ -146,7 +151,9 @@ class Collection:
                 await asyncio.sleep(0)
         self._version = version
         self._missing = 0
-        self._listed.set()
+        if not self._listed.is_set():
+            self._listed.set()
+            self._state_changed()
 
     async def _watch(self) -> None:
         """Follow the changes until the server ends the watch, or the connection breaks."""

@@ -1,0 +1,305 @@
+"""The cluster that both engines share: the connection, what there is, what this account may do, and the watches.
+
+Nothing is imported or connected where there are no credentials, and nothing waits for the cluster: it is looked for
+in the background, again and again, and everybody is told when something has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from urllib.parse import urlsplit
+
+from ...core.engine import Capability, Check
+from ...core.lab import Lab
+from .credentials import load_connection, nothing_to_load
+from .discovery import Found, find_kind, namespaces_of, version_of
+from .errors import ApiError, NoCluster, Unreachable
+from .kinds import JobKind
+from .labvolumes import lab_mounts
+from .rights import NAMESPACE_RIGHTS, ask, job_rights
+from .self_pod import find_lab
+from .settings import Settings
+from .space import Sink, Space
+from .transport import KubeApi
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 60.0
+"""Between two looks at what the cluster has: a kind may be installed or removed."""
+FIRST_DELAY = 2.0
+LONGEST_DELAY = 30.0
+READY_SECONDS = 5.0
+"""How long a request waits for the first look to end."""
+
+OFF = "Clusters are switched off in this JupyterLab's settings (T9kJobApp.kubernetes)."
+LOOKING = "The cluster is being looked for."
+
+
+class Cluster:
+    """One cluster, as this account sees it.
+
+    Parameters
+    ----------
+    settings
+        What an administrator may change.
+
+    Attributes
+    ----------
+    api
+        None as long as there are no credentials.
+    problem
+        Why there is no cluster, or why it does not answer, a sentence; None while all is well.
+    problem_since
+        Seconds since the epoch.
+    version
+        The API server's.
+    namespaces
+        Those that the account can see, the connection's own first.
+    lab
+        What jobs inherit; None before the first look.
+    spaces
+        The namespaces that are watched, by name.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.api: KubeApi | None = None
+        self.problem: str | None = LOOKING if settings.enabled else OFF
+        self.problem_since: float | None = None
+        self.version: str | None = None
+        self.namespaces: list[str] = []
+        self.lab: Lab | None = None
+        self.spaces: dict[str, Space] = {}
+        self._found: dict[str, Found] = {}
+        self._rights: dict[tuple[str, str], dict[str, Capability]] = {}
+        self._sinks: dict[str, Sink] = {}
+        self._listeners: list[Callable[[], None]] = []
+        self._wanted: dict[str, None] = dict.fromkeys(settings.namespaces)
+        self._lock = asyncio.Lock()
+        self._looked = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._refused = False
+        self._users = 0
+        self._task: asyncio.Task[None] | None = None
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def start(self, sink: Sink, namespaces: Iterable[str] = ()) -> None:
+        """Begin to look for the cluster, and to tell `sink` of its jobs; each engine calls it once.
+
+        Parameters
+        ----------
+        namespaces
+            Those in which there are jobs already.
+        """
+        self._sinks[sink.kind.engine] = sink
+        self._wanted.update(dict.fromkeys(namespaces))
+        self._users += 1
+        if self._task is None and self.settings.enabled:
+            self._task = asyncio.create_task(self._run(), name="look at the cluster")
+
+    async def stop(self) -> None:
+        """Let go of it; the last engine that stops closes the connection."""
+        self._users -= 1
+        if self._users > 0 or self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+        await asyncio.gather(*(space.stop() for space in self.spaces.values()))
+        if self.api is not None:
+            await self.api.close()
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` when what the cluster has, or how well it is seen, has changed."""
+        self._listeners.append(listener)
+        return partial(self._listeners.remove, listener)
+
+    async def looked(self) -> None:
+        """Wait until the cluster has been looked at once, but not for long."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            if self._task is not None:
+                await asyncio.wait_for(self._looked.wait(), READY_SECONDS)
+
+    async def refresh(self) -> None:
+        """Look again at everything, now."""
+        if not self.settings.enabled:
+            return
+        for space in self.spaces.values():
+            space.retry()
+        await self._look(thoroughly=True)
+
+    # -- what is known ------------------------------------------------------------------------------------------------
+
+    @property
+    def server(self) -> str:
+        """The API server's host and port; empty without a connection."""
+        return urlsplit(self.api.connection.server).netloc.rpartition("@")[2] if self.api is not None else ""
+
+    @property
+    def default_namespace(self) -> str:
+        """The connection's own namespace; empty without a connection."""
+        return self.api.connection.namespace if self.api is not None else ""
+
+    def found(self, kind: JobKind) -> Found | None:
+        """Return what there is to know of a kind; None if the cluster does not have it."""
+        return self._found.get(kind.engine)
+
+    def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
+        """Return what this account may do with a kind of job in a namespace, by name."""
+        return {**self._rights.get(("", namespace), {}), **self._rights.get((kind.engine, namespace), {})}
+
+    def stale(self, kind: JobKind) -> tuple[float, str] | None:
+        """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
+        if self.problem is not None and self.problem_since is not None:
+            return self.problem_since, self.problem
+        watches = [space.jobs[kind.engine] for space in self.spaces.values() if kind.engine in space.jobs]
+        stale = [(watch.stale_since, watch.error) for watch in watches if watch.stale_since is not None]
+        if not stale:
+            return None
+        since, error = min(stale, key=lambda entry: entry[0])
+        return since, error.message if isinstance(error, ApiError) else str(error)
+
+    # -- doing --------------------------------------------------------------------------------------------------------
+
+    async def use(self, namespace: str) -> None:
+        """Watch one more namespace from now on, and ask what may be done there."""
+        self._wanted[namespace] = None
+        async with self._lock:
+            if self.api is not None and self._found and namespace not in self.spaces:
+                await self._watch(self.api, namespace)
+                await self._ask(self.api, [namespace])
+
+    def refused(self) -> None:
+        """Ask again what this account may do: it was refused something that it was thought to be allowed."""
+        self._refused = True
+        self._hurry.set()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        delay = FIRST_DELAY
+        while True:
+            thoroughly, self._refused = self._refused, False
+            well = await self._look(thoroughly=thoroughly)
+            self._looked.set()
+            delay = LOOK_SECONDS if well else min(delay * 2, LONGEST_DELAY)
+            if self.api is None:
+                delay = LOOK_SECONDS
+            self._hurry.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), delay)
+
+    async def _look(self, *, thoroughly: bool = False) -> bool:
+        """See what there is; return whether the cluster answered. One look at a time."""
+        async with self._lock:
+            before = self._state()
+            try:
+                await self._look_at_all(thoroughly=thoroughly)
+                self._well()
+            except NoCluster as error:
+                self.problem, self.problem_since = str(error), None
+            except (ApiError, Unreachable) as error:
+                self._unwell(f"The cluster refuses: {error.message}" if isinstance(error, ApiError) else str(error))
+            except Exception as error:
+                # an answer that no API server gives; the next one may be right again
+                log.exception("The cluster's answer was not understood")
+                self._unwell(f"The cluster's answer was not understood: {type(error).__name__}.")
+            if self._state() != before:
+                self._tell()
+            return self.problem is None
+
+    async def _look_at_all(self, *, thoroughly: bool) -> None:
+        api = await self._connect(anew=thoroughly and self.problem is not None)
+        first = not self._rights or thoroughly
+        self.version = await version_of(api)
+        await self._look_for_kinds(api)
+        if not self._found:
+            return
+        own = api.connection.namespace
+        for namespace in dict.fromkeys([own, *self._wanted]):
+            await self._watch(api, namespace)
+        if first:
+            await self._ask(api, list(self.spaces))
+            await self._look_around(api, own)
+
+    async def _connect(self, *, anew: bool) -> KubeApi:
+        """Return the connection; `anew` reads the credentials again, which may have changed."""
+        if self.api is not None and not anew:
+            return self.api
+        why = await asyncio.to_thread(nothing_to_load, self.settings.context)
+        if why is not None:
+            raise NoCluster(why)
+        connection = await asyncio.to_thread(load_connection, self.settings.context)
+        if self.api is not None:
+            spaces, self.spaces = self.spaces, {}
+            await asyncio.gather(*(space.stop() for space in spaces.values()))
+            await self.api.close()
+        self.api = KubeApi(connection)
+        return self.api
+
+    async def _look_for_kinds(self, api: KubeApi) -> None:
+        for engine, sink in self._sinks.items():
+            known = self._found.get(engine)
+            found = await find_kind(api, sink.kind, self.version, known)
+            if found is not None:
+                self._found[engine] = found
+            elif known is not None:
+                del self._found[engine]
+                for space in self.spaces.values():
+                    await space.drop(engine)
+            if found != known:
+                sink.kind_found(found)
+
+    async def _watch(self, api: KubeApi, namespace: str) -> None:
+        space = self.spaces.get(namespace)
+        if space is None:
+            space = self.spaces[namespace] = Space(api, namespace)
+            space.start()
+        for engine in self._found:
+            if engine not in space.jobs:
+                space.add(self._sinks[engine])
+
+    async def _ask(self, api: KubeApi, namespaces: Sequence[str]) -> None:
+        for namespace in namespaces:
+            self._rights["", namespace] = await ask(api, NAMESPACE_RIGHTS, namespace)
+            for engine, sink in self._sinks.items():
+                if engine in self._found:
+                    self._rights[engine, namespace] = await ask(api, job_rights(sink.kind), namespace)
+
+    async def _look_around(self, api: KubeApi, own: str) -> None:
+        """See which namespaces there are, and what this lab is."""
+        seen = await namespaces_of(api)
+        self.namespaces = list(dict.fromkeys([own, *self._wanted, *seen]))
+        self.lab = await self._lab(api, own)
+
+    async def _lab(self, api: KubeApi, own: str) -> Lab:
+        try:
+            return await find_lab(api, own, lab_mounts(self.settings.volumes, own))
+        except ValueError as error:
+            message = f"This JupyterLab's settings of its volumes are wrong: {error}."
+            hint = "Until that is mended, choose volumes in the form."
+        except (ApiError, Unreachable) as error:
+            message = "JupyterLab's own pod could not be looked at, so its volumes and image are not known."
+            hint = error.message if isinstance(error, ApiError) else str(error)
+        return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))
+
+    def _well(self) -> None:
+        self.problem = self.problem_since = None
+
+    def _unwell(self, problem: str) -> None:
+        self.problem = problem
+        if self.problem_since is None:
+            self.problem_since = time.time()
+
+    def _state(self) -> object:
+        return (self.problem, self.version, dict(self._found), dict(self._rights), list(self.namespaces), self.lab)
+
+    def _tell(self) -> None:
+        for listener in list(self._listeners):
+            listener()

@@ -1,0 +1,129 @@
+"""What a cluster has: kinds of jobs, their schema and dialect, its version, its namespaces."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...core.manifests import CURRENT, Dialect
+from .kinds import JobKind
+from .transport import ApiError, Json, KubeApi
+
+STRICT_SINCE: Final = (1, 27)
+"""The first version whose field validation can be relied upon (KEP-2885 is stable in it)."""
+_PRESERVES: Final = "x-kubernetes-preserve-unknown-fields"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kind of job that a cluster has.
+
+    Attributes
+    ----------
+    dialect
+        How a PyTorchTrainingJob is spelled.
+    strict
+        Whether a create with strict field validation refuses whatever the schema lacks; where not, a dry run
+        comes first.
+    schema
+        Tells one state of its schema from the next.
+    """
+
+    dialect: Dialect = CURRENT
+    strict: bool = True
+    schema: str = ""
+
+
+async def version_of(api: KubeApi) -> str | None:
+    """Return the API server's version (``v1.34.1``), if it tells."""
+    answer = await api.get("/version")
+    version = answer.get("gitVersion")
+    return version if isinstance(version, str) else None
+
+
+async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Found | None) -> Found | None:
+    """Return what there is to know of a kind; None if the cluster does not have it.
+
+    Parameters
+    ----------
+    version
+        The API server's.
+    known
+        What was found before: as long as the schema is the same, that is not read again.
+
+    Raises
+    ------
+    ApiError, Unreachable
+        If the cluster can't say.
+    """
+    path = f"/apis/{kind.group}/{kind.version}"
+    try:
+        resources = (await api.get(path)).get("resources") or []
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
+    if not any(entry.get("name") == kind.plural and entry.get("kind") == kind.kind for entry in resources):
+        return None
+    address = await _schema_address(api, kind)
+    if known is not None and address and known.schema == address:
+        return known
+    document = await _schema(api, kind)
+    dialect = Dialect.from_schema(document) if kind.manifests == "t9k" else CURRENT
+    strict = _at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
+    return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
+
+
+async def namespaces_of(api: KubeApi) -> list[str]:
+    """Return the names of all namespaces; none where this account may not list them."""
+    try:
+        items, _version = await api.list("/api/v1/namespaces")
+    except ApiError as error:
+        if error.status == 403:
+            return []
+        raise
+    return sorted(item["metadata"]["name"] for item in items)
+
+
+async def _schema_address(api: KubeApi, kind: JobKind) -> str:
+    """Return the address of the kind's schema, which has a hash of it in it; empty where there is none."""
+    try:
+        paths = (await api.get("/openapi/v3")).get("paths") or {}
+    except ApiError:
+        return ""
+    return str((paths.get(f"apis/{kind.group}/{kind.version}") or {}).get("serverRelativeURL") or "")
+
+
+async def _schema(api: KubeApi, kind: JobKind) -> Json | None:
+    for path in (
+        f"/openapi/v3/apis/{kind.group}/{kind.version}",
+        f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{kind.plural}.{kind.group}",
+    ):
+        try:
+            return await api.get(path)
+        except ApiError:
+            continue  # before 1.27 there may be no OpenAPI 3, and few may read definitions
+    return None
+
+
+def _keeps_unknown(document: Json, kind: JobKind) -> bool:
+    """Whether the kind's schema keeps fields that it does not know, anywhere."""
+    schemas = (document.get("components") or {}).get("schemas") or {}
+    of_kind = [
+        schema
+        for schema in schemas.values()
+        if any(entry.get("kind") == kind.kind for entry in schema.get("x-kubernetes-group-version-kind") or [])
+    ]
+    return _has(of_kind or document.get("spec"), _PRESERVES)
+
+
+def _has(value: Any, key: str) -> bool:
+    if isinstance(value, dict):
+        return value.get(key) is True or any(_has(item, key) for item in value.values())
+    return isinstance(value, list) and any(_has(item, key) for item in value)
+
+
+def _at_least(version: str | None, wanted: tuple[int, int]) -> bool:
+    match = re.match(r"v?(\d+)\.(\d+)", version or "")
+    return match is not None and (int(match[1]), int(match[2])) >= wanted

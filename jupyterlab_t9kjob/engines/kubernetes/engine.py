@@ -1,0 +1,427 @@
+"""An engine in a cluster: the jobs of one kind, whoever made them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from ...core.disk import trouble_of
+from ...core.engine import (
+    Capability,
+    Check,
+    ClusterInfo,
+    Edited,
+    EngineInfo,
+    Listener,
+    LogFile,
+    Prepare,
+    Preview,
+    Volume,
+)
+from ...core.errors import FieldError, JobError, NotAllowed, Unavailable
+from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
+from ...core.lab import Lab
+from ...core.manifests import CAPABILITIES, CURRENT, Context, Dialect, parse, problems, render, to_yaml
+from ...core.manifests.names import PAUSED, STOPPED
+from ...core.spec import JobSpec
+from . import inventory, submission, views
+from .cluster import Cluster
+from .discovery import Found
+from .inherit import inherit
+from .jobtable import JobTable
+from .kinds import JobKind
+from .known import KnownJob, contents_path
+from .logkeeper import LogKeeper
+from .marks import mark
+from .reasons import refused
+from .records import Records
+from .space import jobs_path
+from .transport import ApiError, Json, KubeApi, Unreachable
+from .views import Seen
+
+_NAME_TAKEN: Final = "NameTaken"
+
+
+class KubernetesEngine:
+    """The jobs of one kind in a cluster.
+
+    Parameters
+    ----------
+    kind
+        The kind.
+    cluster
+        The cluster, which other engines share.
+    home
+        Directory that keeps our records.
+    root
+        The contents root, to name files as the contents API does; None if files are not on this machine.
+    """
+
+    def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None) -> None:
+        self.name = kind.engine
+        self._kind = kind
+        self._cluster = cluster
+        self._root = root
+        self._records = Records(home / "cluster" / kind.engine)
+        self._logs = LogKeeper(cluster, self._records, cluster.settings.follow_replicas)
+        self._table = JobTable(
+            kind,
+            cluster,
+            self._records,
+            contents_path(root) if root is not None else lambda _path: None,
+            owner=cluster.settings.owner,
+            told=self._logs.update,
+        )
+        self._lab: Lab | None = None
+        self._end: Callable[[], None] = lambda: None
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Load our records, and begin to look for the cluster."""
+        self._end = self._cluster.listen(self._cluster_changed)
+        await self._table.start()
+
+    async def stop(self) -> None:
+        """Stop watching. Jobs go on."""
+        self._end()
+        await self._logs.stop()
+        await self._table.stop()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` at every change of a job; return how to stop that."""
+        return self._table.listen(listener)
+
+    async def refresh(self) -> None:
+        """Look again at what there is and what this account may do."""
+        await self._cluster.refresh()
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def info(self) -> EngineInfo:
+        """Say what this engine is and can do, now."""
+        cluster, found = self._cluster, self._cluster.found(self._kind)
+        reason = self._why_off()
+        return EngineInfo(
+            name=self._kind.engine,
+            label=self._kind.label,
+            available=reason is None,
+            reason=reason,
+            namespaces=cluster.namespaces or [cluster.default_namespace],
+            default_namespace=cluster.default_namespace,
+            capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.pausable()},
+            cluster=self._cluster_info(found) if cluster.api is not None else None,
+        )
+
+    async def jobs(self) -> list[JobSummary]:
+        """Return all jobs, newest first."""
+        return self._table.summaries()
+
+    async def job(self, uid: str) -> Job:
+        """Return one job in full."""
+        return views.full(self._kind, await self._look_at(uid))
+
+    async def replicas(self, uid: str) -> list[Replica]:
+        """Return the job's replicas with their attempts."""
+        return views.replicas(await self._look_at(uid), now=time.time())
+
+    async def events(self, uid: str) -> list[Event]:
+        """Return the job's events, newest first, repeats folded."""
+        return self._table.events(await self._look_at(uid))
+
+    async def manifest(self, uid: str) -> ManifestView:
+        """Return the job as submitted and as it is; of one that others made, as it is."""
+        job = (await self._look_at(uid)).job
+        submitted = job.record.submitted if job.record is not None else None
+        return ManifestView(submitted=submitted or job.manifest, current=job.manifest if job.present else None)
+
+    async def log_files(self, uid: str) -> list[LogFile]:
+        """Return the log streams that exist now, in a stable order."""
+        return await self._logs.files(await self._look_at(uid))
+
+    async def look_at_logs(self, uid: str) -> Callable[[], None]:
+        """Keep a job's logs up to date as long as somebody looks; return how to stop that."""
+        return await self._logs.look(await self._look_at(uid))
+
+    async def lab(self) -> Lab | None:
+        """Return what jobs inherit from the lab."""
+        await self._cluster.looked()
+        return self._cluster.lab
+
+    async def dialect(self) -> Dialect:
+        """Return how a PyTorchTrainingJob is spelled here."""
+        await self._cluster.looked()
+        found = self._cluster.found(self._kind)
+        return found.dialect if found is not None else CURRENT
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
+        api = await self._api()
+        return await inventory.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
+
+    # -- creating -----------------------------------------------------------------------------------------------------
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        namespace = namespace or self._cluster.default_namespace
+        found = self._cluster.found(self._kind) or Found()
+        checks = [] if edited is not None else problems(spec, self._kind.manifests, dialect=found.dialect)
+        checks += self._of_the_cluster(spec.name, namespace)
+        manifest: Json | None = None
+        try:
+            manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
+            checks += notes
+            if dry_run:
+                await submission.dry_run(await self._api(), self._kind, manifest)
+                message = "The cluster would accept this job."
+                checks.append(Check(level="passed", code="DryRun", message=message))
+        except JobError as error:
+            checks.append(Check.of(error))
+        return Preview(
+            command=views.command_text(spec),
+            manifest=edited.text if edited is not None else to_yaml(manifest) if manifest is not None else None,
+            summary=views.size_text(spec, namespace),
+            checks=checks,
+        )
+
+    async def created_by(self, request_id: str) -> Job | None:
+        """Return the job that this request has created, also through another server; None if it has not."""
+        await self._table.ready()
+        job = self._table.by_request(request_id)
+        return await self.job(job.uid) if job is not None else None
+
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        request_id: str,
+        edited: Edited | None = None,
+        rerun_of: str | None = None,
+        prepare: Prepare | None = None,
+    ) -> Job:
+        """Create a job; the same `request_id` again returns the first one.
+
+        Raises
+        ------
+        FieldError
+            If the spec can't run here, or the cluster refuses a field of it.
+        Conflict
+            If the name is taken.
+        NotAllowed
+            If the account may not.
+        Unavailable
+            If the cluster does not answer, or does not have the kind.
+        """
+        api = await self._api()
+        found = self._cluster.found(self._kind)
+        if found is None:
+            raise Unavailable(self._why_off() or "")
+        namespace = namespace or self._cluster.default_namespace
+        if edited is None:
+            self._demand(problems(spec, self._kind.manifests, dialect=found.dialect))
+        manifest, spec, _notes = await self._manifest(
+            spec, namespace, found, edited=edited, request_id=request_id, rerun_of=rerun_of
+        )
+        if prepare is not None:
+            await prepare()
+        try:
+            answer = await submission.create(api, self._kind, found, manifest)
+        except NotAllowed:
+            self._cluster.refused()
+            raise
+        job = self._table.note(namespace, answer)
+        self._table.keep(job, submitted=manifest)
+        await self._table.save(job)
+        await self._cluster.use(namespace)
+        return await self.job(job.uid)
+
+    # -- acting -------------------------------------------------------------------------------------------------------
+
+    async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
+        """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+
+        Parameters
+        ----------
+        remove
+            With a delete: drop the record and logs as well when the job is gone.
+
+        Raises
+        ------
+        Conflict
+            If the job's phase does not allow it, or the account may not.
+        """
+        seen = await self._look_at(uid)
+        self._demand_action(seen, action)
+        job, api = seen.job, await self._api()
+        path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
+        try:
+            if action == "delete":
+                await self._delete(api, path, job, remove=remove)
+            else:
+                self._table.note(job.namespace, await api.patch(path, self._patch(job, action)))
+        except (ApiError, Unreachable) as error:
+            raise self._refusal(error) from error
+        return await self.job(uid)
+
+    async def remove(self, uid: str) -> None:
+        """Drop the record and logs of a deleted job; never the user's files.
+
+        Raises
+        ------
+        Conflict
+            If it is still in the cluster.
+        Unavailable
+            If the disk does not let it go.
+        """
+        seen = await self._look_at(uid)
+        self._demand_action(seen, "remove")
+        await self._logs.drop(uid)
+        try:
+            if seen.job.record is not None:
+                await self._records.drop(seen.job.record)
+        except OSError as error:
+            trouble = trouble_of(error, self._records.path)
+            message = f"The record could not be removed: {trouble.sentence}."
+            raise Unavailable(message, reason=trouble.code, hint=trouble.hint, verbatim=str(error)) from error
+        self._table.forget(seen.job)
+
+    async def _delete(self, api: KubeApi, path: str, job: KnownJob, *, remove: bool) -> None:
+        record = self._table.keep(job)
+        record.remove = record.remove or remove
+        await self._table.save(job)
+        try:
+            answer = await api.delete(path, uid=job.uid)
+        except ApiError as error:
+            if error.status not in (404, 409):
+                raise
+            self._table.job_gone(job.namespace, job.uid)  # it is gone already; 409: its name is another one's by now
+        else:
+            if answer.get("kind") == self._kind.kind:
+                self._table.note(job.namespace, answer)  # something holds it; else the watch tells that it is gone
+
+    def _patch(self, job: KnownJob, action: Action) -> Json:
+        """Return the merge patch for an action; it is refused if the object is another one by now."""
+        patch = self._kind.pause(job.manifest, on=action != "resume")
+        metadata = patch.setdefault("metadata", {})
+        metadata["uid"] = job.uid
+        note = mark(self._cluster.settings.owner, time.time())
+        annotations = metadata.setdefault("annotations", {})
+        annotations |= {
+            STOPPED: note if action == "stop" else None,
+            PAUSED: note if action == "pause" else None,
+        }
+        return patch
+
+    def _demand_action(self, seen: Seen, action: Action) -> None:
+        summary = views.summary(self._kind, seen)
+        if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
+            raise views.refusal_of(seen, summary, action)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _look_at(self, uid: str) -> Seen:
+        job = await self._table.get(uid)
+        self._table.look_at(job)
+        return self._table.seen(job)
+
+    async def _api(self) -> KubeApi:
+        """Return the cluster's API.
+
+        Raises
+        ------
+        Unavailable
+            If there is no cluster.
+        """
+        await self._cluster.looked()
+        if self._cluster.api is None:
+            raise Unavailable(
+                self._why_off() or "", hint="Choose another engine, or see to the kubeconfig and refresh."
+            )
+        return self._cluster.api
+
+    def _why_off(self) -> str | None:
+        """Return why nothing can be created or seen here, a sentence; None if it can."""
+        cluster = self._cluster
+        if cluster.found(self._kind) is not None:
+            return None
+        if cluster.problem is not None:
+            return cluster.problem
+        return f"This cluster has no {self._kind.kind} ({self._kind.group}/{self._kind.version})."
+
+    def _cluster_info(self, found: Found | None) -> ClusterInfo:
+        cluster, kind = self._cluster, self._kind
+        stale = cluster.stale(kind)
+        words = f"{kind.kind} of {kind.group}/{kind.version}" if found is not None else "nothing for this engine"
+        if found is not None and kind.manifests == "t9k" and found.dialect.switch != CURRENT.switch:
+            words += ", in its older spelling"
+        return ClusterInfo(
+            server=cluster.server,
+            context=cluster.api.connection.context if cluster.api is not None else None,
+            version=cluster.version,
+            found=words,
+            rights=cluster.rights(kind, cluster.default_namespace),
+            stale_since=stale[0] if stale is not None else None,
+            stale_reason=stale[1] if stale is not None else None,
+            image=cluster.lab.image if cluster.lab is not None else None,
+        )
+
+    def _of_the_cluster(self, name: str, namespace: str) -> list[Check]:
+        """Check what only the cluster tells, as far as it is known without asking."""
+        found: list[Check] = []
+        why = self._why_off()
+        if why is not None:
+            found.append(Check(level="error", code="EngineOff", message=why, field="/engine"))
+        right: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
+        if right is not None and not right.supported:
+            found.append(Check(level="error", code="Forbidden", message=right.reason or "", field="/namespace"))
+        if self._table.has_name(name, namespace):
+            message = f"There is a job named “{name}” in namespace {namespace} already."
+            hint = "Choose another name, or delete that job."
+            found.append(Check(level="error", code=_NAME_TAKEN, message=message, field="/spec/name", hint=hint))
+        return found
+
+    def _demand(self, checks: list[Check]) -> None:
+        for check in checks:
+            if check.level == "error":
+                raise FieldError(check.message, reason=check.code, field=check.field, hint=check.hint)
+
+    def _refusal(self, error: ApiError | Unreachable) -> JobError:
+        if isinstance(error, ApiError) and error.status == 403:
+            self._cluster.refused()
+        return refused(error)
+
+    async def _manifest(
+        self,
+        spec: JobSpec,
+        namespace: str,
+        found: Found,
+        *,
+        edited: Edited | None,
+        request_id: str | None = None,
+        rerun_of: str | None = None,
+    ) -> tuple[Json, JobSpec, list[Check]]:
+        """Return what is submitted, what it amounts to, and what was changed on the way."""
+        owner = self._cluster.settings.owner
+        context = Context(namespace=namespace, request_id=request_id, owner=owner, rerun_of=rerun_of)
+        if edited is not None:
+            manifest = submission.edited_manifest(edited, self._kind, found, context)
+            parsed = parse(manifest, dialect=found.dialect)
+            return manifest, parsed.spec, []
+        settings, lab = self._cluster.settings, self._cluster.lab or Lab()
+        context = replace(context, user=lab.user or owner)
+        spec, context, notes = await asyncio.to_thread(
+            inherit, spec, context, lab, root=self._root, keep_logs=settings.keep_logs
+        )
+        return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
+
+    def _cluster_changed(self) -> None:
+        if self._cluster.lab is not self._lab:
+            self._lab = self._cluster.lab
+            self._table.read_all_again()

@@ -1,0 +1,211 @@
+"""One job as this server knows it: its object, what was read of it, and our record."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ...core.job import ACTIVE_PHASES, JobSummary
+from ...core.lab import Lab
+from ...core.manifests import ManifestError, parse, rank_logs
+from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
+from ...core.spec import JobSpec
+from .attempts import Life, earlier, observe
+from .fields import moment, part, text
+from .kinds import Place, State
+from .records import Record
+from .transport import Json
+
+ContentsPath = Callable[[Path], "str | None"]
+"""Names a file of this machine as the contents API does; None if it lies elsewhere."""
+
+
+@dataclass(frozen=True)
+class Paths:
+    """A job's files, as the lab has them; what the lab does not see is None.
+
+    Attributes
+    ----------
+    entrypoint, working_dir
+        As the contents API names them.
+    log_dirs
+        The log directories that the lab sees, on its disk, with their contents paths.
+    ranks
+        The folder with a folder of rank files for each pod.
+    """
+
+    entrypoint: str | None = None
+    working_dir: str | None = None
+    log_dirs: tuple[tuple[Path, str | None], ...] = ()
+    ranks: Path | None = None
+
+
+@dataclass
+class KnownJob:
+    """A job of the cluster, or what our record still has of it.
+
+    Attributes
+    ----------
+    uid, namespace
+        Which one it is.
+    manifest
+        Its object as last seen.
+    present
+        Whether it is in the cluster.
+    spec
+        What it amounts to; None if it was not read yet (`unread`), or can't be (`problem`).
+    lives
+        All attempts that were ever seen, by replica, see `attempts`.
+    started_at, ended_at
+        When it first ran and when it ended, as far as that was ever told or seen.
+    record
+        What we keep of it, if we do.
+    summary
+        As last told.
+    """
+
+    uid: str
+    namespace: str
+    manifest: Json
+    present: bool = True
+    spec: JobSpec | None = None
+    problem: str | None = None
+    unread: bool = True
+    paths: Paths = field(default_factory=Paths)
+    lives: dict[str, list[Life]] = field(default_factory=dict)
+    started_at: float | None = None
+    ended_at: float | None = None
+    record: Record | None = None
+    summary: JobSummary | None = None
+
+    @classmethod
+    def recorded(cls, record: Record) -> KnownJob:
+        """Return a job of which nothing is known yet but our record."""
+        job = cls(record.uid, record.namespace, record.last, present=False, record=record, lives=record.lives)
+        job.started_at, job.ended_at = record.started_at, record.ended_at
+        return job
+
+    @property
+    def name(self) -> str:
+        """The job's name."""
+        return text(self.manifest, "metadata", "name") or f"job-{self.uid[:8]}"
+
+    @property
+    def created_at(self) -> float:
+        """When it was created, in seconds since the epoch."""
+        return moment(self.manifest, "metadata", "creationTimestamp") or 0.0
+
+    @property
+    def deleting(self) -> bool:
+        """Whether it was asked to go, and is still there."""
+        return self.present and text(self.manifest, "metadata", "deletionTimestamp") is not None
+
+    @property
+    def deleted(self) -> bool:
+        """Whether it is gone from the cluster."""
+        return not self.present and (self.record is None or self.record.deleted)
+
+    @property
+    def owner(self) -> str | None:
+        """Who submitted it, if it was through a lab."""
+        return self.note(OWNER)
+
+    @property
+    def request_id(self) -> str | None:
+        """The submission that it came from, if it was through a lab."""
+        return self.note(REQUEST_ID)
+
+    @property
+    def rerun_of(self) -> str | None:
+        """Id of the job that it repeats."""
+        return self.note(RERUN_OF)
+
+    def note(self, name: str) -> str | None:
+        """Return an annotation."""
+        return text(self.manifest, "metadata", "annotations", name)
+
+    def update(self, manifest: Json) -> bool:
+        """Take note of its object; False if that is older than what is known."""
+        if self.present and _version(manifest) < _version(self.manifest):
+            return False
+        before, self.manifest, self.present = self.manifest, manifest, True
+        if before.get("spec") != manifest.get("spec") or _words(before) != _words(manifest):
+            self.unread = True
+        return True
+
+    def observe(self, state: State, places: Sequence[Place], *, now: float) -> list[Place]:
+        """Take note of attempts and times; return the places with what is known of earlier pods.
+
+        Only to be called while its pods are listed and watched.
+        """
+        known = []
+        for place in places:
+            lives = self.lives[place.name] = observe(self.lives.get(place.name, []), place, state, now=now)
+            known.append(replace(place, earlier=earlier(lives, place.pod_uid)))
+        return known
+
+    def note_times(self, state: State, *, now: float) -> None:
+        """Take note of when it began and ended."""
+        told = [time for time in (self.started_at, state.started_at) if time is not None]
+        if told:
+            self.started_at = min(told)
+        elif state.phase == "Running":
+            self.started_at = now
+        if state.phase not in ("Succeeded", "Failed"):
+            self.ended_at = None
+        elif self.ended_at is None:
+            was_active = self.summary is not None and self.summary.phase in ACTIVE_PHASES
+            self.ended_at = state.ended_at or (now if was_active else None)
+
+    def read(self, lab: Lab | None, contents: ContentsPath) -> None:
+        """Read its spec, and where the lab has its files (blocking)."""
+        self.unread = False
+        try:
+            self.spec, self.problem = parse(self.manifest).spec, None
+        except ManifestError as error:
+            self.spec, self.problem = None, error.message
+        self.paths = Paths() if self.spec is None or lab is None else _paths(self.spec, lab, self.namespace, contents)
+
+
+def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath) -> Paths:
+    def here(path: str | None) -> Path | None:
+        return lab.in_lab(path, spec.mounts, namespace) if path else None
+
+    def named(path: str | None) -> str | None:
+        place = here(path)
+        return contents(place) if place is not None else None
+
+    in_file = spec.entrypoint.kind in ("script", "notebook")
+    places = [place for path in spec.tensorboard.log_dirs if (place := here(path)) is not None]
+    return Paths(
+        entrypoint=named(spec.entrypoint.value) if in_file else None,
+        working_dir=named(spec.working_dir),
+        log_dirs=tuple((place, contents(place)) for place in places),
+        ranks=here(rank_logs(spec)),
+    )
+
+
+def contents_path(folder: Path) -> ContentsPath:
+    """Return what names files below a folder as the contents API does; links are followed."""
+    roots = tuple(dict.fromkeys((folder, Path(os.path.realpath(folder)))))
+
+    def name(path: Path) -> str | None:
+        for candidate in (path, Path(os.path.realpath(path))):
+            for root in roots:
+                if candidate.is_relative_to(root):
+                    return candidate.relative_to(root).as_posix().removeprefix(".")
+        return None
+
+    return name
+
+
+def _words(manifest: Json) -> Json:
+    return part(manifest, "metadata", "annotations")
+
+
+def _version(manifest: Json) -> int:
+    """Return which of two states of an object is the later one, where the numbers tell."""
+    written = text(manifest, "metadata", "resourceVersion") or ""
+    return int(written) if written.isdecimal() and len(written) < 19 else 0

@@ -1,0 +1,219 @@
+"""Our own record of a job in a cluster, on disk: what the cluster forgets.
+
+``<home>/cluster/<engine>/<namespace>/<uid>/record.json``, beside it what the logs keep. A record is small, and is
+replaced as a whole; where it can't be written the job is none the worse for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import Field, ValidationError
+
+from ...core.disk import trouble_of
+from ...core.job import EndedBy, Event, Phase, Reason, Replica, Time
+from ...core.spec import Model
+from ..local.record import write_atomically
+from .attempts import Life
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+WRITE_SECONDS = 1.0
+"""Between two writes of the same record, however often it changes."""
+RETRY_SECONDS = 15.0
+MOST_BYTES: Final = 8 * 1024 * 1024
+"""Of a record that is read; a manifest has 1.5 MiB at most."""
+MOST_EVENTS: Final = 300
+_GONE: Final = ".gone-"
+_UID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
+_NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+class Record(Model):
+    """What is kept of a job.
+
+    Attributes
+    ----------
+    server
+        The cluster's address.
+    mine
+        Whether it was submitted from this home.
+    submitted
+        Its manifest as it was sent; None for a job that somebody else made.
+    last
+        Its object as last seen.
+    phase, reason, ended_by
+        As last known.
+    started_at, ended_at
+        When it first ran, and when it was first seen to have ended.
+    lives
+        All attempts, by replica, see `attempts`.
+    replicas, events
+        As last known.
+    deleted
+        Whether its object is gone.
+    remove
+        Whether the record is to go as soon as that is so.
+    """
+
+    version: int = 1
+    server: str
+    uid: str
+    namespace: str
+    mine: bool = False
+    submitted: dict[str, Any] | None = None
+    last: dict[str, Any] = Field(default_factory=dict)
+    phase: Phase = "Unknown"
+    reason: Reason | None = None
+    ended_by: EndedBy | None = None
+    started_at: Time | None = None
+    ended_at: Time | None = None
+    lives: dict[str, list[Life]] = Field(default_factory=dict)
+    replicas: list[Replica] = Field(default_factory=list)
+    events: list[Event] = Field(default_factory=list)
+    deleted: bool = False
+    remove: bool = False
+
+
+Make = Callable[[], Record]
+"""Makes a record when it is about to be written: what changes often is not made for nothing."""
+
+
+class Records:
+    """The records of one engine.
+
+    Parameters
+    ----------
+    path
+        Where they are; made when the first one is written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._due: dict[str, Make] = {}
+        self._wake = asyncio.Event()
+        self._trouble: str | None = None
+        # One thread, so that what is written and removed keeps its order.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="t9kjob-records")
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> list[Record]:
+        """Begin to write, and return what is there."""
+        self._task = asyncio.create_task(self._run(), name="write records")
+        return await self._in_thread(self._load)
+
+    async def stop(self) -> None:
+        """Write what is still to be written."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._write_due()
+            self._thread.shutdown(wait=False)
+
+    def folder(self, namespace: str, uid: str) -> Path | None:
+        """Return the folder of a job; None if its names can't be a path's."""
+        if not (_UID.fullmatch(uid) and _NAMESPACE.fullmatch(namespace)):
+            return None
+        return self.path / namespace / uid
+
+    def put(self, uid: str, make: Make) -> None:
+        """Write a record, soon."""
+        self._due[uid] = make
+        self._wake.set()
+
+    async def put_now(self, uid: str, make: Make) -> None:
+        """Write a record before anything else is done; a disk that takes none is noted, and tried again."""
+        self.put(uid, make)
+        await self._write_due()
+
+    async def drop(self, record: Record) -> None:
+        """Remove a job's folder.
+
+        Raises
+        ------
+        OSError
+            If the disk does not let it go.
+        """
+        self._due.pop(record.uid, None)
+        folder = self.folder(record.namespace, record.uid)
+        if folder is not None:
+            await self._in_thread(_remove, folder)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            await self._write_due()
+            await asyncio.sleep(RETRY_SECONDS if self._due else WRITE_SECONDS)
+            if self._due:
+                self._wake.set()
+
+    async def _write_due(self) -> None:
+        due, self._due = self._due, {}
+        for uid, make in due.items():
+            try:
+                await self._in_thread(self._write, make())
+            except OSError as error:
+                self._due.setdefault(uid, make)
+                trouble = trouble_of(error, self.path).sentence
+                if trouble != self._trouble:  # once, however often it is tried again
+                    log.warning("The record of a job in the cluster could not be written: %s", trouble)
+                self._trouble = trouble
+            else:
+                self._trouble = None
+
+    def _write(self, record: Record) -> None:
+        folder = self.folder(record.namespace, record.uid)
+        if folder is not None:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(folder / "record.json", record.model_dump_json().encode())
+
+    def _load(self) -> list[Record]:
+        for path in self.path.glob(f"*/{_GONE}*"):
+            shutil.rmtree(path, ignore_errors=True)
+        found = []
+        for path in self.path.glob("*/*/record.json"):
+            record = _read(path)
+            if record is not None:
+                found.append(record)
+        return found
+
+    async def _in_thread(self, function: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
+
+
+def _read(path: Path) -> Record | None:
+    """Return a record; None for anything else that lies there."""
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            return None
+        record = Record.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError, ValueError) as error:
+        log.warning("The record %s can't be read: %s", path, type(error).__name__)
+        return None
+    return record if (record.namespace, record.uid) == path.parts[-3:-1] and record.version == 1 else None
+
+
+def _remove(folder: Path) -> None:
+    gone = folder.with_name(f"{_GONE}{folder.name}")
+    try:
+        folder.rename(gone)
+    except FileNotFoundError:
+        return
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def deleted_reason() -> Reason:
+    """Return why a job has ended whose object went while it was active."""
+    return Reason(code="Deleted", sentence="It was deleted before it had ended.")

@@ -1,0 +1,94 @@
+"""What this account may do, as the API server says before it is tried."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ...core.engine import Capability
+from .kinds import JobKind
+from .transport import ApiError, KubeApi, Unreachable
+
+AT_A_TIME = 6
+_YES: Final = Capability(supported=True)
+
+
+@dataclass(frozen=True)
+class Right:
+    """Something that an account may do or not.
+
+    Attributes
+    ----------
+    verb, group, resource, subresource
+        As RBAC says it.
+    words
+        What it is for, in a sentence that begins with “may not”.
+    everywhere
+        Whether it is asked for the whole cluster.
+    """
+
+    verb: str
+    group: str
+    resource: str
+    words: str
+    subresource: str = ""
+    everywhere: bool = False
+
+    @property
+    def rule(self) -> str:
+        """The rule of a Role that grants it, as an administrator reads it."""
+        name = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+        return f"{self.verb} {name}.{self.group}" if self.group else f"{self.verb} {name}"
+
+
+NAMESPACE_RIGHTS: Final[Mapping[str, Right]] = {
+    "list_pods": Right("list", "", "pods", "see pods, so replicas can't be shown"),
+    "watch_pods": Right("watch", "", "pods", "watch pods, so replicas can't be shown"),
+    "read_logs": Right("get", "", "pods", "read the logs of pods", subresource="log"),
+    "list_events": Right("list", "", "events", "see events, so reasons are less exact"),
+    "list_volumes": Right("list", "", "persistentvolumeclaims", "see volumes, so their names must be typed"),
+    "list_namespaces": Right("list", "", "namespaces", "see namespaces, so their names must be typed", everywhere=True),
+}
+"""By the names under which `ClusterInfo.rights` has them."""
+
+
+def job_rights(kind: JobKind) -> dict[str, Right]:
+    """Return the rights on a kind of job, by the same names."""
+    verbs = {
+        "list_jobs": ("list", f"see {kind.kind}s"),
+        "watch_jobs": ("watch", f"watch {kind.kind}s, so changes don't show"),
+        "create_jobs": ("create", f"create {kind.kind}s"),
+        "change_jobs": ("patch", f"change {kind.kind}s, so they can't be paused or resumed"),
+        "delete_jobs": ("delete", f"delete {kind.kind}s"),
+    }
+    return {name: Right(verb, kind.group, kind.plural, words) for name, (verb, words) in verbs.items()}
+
+
+async def ask(api: KubeApi, rights: Mapping[str, Right], namespace: str) -> dict[str, Capability]:
+    """Return which of these rights this account has in a namespace, each with the reason where it has not.
+
+    What can't be asked counts as allowed: the cluster's own refusal then tells.
+    """
+    gate = asyncio.Semaphore(AT_A_TIME)
+
+    async def one(right: Right) -> Capability:
+        where = "" if right.everywhere else namespace
+        try:
+            async with gate:
+                allowed = await api.may(right.verb, right.group, right.resource, where, right.subresource)
+        except (ApiError, Unreachable):
+            return _YES
+        if allowed:
+            return _YES
+        place = "in this cluster" if right.everywhere else f"in namespace {namespace}"
+        return Capability(supported=False, reason=f"This account may not {right.words} ({right.rule}) {place}.")
+
+    answers = await asyncio.gather(*map(one, rights.values()))
+    return dict(zip(rights, answers, strict=True))
+
+
+def allowed(rights: Mapping[str, Capability], names: Iterable[str]) -> bool:
+    """Whether all of these rights are there; one that was not asked for is."""
+    return all(rights.get(name, _YES).supported for name in names)

@@ -1,0 +1,191 @@
+"""What happens in one namespace: its jobs, pods and events, by one watch each, sorted by job."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from functools import partial
+from typing import Protocol
+
+from .discovery import Found
+from .kinds import JobKind
+from .transport import Json, KubeApi
+from .watch import Collection
+
+
+class Sink(Protocol):
+    """Who is told what happens to the jobs of one kind."""
+
+    kind: JobKind
+
+    def job_changed(self, namespace: str, manifest: Json) -> None:
+        """Take note of a job that is new or has changed."""
+
+    def job_gone(self, namespace: str, uid: str) -> None:
+        """Take note that a job's object is not there any more."""
+
+    def touched(self, uid: str) -> None:
+        """Take note that something has happened to a job's pods, or an event to the job."""
+
+    def space_changed(self) -> None:
+        """Take note that a watch has become stale, or is right again."""
+
+    def kind_found(self, found: Found | None) -> None:
+        """Take note of what the cluster has of this kind; None where it has none any more."""
+
+
+class Space:
+    """One namespace, as far as jobs are concerned.
+
+    Parameters
+    ----------
+    api
+        The cluster.
+    name
+        The namespace.
+
+    Attributes
+    ----------
+    pods, events
+        All of the namespace; a watch that the account may not have keeps trying, and stays empty.
+    jobs
+        By engine.
+    """
+
+    def __init__(self, api: KubeApi, name: str) -> None:
+        self.name = name
+        self.jobs: dict[str, Collection] = {}
+        self._api = api
+        self._sinks: dict[str, Sink] = {}
+        self._pods_of: dict[str, dict[str, Json]] = {}
+        self._owner_of: dict[str, tuple[str, str]] = {}
+        self._pods_seen: dict[str, set[str]] = {}
+        self._events_of: dict[str, dict[str, Json]] = {}
+        core = f"/api/v1/namespaces/{name}"
+        self.pods = Collection(api, f"{core}/pods", self._pod_changed, state_changed=self._state_changed)
+        self.events = Collection(api, f"{core}/events", self._event_changed, state_changed=self._state_changed)
+
+    def start(self) -> None:
+        """Begin to watch pods and events."""
+        self.pods.start()
+        self.events.start()
+
+    async def stop(self) -> None:
+        """Stop all watches."""
+        await asyncio.gather(*(watch.stop() for watch in (self.pods, self.events, *self.jobs.values())))
+
+    def add(self, sink: Sink) -> None:
+        """Begin to watch the jobs of one more kind."""
+        kind = sink.kind
+        self._sinks[kind.engine] = sink
+        for pod in self.pods.objects.values():
+            self._assign(pod)
+        watch = Collection(
+            self._api,
+            jobs_path(kind, self.name),
+            partial(self._job_changed, sink),
+            state_changed=self._state_changed,
+        )
+        self.jobs[kind.engine] = watch
+        watch.start()
+
+    async def drop(self, engine: str) -> None:
+        """Stop watching the jobs of a kind."""
+        watch = self.jobs.pop(engine, None)
+        self._sinks.pop(engine, None)
+        if watch is not None:
+            await watch.stop()
+
+    def retry(self) -> None:
+        """Try again at once what does not stand."""
+        for watch in (self.pods, self.events, *self.jobs.values()):
+            watch.retry()
+
+    def pods_of(self, uid: str) -> list[Json]:
+        """Return the pods of a job."""
+        return list(self._pods_of.get(uid, {}).values())
+
+    def events_of(self, uid: str, pods: Iterable[str] = ()) -> list[Json]:
+        """Return the events of a job and all its pods, in no order; `pods` are uids of more of them."""
+        about = {uid, *self._pods_seen.get(uid, ()), *pods}
+        return [event for each in about for event in self._events_of.get(each, {}).values()]
+
+    def forget(self, uid: str) -> None:
+        """Drop what is known of a job that is gone."""
+        self._pods_of.pop(uid, None)
+        for pod in self._pods_seen.pop(uid, ()):
+            self._owner_of.pop(pod, None)
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def _job_changed(self, sink: Sink, before: Json | None, after: Json | None) -> None:
+        if after is not None:
+            self._claim(sink, after)
+            sink.job_changed(self.name, after)
+        elif before is not None:
+            sink.job_gone(self.name, before["metadata"]["uid"])
+
+    def _pod_changed(self, before: Json | None, after: Json | None) -> None:
+        if after is not None:
+            self._assign(after)
+        elif before is not None:
+            uid = before["metadata"]["uid"]
+            owner = self._owner_of.get(uid)
+            if owner is not None:
+                self._pods_of.get(owner[1], {}).pop(uid, None)
+                self._touch(owner)
+
+    def _claim(self, sink: Sink, manifest: Json) -> None:
+        """Take note of the pods that a job's status names."""
+        owner = (sink.kind.engine, manifest["metadata"]["uid"])
+        for uid in sink.kind.pod_uids(manifest):
+            if self._owner_of.setdefault(uid, owner) == owner and uid in self.pods.objects:
+                self._give(owner, self.pods.objects[uid])
+
+    def _assign(self, pod: Json) -> None:
+        owner = self._owner_of.get(pod["metadata"]["uid"])
+        for engine, sink in self._sinks.items() if owner is None else ():
+            job = sink.kind.owner_of(pod)
+            if job is not None:
+                owner = (engine, job)
+        if owner is not None:
+            self._give(owner, pod)
+            self._touch(owner)
+
+    def _give(self, owner: tuple[str, str], pod: Json) -> None:
+        uid, job = pod["metadata"]["uid"], owner[1]
+        self._owner_of[uid] = owner
+        self._pods_seen.setdefault(job, set()).add(uid)
+        self._pods_of.setdefault(job, {})[uid] = pod
+
+    def _event_changed(self, before: Json | None, after: Json | None) -> None:
+        event = after or before or {}
+        about = str((event.get("involvedObject") or {}).get("uid") or "")
+        uid = event["metadata"]["uid"]
+        if after is None:
+            events = self._events_of.get(about, {})
+            events.pop(uid, None)
+            if not events:
+                self._events_of.pop(about, None)
+            return  # it has expired; nothing has happened
+        self._events_of.setdefault(about, {})[uid] = after
+        owner = self._owner_of.get(about)
+        if owner is not None:
+            self._touch(owner)
+        else:
+            for sink in self._sinks.values():
+                sink.touched(about)
+
+    def _touch(self, owner: tuple[str, str]) -> None:
+        engine, job = owner
+        if engine in self._sinks:
+            self._sinks[engine].touched(job)
+
+    def _state_changed(self) -> None:
+        for sink in self._sinks.values():
+            sink.space_changed()
+
+
+def jobs_path(kind: JobKind, namespace: str) -> str:
+    """Return the path of the jobs of a kind in a namespace."""
+    return f"/apis/{kind.group}/{kind.version}/namespaces/{namespace}/{kind.plural}"

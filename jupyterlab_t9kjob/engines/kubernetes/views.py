@@ -1,0 +1,301 @@
+"""A job of a cluster as the API gives it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...core.engine import Capability
+from ...core.errors import Conflict
+from ...core.job import (
+    ACTIVE_PHASES,
+    Action,
+    EndedBy,
+    Job,
+    JobSummary,
+    PendingAction,
+    Reason,
+    Replica,
+    job_id,
+)
+from ...core.manifests.entrypoints import program_of, words_of, working_directory
+from ...core.manifests.names import DISPLAY_NAME, STOPPED
+from ...core.spec import Device, Entrypoint, JobSpec, name_from
+from .fields import text
+from .kinds import JobKind, Place, State
+from .known import KnownJob
+from .pods import describe, is_running
+from .reasons import place_reason
+from .replicas import replica
+from .rights import allowed
+from .transport import Json
+
+_MOST_DEVICES: Final = 2**31
+_DONE: Final[Mapping[Action, str]] = {
+    "pause": "paused",
+    "resume": "resumed",
+    "stop": "stopped",
+    "delete": "deleted",
+    "rerun": "run again",
+}
+_NEEDS: Final[Mapping[Action, str]] = {
+    "pause": "change_jobs",
+    "resume": "change_jobs",
+    "stop": "change_jobs",
+    "delete": "delete_jobs",
+    "rerun": "create_jobs",
+}
+PLATFORM_CODES: Final = frozenset({"Evicted", "Preempted", "NodeLost", "PausedByPlatform"})
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A job with everything that is known of it at one moment.
+
+    Attributes
+    ----------
+    job
+        The job.
+    state, places
+        What its kind says; no places where the job is not in the cluster.
+    events
+        The cluster's events of it and its pods, in no order.
+    reason
+        Why it is so.
+    rights
+        What the account may do to it.
+    pausable
+        Whether it can be paused; if not, why.
+    mine
+        Whether it was submitted by whoever uses this lab.
+    read_only
+        Why nothing can be done to it.
+    """
+
+    job: KnownJob
+    state: State
+    places: Sequence[Place]
+    events: Sequence[Json]
+    reason: Reason | None
+    rights: Mapping[str, Capability]
+    pausable: Capability
+    mine: bool
+    read_only: str | None = None
+
+
+def replicas(seen: Seen, *, now: float) -> list[Replica]:
+    """Return the replicas, with all attempts that were ever seen."""
+    job = seen.job
+    if not job.present:
+        return list(job.record.replicas) if job.record is not None else []
+    about: dict[str, list[Json]] = {}
+    for event in seen.events:
+        about.setdefault(text(event, "involvedObject", "uid") or "", []).append(event)
+    return [
+        replica(place, job.lives.get(place.name, []), job.spec, seen.state).model_copy(
+            update={"reason": place_reason(place, about.get(place.pod_uid or "", []), now=now)}
+        )
+        for place in seen.places
+    ]
+
+
+def summary(kind: JobKind, seen: Seen) -> JobSummary:
+    """Return the row of the list."""
+    return JobSummary(**_fields(kind, seen))
+
+
+def full(kind: JobKind, seen: Seen) -> Job:
+    """Return everything."""
+    job, spec = seen.job, seen.job.spec or placeholder(seen.job)
+    first = next((pod for place in seen.places if (pod := describe(place)) is not None), None)
+    cwd = working_directory(spec)
+    return Job(
+        **_fields(kind, seen),
+        spec=spec,
+        command=first.command if first is not None and first.command else command_of(spec),
+        working_dir=cwd,
+        working_dir_path=job.paths.working_dir,
+        log_dir_paths=[path for _place, path in job.paths.log_dirs],
+        log_location=str(job.paths.ranks) if job.paths.ranks is not None else None,
+        tensorboard_url=kind.tensorboard_url(job.manifest) if job.present else None,
+        request_id=job.request_id,
+        rerun_of=job.rerun_of,
+    )
+
+
+def placeholder(job: KnownJob) -> JobSpec:
+    """Return a spec for a job whose manifest can't be read."""
+    return JobSpec(name=name_from(job.name), entrypoint=Entrypoint(kind="command", value="unknown"))
+
+
+def command_of(spec: JobSpec) -> list[str]:
+    """Return what runs on the first replica, as far as the spec says."""
+    first = spec.replica_specs[0]
+    torchrun = spec.torchrun
+    words = words_of(program_of(spec, first), working_directory(spec))
+    if torchrun is None:
+        return words if program_of(spec, first).entrypoint.kind == "command" else ["python", *words]
+    nodes = f"{spec.elastic.min}:{spec.elastic.max}" if spec.elastic else str(spec.total_replicas)
+    options = [f"--nnodes={nodes}", f"--nproc_per_node={torchrun.proc_per_node}"]
+    if torchrun.max_restarts:
+        options.append(f"--max_restarts={torchrun.max_restarts}")
+    python = ["--no_python"] if program_of(spec, first).entrypoint.kind == "command" else []
+    return ["torchrun", *options, *torchrun.extra_options, *python, *words]
+
+
+def command_text(spec: JobSpec) -> str:
+    """Return the same as one would type it, one option a line."""
+    return " \\\n  ".join(shlex.quote(word) for word in command_of(spec))
+
+
+def size_text(spec: JobSpec, namespace: str) -> str:
+    """Return how large a job is: “2 replicas × 4 processes in team-a”."""
+    replicas = f"{spec.total_replicas} replica{'s' if spec.total_replicas > 1 else ''}"
+    total = processes_of(spec)
+    each = "" if total is None or spec.torchrun is None else f" × {total // spec.total_replicas} processes"
+    return f"{replicas}{each} in {namespace}"
+
+
+def processes_of(spec: JobSpec) -> int | None:
+    """Return the ranks of a whole job, where its spec tells."""
+    if spec.elastic is not None:
+        return None
+    if spec.torchrun is None:
+        known = all(program_of(spec, group).entrypoint.kind != "command" for group in spec.replica_specs)
+        return spec.total_replicas if known else None
+    each = spec.torchrun.proc_per_node
+    counts = [
+        group.replicas * (group.resources.device_count if each == "gpu" else each) for group in spec.replica_specs
+    ]
+    return sum(counts) if all(counts) else None
+
+
+def devices_of(spec: JobSpec) -> Device | None:
+    """Return the accelerators of a whole job."""
+    asked = [(group.resources.device, group.replicas) for group in spec.replica_specs if group.resources.device]
+    total = sum(device.count * replicas for device, replicas in asked if device is not None)
+    if not total or asked[0][0] is None:
+        return None
+    return Device.model_construct(name=asked[0][0].name, count=min(total, _MOST_DEVICES))
+
+
+def pending_of(job: KnownJob, state: State) -> PendingAction | None:
+    """Return what was asked for and has not come about: what the object's spec says, against its status."""
+    if job.deleting:
+        return "deleting"
+    if state.paused and state.phase in ("Pending", "Running", "Resuming"):
+        return "stopping" if job.note(STOPPED) is not None else "pausing"
+    if not state.paused and state.phase == "Paused":
+        return "resuming"
+    return None
+
+
+def is_stopped(job: KnownJob, state: State) -> bool:
+    """Whether it was stopped by us, so that it can be resumed although it counts as ended."""
+    return state.paused and state.phase == "Failed" and job.note(STOPPED) is not None
+
+
+def actions_of(seen: Seen) -> list[Action]:
+    """Return what can be done to a job in its phase, by this account, and after what was asked already."""
+    job, state, rights = seen.job, seen.state, seen.rights
+    found: list[Action] = []
+    pending = pending_of(job, state)
+    if job.present and seen.read_only is None and pending != "deleting":
+        if seen.pausable.supported:
+            if state.phase in ("Pending", "Running", "Resuming") and not state.paused:
+                found += ["pause", "stop"]
+            elif state.phase == "Paused":
+                found += ["resume", "stop"] if pending is None else ["stop"]
+            elif is_stopped(job, state):
+                found.append("resume")
+        found.append("delete")
+    if job.spec is not None:
+        found.append("rerun")
+    if seen.mine or job.record is not None:
+        ended = not job.present or state.phase not in ACTIVE_PHASES
+        if job.record is not None and ended and not job.present:
+            found.append("remove")
+    return [action for action in found if action not in _NEEDS or allowed(rights, [_NEEDS[action]])]
+
+
+def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict:
+    """Return why an action that is none of a job's can't be done now."""
+    if seen.read_only is not None:
+        return Conflict(seen.read_only, reason="ReadOnly")
+    right = seen.rights.get(_NEEDS.get(action, ""))
+    if right is not None and not right.supported:
+        return Conflict(
+            right.reason or "", reason="Forbidden", hint="Ask whoever manages the namespace for this right."
+        )
+    if action == "remove":
+        hint = "Delete it first; its record can then be removed."
+        return Conflict(f"{job.name} is still in the cluster, so its record can't be removed.", hint=hint)
+    if action in ("pause", "stop", "resume") and not seen.pausable.supported:
+        message = f"{job.name} can't be {_DONE[action]}: {seen.pausable.reason}"
+        return Conflict(message, reason="NotPausable", hint="Delete it to end it; its record and logs stay.")
+    if job.deleted:
+        state = "is deleted"
+    elif job.phase in ACTIVE_PHASES:
+        state = f"is {job.pending_action or job.phase.lower()}"
+    else:
+        state = "has ended"
+    return Conflict(f"{job.name} {state}, so it can't be {_DONE[action]}.")
+
+
+def running_time(job: KnownJob, places: Sequence[Place]) -> tuple[float, float | None]:
+    """Return how long the first replica's ended attempts ran, and since when the present one does."""
+    name = places[0].name if places else next(iter(job.lives), "")
+    lives = job.lives.get(name, [])
+    spans = [(life["started_at"], life["ended_at"]) for life in lives]
+    ran = sum(ended - started for started, ended in spans if started is not None and ended is not None)
+    return max(0.0, ran), spans[-1][0] if spans and spans[-1][1] is None else None
+
+
+def ended_by(state: State, reason: Reason | None) -> EndedBy | None:
+    """Return what ended a job."""
+    code = reason.code if reason is not None else state.cause
+    if state.phase not in ("Succeeded", "Failed"):
+        return None
+    if code == "Stopped":
+        return "user"
+    if code == "DeadlineExceeded":
+        return "deadline"
+    return "platform" if code in PLATFORM_CODES else "itself"
+
+
+def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
+    job, state, record, spec = seen.job, seen.state, seen.job.record, seen.job.spec
+    ran, since = running_time(job, seen.places)
+    ended = state.phase in ("Succeeded", "Failed")
+    return {
+        "id": job_id(kind.engine, job.namespace, job.name, job.uid),
+        "engine": kind.engine,
+        "namespace": job.namespace,
+        "name": job.name,
+        "uid": job.uid,
+        "display_name": (job.note(DISPLAY_NAME) or "")[:256] or None,
+        "phase": state.phase,
+        "reason": seen.reason,
+        "pending_action": pending_of(job, state),
+        "ended_by": record.ended_by if record is not None and job.deleted else ended_by(state, seen.reason),
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "ended_at": job.ended_at,
+        "ran_seconds": ran,
+        "running_since": since if job.present and not ended else None,
+        "attempt": max((lives[-1]["number"] for lives in job.lives.values() if lives), default=1),
+        "restarts": state.restarts,
+        "replicas": len(seen.places) or len(job.lives) or (spec.total_replicas if spec is not None else 1),
+        "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
+        "processes": processes_of(spec) if spec is not None else None,
+        "devices": devices_of(spec) if spec is not None else None,
+        "mine": seen.mine,
+        "owner": job.owner,
+        "read_only": seen.read_only,
+        "deleted": job.deleted,
+        "actions": actions_of(seen),
+        "entrypoint_path": job.paths.entrypoint,
+        "log_dirs": [str(place) for place, _path in job.paths.log_dirs],
+    }
