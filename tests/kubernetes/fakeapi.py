@@ -97,7 +97,8 @@ class Call:
     def cut(self) -> None:
         """Break the connection off, as a dying machine does."""
         sock = self.writer.get_extra_info("socket")
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with contextlib.suppress(OSError):  # which is closed already
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
 
     async def send(self, content: bytes) -> None:
@@ -306,6 +307,11 @@ class FakeApi:
         """Wait until that many watches stand."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.watches) >= count)
+
+    async def asked(self, kind: str, count: int) -> None:
+        """Wait until that many requests of a kind have come."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self.of(kind)) >= count)
 
     def cut_watches(self) -> None:
         for call in list(self.watches.values()):

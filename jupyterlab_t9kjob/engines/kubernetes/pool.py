@@ -174,7 +174,7 @@ class _Pool:
 def words_of(error: Exception, connection: Connection) -> str:
     """Return why no answer came, a sentence."""
     host = connection.host
-    if isinstance(error, (httpx.TimeoutException, asyncio.TimeoutError)):
+    if isinstance(error, (httpx.TimeoutException, TimeoutError)):
         return f"The cluster at {host} does not answer in time."
     if isinstance(error, httpx.ProxyError):
         return f"The proxy does not lead to the cluster at {host}: {error}."

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal
 
+import anyio
 import httpx
 
 from .credentials import Connection
@@ -168,18 +169,17 @@ class KubeApi:
     async def _answer(
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
     ) -> bytes:
-        async def whole() -> bytes:
-            async with AsyncExitStack() as stack:
-                response = await self._opened(stack, method, path, params, body, kind, silence=ANSWER_SECONDS)
-                content = await _read(response, LARGEST_ANSWER)
-                if len(content) > LARGEST_ANSWER:
-                    raise Unreachable(f"{self.connection.host} answers with more than {LARGEST_ANSWER >> 20} MiB.")
-                return content
-
         try:
-            return await asyncio.wait_for(whole(), WHOLE_ANSWER_SECONDS)
-        except (httpx.RequestError, httpx.StreamError, asyncio.TimeoutError) as error:
+            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            with anyio.fail_after(WHOLE_ANSWER_SECONDS):
+                async with AsyncExitStack() as stack:
+                    response = await self._opened(stack, method, path, params, body, kind, silence=ANSWER_SECONDS)
+                    content = await _read(response, LARGEST_ANSWER)
+        except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
             raise Unreachable(words_of(error, self.connection)) from error
+        if len(content) > LARGEST_ANSWER:
+            raise Unreachable(f"{self.connection.host} answers with more than {LARGEST_ANSWER >> 20} MiB.")
+        return content
 
     async def _opened(
         self,
@@ -206,15 +206,16 @@ class KubeApi:
                 method, path, params=_plain(params), content=content, headers=headers, silence=silence
             )
             try:
-                response = await asyncio.wait_for(attempt.enter_async_context(request), ANSWER_SECONDS)
-                if response.is_success:
-                    return response
-                if response.has_redirect_location:
-                    raise Unreachable(f"What answers at {connection.host} is not a Kubernetes API: it leads elsewhere.")
-                refusal = await asyncio.wait_for(_refusal(response), ANSWER_SECONDS)
-            except (httpx.RequestError, httpx.StreamError, asyncio.TimeoutError) as error:
+                with anyio.fail_after(ANSWER_SECONDS):
+                    response = await attempt.enter_async_context(request)
+                    if response.is_success:
+                        return response
+                    refusal = await _refusal(response)
+            except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
                 raise Unreachable(words_of(error, connection)) from error
             await attempt.aclose()
+            if response.has_redirect_location:
+                raise Unreachable(f"What answers at {connection.host} is not a Kubernetes API: it leads elsewhere.")
             if refusal.status == 401 and not renewed and await self._pools.renewed(connection):
                 renewed = True
                 continue

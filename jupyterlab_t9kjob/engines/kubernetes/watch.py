@@ -8,6 +8,8 @@ import random
 import time
 from collections.abc import Callable
 
+import anyio
+
 from .transport import ApiError, Json, KubeApi, Params, Unreachable
 
 log = logging.getLogger(__name__)
@@ -221,7 +223,5 @@ class Collection:
             self._state_changed()
 
     async def _pause(self, seconds: float) -> None:
-        try:
-            await asyncio.wait_for(self._hurry.wait(), seconds)
-        except asyncio.TimeoutError:
-            return
+        with anyio.move_on_after(seconds):
+            await self._hurry.wait()

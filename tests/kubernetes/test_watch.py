@@ -1,0 +1,476 @@
+"""A collection that is followed through everything that may happen to a watch."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from jupyterlab_t9kjob.engines.kubernetes import watch
+from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
+from tests.kubernetes.test_transport import connect
+
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(60)]
+
+Json = dict[str, Any]
+
+
+class Follower:
+    """A collection, and all that it tells."""
+
+    def __init__(self, api: KubeApi) -> None:
+        self.changes: list[tuple[str | None, str | None]] = []
+        self.states: list[float | None] = []
+        self.news = asyncio.Event()
+        self.collection = Collection(api, PODS, self._changed, state_changed=self._state_changed)
+
+    def _changed(self, before: Json | None, after: Json | None) -> None:
+        self.changes.append((_name(before), _name(after)))
+        self.news.set()
+
+    def _state_changed(self) -> None:
+        self.states.append(self.collection.stale_since)
+        self.news.set()
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(item["metadata"]["name"] for item in self.collection.objects.values())
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        while not condition():
+            self.news.clear()
+            await self.news.wait()
+
+    async def has(self, *names: str) -> None:
+        await self.until(lambda: self.names == sorted(names))
+
+
+def _name(item: Json | None) -> str | None:
+    return item["metadata"]["name"] if item else None
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "FIRST_DELAY", 0.02)
+    monkeypatch.setattr(watch, "LONGEST_DELAY", 0.2)
+    monkeypatch.setattr(watch, "INSTANT_SECONDS", 0.3)
+
+
+@pytest_asyncio.fixture
+async def server() -> AsyncIterator[FakeApi]:
+    async with FakeApi() as server:
+        await server.put("a")
+        await server.put("b")
+        yield server
+
+
+@pytest_asyncio.fixture
+async def follower(server: FakeApi) -> AsyncIterator[Follower]:
+    api = KubeApi(connect(server))
+    follower = Follower(api)
+    yield follower
+    await follower.collection.stop()
+    await api.close()
+
+
+async def stands(server: FakeApi, follower: Follower) -> None:
+    follower.collection.start()
+    await follower.collection.listed()
+    await server.watched()
+
+
+async def test_a_list_and_its_changes(server: FakeApi, follower: Follower) -> None:
+    await stands(server, follower)
+    assert follower.changes == [(None, "a"), (None, "b")]
+    await server.put("c")
+    await server.put("a", labels={"x": "y"})
+    await server.remove("b")
+    await follower.has("a", "c")
+    assert follower.changes[2:] == [(None, "c"), ("a", "a"), ("b", None)]
+    assert follower.collection.objects["uid-a"]["metadata"]["labels"] == {"x": "y"}
+    # what nobody looks at is not kept
+    assert not any("managedFields" in item["metadata"] for item in follower.collection.objects.values())
+    assert (follower.states, follower.collection.stale_since, follower.collection.error) == ([], None, None)
+    assert [request.kind for request in server.requests] == ["list", "watch"]
+    assert server.requests[1].query["allowWatchBookmarks"] == "true"
+    assert watch.WATCH_SECONDS[0] <= int(server.requests[1].query["timeoutSeconds"]) <= watch.WATCH_SECONDS[1]
+
+
+async def test_a_watch_that_breaks_goes_on_where_it_was(server: FakeApi, follower: Follower) -> None:
+    await stands(server, follower)
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    version = str(server.version)
+    server.cut_watches()
+    await server.put("d")
+    await follower.has("a", "b", "c", "d")
+    assert [request.kind for request in server.requests] == ["list", "watch", "watch"]
+    assert server.requests[-1].query["resourceVersion"] == version
+    assert follower.changes == [(None, name) for name in "abcd"]
+    assert follower.states == []
+
+
+async def test_a_bookmark_is_where_a_watch_goes_on(server: FakeApi, follower: Follower) -> None:
+    await stands(server, follower)
+    await server.bookmark()
+    version = str(server.version)
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    await server.bookmark()
+    bookmarked = str(server.version)
+    assert bookmarked > version
+    # the bookmark has no news of its own, so it is awaited by what comes after
+    await server.put("c", again=True)
+    await follower.until(lambda: follower.changes[-1] == ("c", "c"))
+    server.cut_watches()
+    await server.put("d")
+    await follower.has("a", "b", "c", "d")
+    assert int(server.of("watch")[-1].query["resourceVersion"]) > int(bookmarked)
+    assert len(server.of("list")) == 1
+
+
+async def end(call: Call) -> None:
+    await call.begin()
+    await call.end()
+
+
+async def gone_in_stream(call: Call) -> None:
+    await call.begin()
+    await call.event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})
+    await call.end()
+
+
+@pytest.mark.parametrize("gone", [gone_in_stream, refuse(410, "Expired")])
+async def test_a_history_that_is_gone_is_made_up_for_by_a_list(gone: Act, server: FakeApi, follower: Follower) -> None:
+    """Also what was deleted and what was changed meanwhile is told, and nothing twice."""
+    await stands(server, follower)
+    server.faults.append(("watch", gone))
+    server.cut_watches()
+    await server.remove("a")
+    await server.put("b", labels={"new": "yes"})
+    await server.put("c")
+    await server.forget()
+    await follower.has("b", "c")
+    await server.put("d")
+    await follower.has("b", "c", "d")
+    assert follower.changes == [(None, "a"), (None, "b"), ("a", None), ("b", "b"), (None, "c"), (None, "d")]
+    assert [request.kind for request in server.requests[:5]] == ["list", "watch", "watch", "list", "watch"]
+    assert follower.states == []
+
+
+async def test_a_watch_that_ends_at_once_again_and_again_is_made_up_for_by_a_list(
+    server: FakeApi, follower: Follower
+) -> None:
+    """kubernetes#137089: watches of a version that is lost end without 410."""
+    server.faults += [("watch", end)] * 3
+    follower.collection.start()
+    await server.watched()
+    assert [request.kind for request in server.requests] == ["list", "watch", "watch", "watch", "list", "watch"]
+    await server.put("c")
+    await follower.has("a", "b", "c")
+
+
+async def test_a_watch_that_flaps_for_ever_is_no_storm(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "LONGEST_DELAY", 0.5)
+
+    async def bookmark_and_end(call: Call) -> None:
+        server.faults.append(("watch", bookmark_and_end))
+        await call.begin()
+        await call.event("BOOKMARK", {"metadata": {"resourceVersion": "3"}})
+        await call.end()
+
+    server.faults.append(("watch", bookmark_and_end))
+    follower.collection.start()
+    await asyncio.sleep(3)
+    # doubling delays from 0.02 to 0.5 s, at least half of each: without them there would be hundreds
+    assert 5 <= len(server.of("watch")) <= 25
+    server.faults.clear()
+    await server.put("c")
+    await follower.has("a", "b", "c")
+
+
+FAULTS = {
+    "cut": cut,
+    "forbidden": refuse(403, "Forbidden", "may not list pods"),
+    "not there": refuse(404, "NotFound", "no such kind"),
+    "text": lambda call: call.answer(404, "404 page not found"),
+    "broken": refuse(500, "InternalError", "boom"),
+    "busy": refuse(429, "TooManyRequests", "slow down"),
+    "HTML": lambda call: call.answer(200, "<html>"),
+    "no list": lambda call: call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {}}]}),
+    "nonsense": lambda call: call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": [3]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "case"),
+    [*(("list", case) for case in FAULTS), *(("watch", case) for case in list(FAULTS)[:6])],
+)
+async def test_what_fails_is_told_and_tried_again(
+    kind: str, case: str, server: FakeApi, follower: Follower, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.faults += [(kind, FAULTS[case])] * 4
+    begun = time.time()
+    follower.collection.start()
+    await follower.collection.listed()
+    await follower.until(lambda: follower.states)
+    assert follower.collection.stale_since is not None
+    assert abs(follower.collection.stale_since - begun) < 30
+    assert isinstance(follower.collection.error, ApiError if case in ("forbidden", "not there") else Exception)
+    await server.watched()
+    await follower.until(lambda: follower.collection.stale_since is None)
+    assert follower.collection.error is None
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    # one line, however often it fails
+    assert sum("Watching" in record.message and record.levelname == "WARNING" for record in caplog.records) <= 1
+
+
+async def test_it_is_stale_since_the_cluster_was_last_heard_of(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "SILENCE_SECONDS", 1.0)
+    await stands(server, follower)
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    heard = time.time()
+    server.faults += [("any", cut)] * 3
+    await follower.until(lambda: follower.states)
+    # the silence of a second was no news; what then failed shows that it was not heard of since
+    assert follower.states[0] is not None
+    assert abs(follower.states[0] - heard) < 0.5
+    assert time.time() - heard >= 1.0
+    await follower.until(lambda: follower.states[-1] is None)
+
+
+async def test_silence_alone_is_no_failure(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are API servers without bookmarks, and collections in which nothing happens."""
+    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.5)
+    await stands(server, follower)
+    await server.asked("watch", 4)
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    assert len(server.of("list")) == 1
+    assert follower.states == []
+
+
+async def test_a_server_that_hangs_is_left(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jupyterlab_t9kjob.engines.kubernetes import transport
+
+    monkeypatch.setattr(transport, "ANSWER_SECONDS", 0.3)
+    server.faults += [("list", hang), ("watch", hang)]
+    follower.collection.start()
+    await follower.has("a", "b")
+    await server.watched()
+    assert [request.kind for request in server.requests] == ["list", "list", "watch", "watch"]
+    assert isinstance(follower.states[0], float)
+    await follower.until(lambda: follower.collection.error is None)
+
+
+async def test_a_kind_that_comes_and_goes(server: FakeApi, follower: Follower) -> None:
+    """Its objects go when it is certain that it is gone, and not before."""
+    missing = refuse(404, "NotFound", "the server could not find the requested resource")
+    server.faults += [("list", missing)] * 2
+    follower.collection.start()
+    await follower.has("a", "b")
+    await server.watched()
+    follower.changes.clear()
+
+    # an API server that starts may not know its kinds yet
+    server.faults += [("watch", missing), ("list", missing)]
+    server.cut_watches()
+    await follower.until(lambda: isinstance(follower.collection.error, ApiError))
+    await follower.until(lambda: follower.collection.error is None)
+    assert follower.changes == []
+
+    server.faults += [("watch", missing), *[("list", missing)] * watch.MOST_MISSING]
+    server.cut_watches()
+    await follower.has()
+    assert follower.changes == [("a", None), ("b", None)]
+    await follower.has("a", "b")
+
+
+async def test_a_right_that_comes_later(server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal waits longer and longer, but not for one who asks again."""
+    monkeypatch.setattr(watch, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(watch, "LONGEST_DELAY", 600.0)
+    server.faults.append(("list", refuse(403, "Forbidden", "may not list pods")))
+    follower.collection.start()
+    await follower.collection.listed()
+    error = follower.collection.error
+    assert isinstance(error, ApiError)
+    assert error.message == "may not list pods"
+    assert follower.collection.objects == {}
+    follower.collection.retry()
+    await follower.has("a", "b")
+
+
+async def test_who_asks_again_while_it_is_tried_is_not_forgotten(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "FIRST_DELAY", 600.0)
+
+    async def slow_refusal(call: Call) -> None:
+        follower.collection.retry()
+        await asyncio.sleep(0.1)
+        await refuse(403, "Forbidden")(call)
+
+    server.faults.append(("list", slow_refusal))
+    follower.collection.start()
+    await follower.has("a", "b")
+
+
+async def test_a_busy_server_is_left_alone_as_long_as_it_says(server: FakeApi, follower: Follower) -> None:
+    busy = refuse(500, "ServerTimeout", "try later", Retry_After="1")
+    server.faults.append(("list", busy))
+    begun = time.monotonic()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watch, "LONGEST_DELAY", 1.0)
+        follower.collection.start()
+        await follower.has("a", "b")
+    assert time.monotonic() - begun >= 1.0
+
+
+async def test_a_server_that_restarts(server: FakeApi, follower: Follower) -> None:
+    await stands(server, follower)
+    await server.stop()
+    await follower.until(lambda: isinstance(follower.collection.error, Unreachable))
+    assert "Connection refused" in str(follower.collection.error)
+    assert follower.names == ["a", "b"]
+    await server.put("c")
+    await server.remove("a")
+    await server.start()
+    await follower.has("b", "c")
+    await follower.until(lambda: follower.collection.error is None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"not JSON\n",
+        b"[1]\n",
+        b'{"type":"ADDED"}\n',
+        b'{"type":"ADDED","object":{"metadata":{}}}\n',
+        b'{"type":"ADDED","object":null}\n',
+        b"[" * 100_000 + b"\n",
+    ],
+)
+async def test_nonsense_in_a_watch_is_left_behind(line: bytes, server: FakeApi, follower: Follower) -> None:
+    async def nonsense(call: Call) -> None:
+        await call.begin()
+        await call.chunk(line)
+        await call.end()
+
+    server.faults.append(("watch", nonsense))
+    follower.collection.start()
+    await follower.until(lambda: follower.states)
+    assert "not understood" in str(follower.collection.error)
+    await server.watched()
+    await server.put("c")
+    await follower.has("a", "b", "c")
+
+
+async def test_an_event_that_comes_in_pieces_and_one_that_is_cut(server: FakeApi, follower: Follower) -> None:
+    event = json.dumps({"type": "ADDED", "object": pod("c", 4, text="\u2028\r é")}).encode() + b"\n"
+
+    async def pieces(call: Call) -> None:
+        await call.begin()
+        for byte in event:
+            await call.chunk(bytes([byte]))
+        await call.chunk(b'{"type":"ADDED","object":{"metadata":{"name":"half')
+        call.writer.close()  # unlike a cut, this loses nothing of what was sent
+
+    server.faults.append(("watch", pieces))
+    follower.collection.start()
+    await follower.has("a", "b", "c")
+    await server.watched()
+    assert server.of("watch")[-1].query["resourceVersion"] == "4"
+    assert follower.states == []
+
+
+async def test_a_listener_that_fails_is_told_of_the_next_change(server: FakeApi) -> None:
+    api = KubeApi(connect(server))
+    told: list[str | None] = []
+    news = asyncio.Event()
+
+    def changed(before: Json | None, after: Json | None) -> None:
+        told.append(_name(after))
+        news.set()
+        if _name(after) == "b":
+            raise KeyError("of the listener")
+
+    collection = Collection(api, PODS, changed)
+    collection.start()
+    await server.watched()
+    await server.put("c")
+    while told != ["a", "b", "c"]:
+        news.clear()
+        await news.wait()
+    assert len(server.of("list")) == 1
+    await collection.stop()
+    await api.close()
+
+
+async def test_a_long_list_lets_others_work(server: FakeApi, follower: Follower) -> None:
+    server.objects = {f"p{number}": pod(f"p{number}", number) for number in range(3000)}
+    at: list[int] = []
+
+    async def somebody_else() -> None:
+        while True:
+            await asyncio.sleep(0)
+            at.append(len(follower.changes))
+
+    other = asyncio.create_task(somebody_else())
+    follower.collection.start()
+    await follower.collection.listed()
+    other.cancel()
+    assert len(follower.changes) == 3000
+    assert max(later - earlier for earlier, later in pairwise(at)) <= watch.BATCH
+
+
+async def test_stopping_ends_everything_in_any_state(server: FakeApi) -> None:
+    api = KubeApi(connect(server))
+    before = asyncio.all_tasks()
+    for faults in ([], [("list", hang)], [("watch", hang)], [("list", refuse(403))], [("watch", gone_in_stream)]):
+        server.faults.clear()
+        server.faults += faults
+        follower = Follower(api)
+        follower.collection.start()
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(follower.collection.stop(), 10)
+        await follower.collection.stop()  # again is no error
+    await api.close()
+    assert not [task for task in asyncio.all_tasks() - before if task.get_name().startswith("watch ")]
+
+
+async def test_stopping_ends_it_at_any_moment(server: FakeApi) -> None:
+    """Before Python 3.12 `asyncio.wait_for` loses a cancellation that comes just when an answer does."""
+    api = KubeApi(connect(server))
+    for turns in range(300):
+        collection = Collection(api, PODS, lambda before, after: None)
+        collection.start()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await asyncio.wait({stop := asyncio.create_task(collection.stop())}, timeout=10)
+        assert stop.done(), f"after {turns} turns of the loop"
+    await api.close()
+
+
+async def test_one_list_and_one_watch_for_everybody(server: FakeApi, follower: Follower) -> None:
+    await stands(server, follower)
+    for number in range(50):
+        await server.put(f"p{number}")
+    await follower.until(lambda: len(follower.names) == 52)
+    assert len(server.requests) == 2
