@@ -87,9 +87,8 @@ def kube(
 @pytest.fixture(scope="session")
 def image(cluster: Kube) -> str:
     name = os.environ.get("T9KJOB_TEST_IMAGE", "test.local/torch:cpu")
-    there = [
-        known for node in cluster.list("nodes") for each in node["status"].get("images", []) for known in each["names"]
-    ]
+    images = [each for node in cluster.list("nodes") for each in node["status"].get("images", [])]
+    there = [known for each in images for known in each.get("names") or []]  # an image may have lost its name
     if not any(known == name or known.endswith("/" + name) for known in there):
         pytest.skip(f"cluster: no node has the image {name} (T9KJOB_TEST_IMAGE)")
     return name

@@ -89,8 +89,8 @@ class KubernetesEngine:
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
         self._end()
-        await self._logs.stop()
         await self._table.stop()
+        await self._logs.stop()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at every change of a job; return how to stop that."""
@@ -178,7 +178,7 @@ class KubernetesEngine:
             manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
             checks += notes
             if dry_run:
-                await submission.dry_run(await self._api(), self._kind, manifest)
+                await submission.dry_run(await self._api(), self._kind, manifest, edited=edited is not None)
                 message = "The cluster would accept this job."
                 checks.append(Check(level="passed", code="DryRun", message=message))
         except JobError as error:
@@ -232,7 +232,7 @@ class KubernetesEngine:
         if prepare is not None:
             await prepare()
         try:
-            answer = await submission.create(api, self._kind, found, manifest)
+            answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
         except NotAllowed:
             self._cluster.refused()
             raise
@@ -268,7 +268,7 @@ class KubernetesEngine:
                 self._table.note(job.namespace, await api.patch(path, self._patch(job, action)))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
-        return await self.job(uid)
+        return views.full(self._kind, self._table.seen(job))  # with its record gone it may not be found any more
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a deleted job; never the user's files.
@@ -301,10 +301,11 @@ class KubernetesEngine:
         except ApiError as error:
             if error.status not in (404, 409):
                 raise
-            self._table.job_gone(job.namespace, job.uid)  # it is gone already; 409: its name is another one's by now
+            answer = {}  # it is gone already; 409: its name is another one's by now
+        if answer.get("kind") == self._kind.kind:
+            self._table.note(job.namespace, answer)  # something holds it
         else:
-            if answer.get("kind") == self._kind.kind:
-                self._table.note(job.namespace, answer)  # something holds it; else the watch tells that it is gone
+            self._table.job_gone(job.namespace, job.uid)
 
     def _patch(self, job: KnownJob, action: Action) -> Json:
         """Return the merge patch for an action; it is refused if the object is another one by now."""

@@ -173,10 +173,11 @@ class JobTable:
             state=state,
             places=places,
             events=events,
-            reason=reason_of(job.manifest, job.spec, state, places, events, now=now),
+            reason=reason_of(job.manifest, job.spec, state, places, events, now=now, user=self._owner, lives=job.lives),
             rights=self._cluster.rights(self.kind, job.namespace),
             pausable=self.pausable(),
             mine=self._is_mine(job),
+            pending=views.pending_of(job, state, places, now=now),
         )
 
     def _remembered(self, job: KnownJob) -> Seen:

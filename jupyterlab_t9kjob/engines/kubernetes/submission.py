@@ -66,7 +66,7 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
     return translate(manifest, found.dialect)[0] if kind.manifests == "t9k" else manifest
 
 
-async def dry_run(api: KubeApi, kind: JobKind, manifest: Json) -> None:
+async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> None:
     """Let the cluster check a manifest without creating anything.
 
     Raises
@@ -78,17 +78,19 @@ async def dry_run(api: KubeApi, kind: JobKind, manifest: Json) -> None:
     try:
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except (ApiError, Unreachable) as error:
-        raise refused(error, manifest) from error
+        raise refused(error, manifest, edited=edited) from error
     _demand_all(manifest, answer)
 
 
-async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json) -> Json:
+async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, edited: bool) -> Json:
     """Create a job; what has been created already by the same request is returned.
 
     Parameters
     ----------
     manifest
         With its namespace, and the request's id among the annotations.
+    edited
+        Whether its user wrote it: errors are at its fields then, else at the spec's.
 
     Raises
     ------
@@ -101,14 +103,14 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json) -> J
     """
     path = jobs_path(kind, manifest["metadata"]["namespace"])
     if not found.strict:
-        await _dry_run_first(api, path, manifest)
+        await _dry_run_first(api, path, manifest, edited=edited)
     try:
         answer = await api.create(path, manifest, STRICT)
     except ApiError as error:
         if error.status == 409 and error.reason == "AlreadyExists":
             return await _existing(api, path, manifest, error)
         if error.status < 500:
-            raise refused(error, manifest) from error
+            raise refused(error, manifest, edited=edited) from error
         return await _after_silence(api, path, manifest, error)
     except Unreachable as error:
         return await _after_silence(api, path, manifest, error)
@@ -120,13 +122,13 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json) -> J
     return answer
 
 
-async def _dry_run_first(api: KubeApi, path: str, manifest: Json) -> None:
+async def _dry_run_first(api: KubeApi, path: str, manifest: Json, *, edited: bool) -> None:
     try:
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except ApiError as error:
         if _NO_DRY_RUN.search(error.message) or error.status == 409:
             return  # a webhook with side effects; what comes back from the creation is compared as well
-        raise refused(error, manifest) from error
+        raise refused(error, manifest, edited=edited) from error
     except Unreachable as error:
         raise refused(error, manifest) from error
     _demand_all(manifest, answer)

@@ -23,11 +23,11 @@ from ...core.job import (
 from ...core.manifests.entrypoints import program_of, words_of, working_directory
 from ...core.manifests.names import DISPLAY_NAME, STOPPED
 from ...core.spec import Device, Entrypoint, JobSpec, name_from
-from .fields import text
-from .kinds import JobKind, Place, State
+from .fields import moment, text
+from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
 from .pods import describe, is_running
-from .reasons import place_reason
+from .reasons import ENDED_BY, place_reason
 from .replicas import replica
 from .rights import allowed
 from .transport import Json
@@ -47,7 +47,8 @@ _NEEDS: Final[Mapping[Action, str]] = {
     "delete": "delete_jobs",
     "rerun": "create_jobs",
 }
-PLATFORM_CODES: Final = frozenset({"Evicted", "Preempted", "NodeLost", "PausedByPlatform"})
+STUCK_SECONDS: Final = 60.0
+"""How much later than it should a pod may end, and still count as ending."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Seen:
         Whether it was submitted by whoever uses this lab.
     read_only
         Why nothing can be done to it.
+    pending
+        What was asked for and has not come about.
     """
 
     job: KnownJob
@@ -83,6 +86,7 @@ class Seen:
     pausable: Capability
     mine: bool
     read_only: str | None = None
+    pending: PendingAction | None = None
 
 
 def replicas(seen: Seen, *, now: float) -> list[Replica]:
@@ -95,7 +99,7 @@ def replicas(seen: Seen, *, now: float) -> list[Replica]:
         about.setdefault(text(event, "involvedObject", "uid") or "", []).append(event)
     return [
         replica(place, job.lives.get(place.name, []), job.spec, seen.state).model_copy(
-            update={"reason": place_reason(place, about.get(place.pod_uid or "", []), now=now)}
+            update={"reason": place_reason(place, about.get(place.pod_uid or job.uid, []), now=now)}
         )
         for place in seen.places
     ]
@@ -181,15 +185,29 @@ def devices_of(spec: JobSpec) -> Device | None:
     return Device.model_construct(name=asked[0][0].name, count=min(total, _MOST_DEVICES))
 
 
-def pending_of(job: KnownJob, state: State) -> PendingAction | None:
-    """Return what was asked for and has not come about: what the object's spec says, against its status."""
+def pending_of(job: KnownJob, state: State, places: Sequence[Place], *, now: float) -> PendingAction | None:
+    """Return what was asked for and has not come about: what the object's spec says, against its status.
+
+    A pause has come about when the pods are gone: an operator takes one that still ends for a failed one once the
+    job is resumed.
+    """
     if job.deleting:
         return "deleting"
-    if state.paused and state.phase in ("Pending", "Running", "Resuming"):
+    if state.paused and (state.phase in ("Pending", "Running", "Resuming") or _is_ending(places, now=now)):
         return "stopping" if job.note(STOPPED) is not None else "pausing"
     if not state.paused and state.phase == "Paused":
         return "resuming"
     return None
+
+
+def _is_ending(places: Sequence[Place], *, now: float) -> bool:
+    """Whether a pod still ends; one that should have long ago does not count, for its node may be lost."""
+    late = now - STUCK_SECONDS
+    return any(
+        is_terminating(place.pod) and (moment(place.pod, "metadata", "deletionTimestamp") or 0.0) > late
+        for place in places
+        if place.pod is not None
+    )
 
 
 def is_stopped(job: KnownJob, state: State) -> bool:
@@ -201,14 +219,14 @@ def actions_of(seen: Seen) -> list[Action]:
     """Return what can be done to a job in its phase, by this account, and after what was asked already."""
     job, state, rights = seen.job, seen.state, seen.rights
     found: list[Action] = []
-    pending = pending_of(job, state)
+    pending = seen.pending
     if job.present and seen.read_only is None and pending != "deleting":
         if seen.pausable.supported:
             if state.phase in ("Pending", "Running", "Resuming") and not state.paused:
                 found += ["pause", "stop"]
             elif state.phase == "Paused":
                 found += ["resume", "stop"] if pending is None else ["stop"]
-            elif is_stopped(job, state):
+            elif is_stopped(job, state) and pending is None:
                 found.append("resume")
         found.append("delete")
     if job.spec is not None:
@@ -253,20 +271,16 @@ def running_time(job: KnownJob, places: Sequence[Place]) -> tuple[float, float |
     return max(0.0, ran), spans[-1][0] if spans and spans[-1][1] is None else None
 
 
-def ended_by(state: State, reason: Reason | None) -> EndedBy | None:
-    """Return what ended a job."""
-    code = reason.code if reason is not None else state.cause
-    if state.phase not in ("Succeeded", "Failed"):
+def _ended_by(seen: Seen) -> EndedBy | None:
+    if not seen.job.present:
+        return seen.job.record.ended_by if seen.job.record is not None else None
+    if seen.state.phase not in ("Succeeded", "Failed"):
         return None
-    if code == "Stopped":
-        return "user"
-    if code == "DeadlineExceeded":
-        return "deadline"
-    return "platform" if code in PLATFORM_CODES else "itself"
+    return ENDED_BY.get(seen.reason.code if seen.reason is not None else "", "itself")
 
 
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
-    job, state, record, spec = seen.job, seen.state, seen.job.record, seen.job.spec
+    job, state, spec = seen.job, seen.state, seen.job.spec
     ran, since = running_time(job, seen.places)
     ended = state.phase in ("Succeeded", "Failed")
     return {
@@ -278,8 +292,8 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "display_name": (job.note(DISPLAY_NAME) or "")[:256] or None,
         "phase": state.phase,
         "reason": seen.reason,
-        "pending_action": pending_of(job, state),
-        "ended_by": record.ended_by if record is not None and job.deleted else ended_by(state, seen.reason),
+        "pending_action": seen.pending,
+        "ended_by": _ended_by(seen),
         "created_at": job.created_at,
         "started_at": job.started_at,
         "ended_at": job.ended_at,

@@ -1,0 +1,157 @@
+"""What can be done to a job in a cluster: pause, resume, stop, delete, run again; and what stays of it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from jupyterlab_t9kjob.core.errors import Conflict, NotFound
+from jupyterlab_t9kjob.core.job import Job
+from jupyterlab_t9kjob.jobs import JobService
+from tests.kubernetes.engines import PLURALS, Bench, serving
+from tests.kubernetes.harness import Kube
+
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+both = pytest.mark.parametrize("engine", ["t9k", "kubeflow"])
+
+WAITS = "trap 'exit 143' TERM; echo begun; sleep 1000 & wait"
+
+
+async def running(bench: Bench, engine: str, **fields: object) -> Job:
+    job = await bench.submit(engine, bench.spec(WAITS, **fields))
+    return await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == seen.replicas)
+
+
+def records(home: Path) -> list[str]:
+    """Return the uids of the jobs of which anything is kept."""
+    return [path.name for path in (home / "cluster").glob("*/*/*")]
+
+
+@both
+async def test_pause_and_resume(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await running(bench, engine)
+        assert "pause" in job.actions
+        asked = await bench.engines[engine].act(job.uid, "pause")
+        assert asked.pending_action == "pausing" or asked.phase == "Paused"
+        paused = await bench.until_phase(job, "Paused")
+        assert paused.replicas_running == 0
+        assert "resume" in paused.actions
+        assert paused.running_since is None
+        with pytest.raises(Conflict):
+            await bench.engines[engine].act(job.uid, "pause")
+        await bench.engines[engine].act(job.uid, "resume")
+        again = await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
+        assert again.attempt == 2
+        assert again.restarts == 0
+        first, second = (await bench.engines[engine].replicas(job.uid))[0].attempts
+        assert first.ended_at is not None
+        assert second.started_at is not None
+        assert first.ended_at <= second.started_at
+        assert again.ran_seconds == pytest.approx(first.ended_at - first.started_at)
+        assert again.running_since == second.started_at
+
+
+@both
+async def test_what_is_stopped_can_be_resumed(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await running(bench, engine)
+        await bench.engines[engine].act(job.uid, "stop")
+        stopped = await bench.until_phase(job, "Failed")
+        assert stopped.ended_by == "user"
+        assert stopped.reason is not None
+        assert stopped.reason.code == "Stopped"
+        assert stopped.reason.sentence.startswith("Stopped by you")
+        assert stopped.ended_at is not None
+        assert {"resume", "delete", "rerun"} <= set(stopped.actions)
+        assert "pause" not in stopped.actions
+        await bench.engines[engine].act(job.uid, "resume")
+        again = await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
+        assert again.ended_at is None
+        assert again.ended_by is None
+
+
+@both
+async def test_a_deleted_job_stays_in_our_records(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await running(bench, engine)
+        asked = await bench.engines[engine].act(job.uid, "delete")
+        assert asked.deleted or asked.pending_action == "deleting"
+        gone = await bench.until(job, lambda seen: seen.deleted)
+        assert gone.phase == "Failed"
+        assert gone.actions == ["rerun", "remove"]
+        await asyncio.to_thread(kube.until, PLURALS[engine], job.name, lambda found: found is None)
+        assert (await bench.engines[engine].manifest(job.uid)).current is None
+    async with serving(kube, image, tmp_path) as bench:
+        known = {each.uid: each for each in await bench.engines[engine].jobs()}
+        assert known[job.uid].deleted
+        assert known[job.uid].mine
+        assert (await bench.engines[engine].replicas(job.uid))[0].attempts[0].started_at is not None
+        assert any(event.reason for event in await bench.engines[engine].events(job.uid))
+        assert (await bench.engines[engine].manifest(job.uid)).submitted["metadata"]["name"] == job.name
+        await bench.engines[engine].remove(job.uid)
+        with pytest.raises(NotFound):
+            await bench.engines[engine].job(job.uid)
+    assert job.uid not in records(tmp_path)
+
+
+async def test_delete_with_its_record(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await running(bench, "t9k")
+        await bench.engines["t9k"].act(job.uid, "delete", remove=True)
+        await bench.until_heard(lambda ident, summary: ident == job.id and summary is None)
+        with pytest.raises(NotFound):
+            await bench.engines["t9k"].job(job.uid)
+    assert job.uid not in records(tmp_path)
+
+
+async def test_deleted_while_no_server_ran(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.submit("t9k", bench.spec("true"))
+        await bench.ended(job)
+    await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
+    async with serving(kube, image, tmp_path) as bench:
+        seen = await bench.until(job, lambda seen: seen.deleted)
+        assert seen.phase == "Succeeded"
+
+
+async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.submit("kubeflow", bench.spec("true", name="again-1"))
+
+        async def admit(*_: object):
+            async def prepare() -> None: ...
+
+            return prepare
+
+        service = JobService(bench.engines)
+        second = await service.rerun(job.id, admit=admit)
+        assert second.name == "again-2"
+        assert second.rerun_of == job.id
+        assert second.spec.model_copy(update={"name": job.name}) == job.spec
+        assert (await bench.ended(second)).phase == "Succeeded"
+
+
+async def test_jobs_of_others(kube: Kube, image: str, tmp_path: Path) -> None:
+    """What kubectl has made is listed, read and acted on like one's own, and is kept once somebody has opened it."""
+    async with serving(kube, image, tmp_path, owner="somebody") as bench:
+        container = {"name": "python", "image": image, "command": ["sleep", "1000"]}
+        template = {"spec": {"containers": [container]}}
+        made = await asyncio.to_thread(kube.create, PLURALS["t9k"], {
+            "apiVersion": "batch.tensorstack.dev/v1beta1",
+            "kind": "PyTorchTrainingJob",
+            "metadata": {"name": "theirs"},
+            "spec": {"replicaSpecs": [{"type": "node", "replicas": 2, "template": template}]},
+        })  # fmt: skip
+        uid = made["metadata"]["uid"]
+        await bench.until_heard(lambda ident, summary: uid in ident and summary and summary.phase == "Running")
+        row = next(job for job in await bench.engines["t9k"].jobs() if job.uid == uid)
+        assert not row.mine
+        assert row.phase == "Running"
+        assert records(tmp_path) == []
+        seen = await bench.engines["t9k"].job(uid)
+        assert seen.command == ["sleep", "1000"]
+        await bench.engines["t9k"].act(uid, "delete")
+        assert (await bench.until(seen, lambda job: job.deleted)).phase == "Failed"
