@@ -119,11 +119,13 @@ def unschedulable(message: str, pod: Json) -> Reason:
         return made("Unschedulable", "No node can take it", verbatim=message)
     nodes = max(int(report["nodes"]), obstacles[0].nodes)
     lack = _lacking(obstacles, pod)
-    obstacles = _merged(obstacles)
+    obstacles = _merged(obstacles) if lack else obstacles
     selector = _selector(pod) if any(one.about == "Selector" for one in obstacles) else ""
     wanted = [*filter(None, [lack]), *([f"a node with {selector}"] if selector else [])]
     start = f"Needs {', on '.join(wanted)}" if wanted else "No node can take it"
-    return made("Unschedulable", f"{start}; {_nodes(nodes, obstacles)}", _hints(obstacles), verbatim=message)
+    return made(
+        "Unschedulable", f"{start}; {_nodes(nodes, obstacles, said=bool(lack))}", _hints(obstacles), verbatim=message
+    )
 
 
 def no_such_claim(claim: str, pod: Json, message: str) -> Reason:
@@ -179,19 +181,15 @@ def _obstacle(nodes: int, words: str) -> Obstacle:
     return Obstacle(nodes, "Other", f"is unfit: {named(words.removeprefix('node(s) '))}")
 
 
-def _nodes(nodes: int, obstacles: list[Obstacle]) -> str:
-    """Say what stands against the nodes, most of them first."""
-    lone = len({one.resource for one in obstacles if one.resource}) == 1  # then it has been named already
-    said = [(one.nodes, _of(one, lone)) for one in obstacles]
-    if all(number == nodes for number, _ in said):
-        words = [words for _, words in said]
-        return (
-            f"the only node {_and(words)}"
-            if nodes == 1
-            else f"all {nodes} nodes {_and([_plural(one) for one in words])}"
-        )
-    parts = [f"{number} {words if number == 1 else _plural(words)}" for number, words in said]
-    return f"of {nodes} nodes, {_and(parts)}"
+def _nodes(nodes: int, obstacles: list[Obstacle], *, said: bool) -> str:
+    """Say what stands against the nodes, most of them first; `said` if the resources they lack were named already."""
+    lone = said and len({one.resource for one in obstacles if one.resource}) == 1
+    words = [(one.nodes, one.words if lone else _with_resource(one)) for one in obstacles]
+    if all(number == nodes for number, _ in words):
+        if nodes == 1:
+            return f"the only node {_and([one for _, one in words])}"
+        return f"all {nodes} nodes {_and([_plural(one) for _, one in words])}"
+    return f"of {nodes} nodes, {_and([f'{number} {one if number == 1 else _plural(one)}' for number, one in words])}"
 
 
 def _merged(obstacles: list[Obstacle]) -> list[Obstacle]:
@@ -205,8 +203,8 @@ def _merged(obstacles: list[Obstacle]) -> list[Obstacle]:
     ]
 
 
-def _of(obstacle: Obstacle, lone: bool) -> str:
-    if obstacle.resource is None or lone:
+def _with_resource(obstacle: Obstacle) -> str:
+    if obstacle.resource is None:
         return obstacle.words
     return f"{obstacle.words} {_THINGS.get(obstacle.resource, obstacle.resource)}"
 

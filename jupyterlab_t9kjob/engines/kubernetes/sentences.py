@@ -21,7 +21,7 @@ _OPENING: Final = re.compile(r"(?:Needs|The|There|No|Its|It|Pulling|Starting|Wai
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:
     """Return a text as one line without control characters, cut to `most` characters."""
-    line = " ".join("".join(" " if _hidden(char) else char for char in text[: 20 * most]).split())
+    line = " ".join(_visible(text[: 20 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
@@ -32,7 +32,7 @@ def named(text: str) -> str:
 
 def quoted(text: str | None) -> str | None:
     """Return the cluster's own words, in lines, without control characters; None if there are none."""
-    lines = (plain(line, MOST_VERBATIM) for line in (text or "")[:MOST_VERBATIM].splitlines())
+    lines = (_visible(line).rstrip() for line in (text or "")[:MOST_VERBATIM].splitlines())
     return "\n".join(line for line in lines if line) or None
 
 
@@ -81,6 +81,10 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 def counted(number: int, word: str) -> str:
     """Say a number of things: “1 restart”, “3 restarts”."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _visible(text: str) -> str:
+    return text if text.isascii() and text.isprintable() else "".join(" " if _hidden(char) else char for char in text)
 
 
 def _hidden(char: str) -> bool:

@@ -20,7 +20,9 @@ from .sentences import counted, joined, listed, made, named, waited, within
 from .transport import Json
 
 _MISSING: Final = re.compile(r'(?P<kind>secret|configmap) "(?P<name>[^"]{1,253})" not found', re.IGNORECASE)
-_NO_KEY: Final = re.compile(r"couldn't find key (?P<key>\S+) in (?P<kind>Secret|ConfigMap) \S*?/?(?P<name>[^/\s]+)\s*$")
+_NO_KEY: Final = re.compile(
+    r"couldn't find key (?P<key>\S{1,253}) in (?P<kind>Secret|ConfigMap) (?:[^/\s]{1,63}/)?(?P<name>[^/\s]{1,253})\s*$"
+)
 _VOLUME: Final = re.compile(r'(?:for volume|for|volume) "(?P<name>[^"]{1,253})"')
 _UNMOUNTED: Final = re.compile(r"unmounted volumes=\[(?P<names>[^\]]*)\]")
 _NO_CLAIM: Final = re.compile(r'persistentvolumeclaim "(?P<claim>[^"]{1,253})" not found')
