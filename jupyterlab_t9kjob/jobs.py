@@ -145,8 +145,9 @@ class JobService:
         return await self._engine(engine).dialect()
 
     async def volumes(self, engine: str, namespace: str) -> list[Volume]:
-        """Return the volumes that a job can have."""
-        return await self._engine(engine).volumes(namespace)
+        """Return the volumes that a job in a namespace can have; an empty one is the engine's own."""
+        chosen = self._engine(engine)
+        return await chosen.volumes(namespace or (await chosen.info()).default_namespace)
 
     async def refresh(self) -> None:
         """Let every engine look again at what there is and what may be done."""

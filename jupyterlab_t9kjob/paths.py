@@ -74,6 +74,15 @@ class ContentsRoot:
         """Whether an absolute path lies in the root, by its name: links are not followed."""
         return Path(os.path.normpath(path)).is_relative_to(self.folder)
 
+    def shown(self, path: Path) -> Path | None:
+        """Return a real path as the root has it, which may itself be a link; None if it lies elsewhere (blocking)."""
+        if self.contains(path):
+            return path
+        try:
+            return self.folder / path.relative_to(os.path.realpath(self.folder))
+        except ValueError:
+            return None
+
     def api(self, path: str | Path) -> str | None:
         """Return how the contents API names an absolute path; None if it lies elsewhere."""
         try:

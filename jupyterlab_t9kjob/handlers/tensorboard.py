@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import JupyterHandler
@@ -14,6 +14,9 @@ from tornado.iostream import StreamClosedError
 from ..core.errors import FieldError, JobError, TooLarge
 from ..tensorboard.proxy import GoneError, UnreachableError, below, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
+
+if TYPE_CHECKING:
+    from ..core.job import Job
 
 # Where the lab's page can't say it in its own words: an address opened by itself.
 ERROR_PAGE = """<!doctype html><meta charset="utf-8"><title>TensorBoard</title>
@@ -66,12 +69,28 @@ class TensorBoardsHandler(ApiHandler):
             own = set(job.log_dirs)
             log_dirs = [Path(path) for path in job.log_dirs]
             if not log_dirs:
-                raise FieldError(f"{job.name} has no log directory.", reason="NoLogDirectory", field="/job_id")
+                raise _nothing_to_open(job)
         else:
             own = {path for job in await services.jobs.jobs() for path in job.log_dirs}
             log_dirs = await services.tensorboards.folders(request.paths, own)
         board, new = await services.tensorboards.open(log_dirs, request.job_id, own)
         self.reply(board, 201 if new else 200)
+
+
+def _nothing_to_open(job: Job) -> FieldError:
+    """Return why a job's log directories can't be opened here, and where they can."""
+    from ..core.lab import on_volume
+
+    wanted = job.spec.tensorboard.log_dirs
+    if not wanted or job.engine == "local":
+        return FieldError(f"{job.name} has no log directory.", reason="NoLogDirectory", field="/job_id")
+    found = on_volume(wanted[0], job.spec.mounts)
+    where = f"on the PVC {found[0]}, which JupyterLab has not mounted" if found else "on none of the job's volumes"
+    hint = "Open it in a JupyterLab that has this PVC mounted." if found else "Give the next job one on a volume."
+    if job.tensorboard_url:
+        hint = f"Open the cluster's own TensorBoard: {job.tensorboard_url}"
+    message = f"JupyterLab does not see {wanted[0]}: it is {where}."
+    return FieldError(message, reason="LogDirectoryElsewhere", field="/job_id", hint=hint)
 
 
 class TensorBoardHandler(ApiHandler):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from ..core.engine import Check
@@ -40,8 +41,6 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
         To ask for missing modules.
     """
     found: list[Check] = []
-    if source is not None and source.error is not None:
-        found.append(Check.of(source.error).model_copy(update={"link": source.link(source.error.line)}))
     refusal = refused(kernel) if kernel is not None else None
     if refusal is not None:
         found.append(Check.of(refusal))
@@ -55,14 +54,24 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
                 field="/spec/runtime/kernel",
             )
         )
-    if source is not None and source.error is None:
-        if kernel is not None and refusal is None:
-            found += await _modules(source, kernel, kernels)
-        found += _options(spec, source)
-        found += _repeated(spec, source)
-        found += _distribution(spec, source)
-        found += _skipped(source)
+    if source is not None and source.error is None and kernel is not None and refusal is None:
+        found += await _modules(source, kernel, kernels)
+    found += of_script(spec, source)
     found += await asyncio.to_thread(log_directories, spec)
+    return worst_first(found)
+
+
+def of_script(spec: JobSpec, source: Source | None) -> list[Check]:
+    """Return what the text of a job's script tells about it, wherever it runs."""
+    if source is None:
+        return []
+    if source.error is not None:
+        return [Check.of(source.error).model_copy(update={"link": source.link(source.error.line)})]
+    return [*_options(spec, source), *_repeated(spec, source), *_distribution(spec, source), *_skipped(source)]
+
+
+def worst_first(found: list[Check]) -> list[Check]:
+    """Return lines in the order in which they are shown: errors first."""
     order = ("error", "warning", "hint", "passed")
     return sorted(found, key=lambda line: order.index(line.level))
 
@@ -182,13 +191,20 @@ def _skipped(source: Source) -> list[Check]:
     return [Check(level="hint", code="LinesSkipped", message=message, link=source.link(None))]
 
 
-def log_directories(spec: JobSpec) -> list[Check]:
-    """Return what there is to say about the log directories: the first thing that is wrong, or that they are well."""
-    for index, name in enumerate(spec.tensorboard.log_dirs):
-        problem = _log_directory(name)
+def log_directories(spec: JobSpec, here: Callable[[str], str | None] = str) -> list[Check]:
+    """Return what there is to say about the log directories: the first thing that is wrong, or that they are well.
+
+    Parameters
+    ----------
+    here
+        Returns where this machine sees a path of the job; None if it does not.
+    """
+    places = [here(name) for name in spec.tensorboard.log_dirs]
+    for index, place in enumerate(places):
+        problem = _log_directory(place) if place is not None else None
         if problem is not None:
             return [problem.model_copy(update={"field": f"/spec/tensorboard/log_dirs/{index}"})]
-    if spec.tensorboard.log_dirs:
+    if places and None not in places:
         return [Check(level="passed", code="LogDirectoryEmpty", message="The log directory is empty.")]
     return []
 
@@ -218,6 +234,6 @@ def _log_directory(name: str) -> Check | None:
     return Check(level="warning", code="LogDirectoryInUse", message=message, hint=hint)
 
 
-def listed(names: list[str]) -> str:
+def listed(names: list[str], word: str = "and") -> str:
     """Return names as a person lists them: “a, b and c”."""
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

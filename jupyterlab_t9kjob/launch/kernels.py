@@ -110,6 +110,11 @@ class Kernels:
         findings = await self._probe(resolved, asked)
         return [module for module in asked if findings is not None and findings.found.get(module) is False]
 
+    async def torch_in(self, python: str) -> TorchInfo | None:
+        """Return the torch of any Python of this machine; None if it does not answer."""
+        findings = await self._probe(Resolved(python=python))
+        return findings.torch if findings else None
+
     async def _specs(self) -> dict[str, dict[str, Any]]:
         answer = await asyncio.to_thread(self._manager.get_all_specs)
         specs: dict[str, dict[str, Any]] = await answer if isawaitable(answer) else answer

@@ -97,6 +97,10 @@ async def crossed(
 ) -> tuple[JobSpec, list[Check]]:
     """Return the spec that another engine can run, and what is lost on the way."""
     infos = {info.name: info for info in await jobs.engines()}
+    if source == "local":  # which has kept what it could not use of a manifest
+        fields = spec.extra.get("spec")
+        kinds: dict[str, EngineName] = {"replicaSpecs": "t9k", "pytorchReplicaSpecs": "kubeflow"}
+        source = next((kind for name, kind in kinds.items() if isinstance(fields, dict) and name in fields), target)
     capabilities = infos[target].capabilities if target in infos else {}
     return cross(spec, source, target, capabilities)
 

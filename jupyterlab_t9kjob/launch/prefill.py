@@ -62,9 +62,11 @@ def fresh_spec(source: Source, kernel: Kernel | None, engine: EngineInfo | None,
     return spec
 
 
-def adapted_spec(base: JobSpec, source: Source | None, kernels: list[Kernel], taken: set[str]) -> JobSpec:
+def adapted_spec(
+    base: JobSpec, source: Source | None, kernels: list[Kernel], taken: set[str], *, keep_name: bool = False
+) -> JobSpec:
     """Return an earlier job's spec (a clone, as last time) for a new job, of a file if there is one."""
-    spec = renamed(base, numbered(base.name, taken))
+    spec = base.model_copy() if keep_name else renamed(base, numbered(base.name, taken))
     if source is not None and base.entrypoint.kind in ("script", "notebook"):
         spec.entrypoint = Entrypoint(kind=source.kind, value=str(source.path))
     if spec.runtime.kernel not in {kernel.name for kernel in kernels}:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
-from ..core.engine import Check, Prepare
-from ..core.errors import FieldError, JobError, NotFound
+from ..core.engine import Check, EngineInfo, Prepare
+from ..core.errors import FieldError, JobError
+from ..core.job import EngineName
+from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
 from ..jobs import JobService, Query
 from ..paths import ContentsRoot
-from . import manifests, prefill
-from .checks import check, log_directories, unfilled
+from . import manifests, mounts, prefill
+from .checks import check, log_directories, unfilled, worst_first
+from .incluster import Filled, InCluster
 from .kernels import Kernels
 from .manifests import Submission
 from .model import (
@@ -24,9 +30,10 @@ from .model import (
     ScriptInfo,
     SpecOrManifest,
 )
-from .notebook import write_script
+from .reading import Reader
 from .script import FIELD
-from .source import Source, read_source
+from .source import Source
+from .volumes import Volumes
 
 
 class Launch:
@@ -44,8 +51,10 @@ class Launch:
 
     def __init__(self, root: ContentsRoot, kernels: Kernels, jobs: JobService) -> None:
         self._root = root
+        self._reader = Reader(root)
         self._kernels = kernels
         self._jobs = jobs
+        self._volumes = Volumes(jobs)
 
     async def prefill(self, request: PrefillRequest) -> Prefill:
         """Return a filled form for a file, or for a spec that runs none.
@@ -61,41 +70,78 @@ class Launch:
         Unavailable
             If files are not on this machine.
         """
-        source = await self._clicked(request.path)
-        kernels, engines, jobs = await asyncio.gather(
-            self._kernels.all(),
-            self._jobs.engines(),
-            self._jobs.jobs(Query(engine=request.engine)),
-        )
-        runs = prefill.runs_folder(source, request.spec, self._root.folder)
-        taken = await asyncio.to_thread(prefill.taken_names, {job.name for job in jobs}, runs)
-        if request.spec is not None:
-            spec = prefill.adapted_spec(request.spec, source, kernels, taken)
-        elif source is not None:
-            kernel = prefill.choose_kernel(kernels, source.kernel)
-            engine = next((info for info in engines if info.name == request.engine), None)
-            spec = prefill.fresh_spec(source, kernel, engine, taken)
-        else:
+        source = await self._reader.clicked(request.path)
+        if request.spec is None and source is None:
             raise FieldError(
                 "A form needs something to start from.", field="/path", hint="Name a file, or the spec of a job."
             )
-        chosen = next((kernel for kernel in kernels if kernel.name == spec.runtime.kernel), None)
+        kernels, engines = await asyncio.gather(self._kernels.all(), self._jobs.engines())
+        info = next((info for info in engines if info.name == request.engine), None)
+        namespace = request.namespace or (info.default_namespace if info else "")
+        if request.engine == "local":
+            filled = await self._fill(request, source, kernels, info)
+            kernel = next((kernel for kernel in kernels if kernel.name == filled.spec.runtime.kernel), None)
+            checks = await check(filled.spec, source, kernel, self._kernels)
+        else:
+            place = await self._in_cluster(request.engine, namespace)
+            filled = await place.fill(source, request.spec, request.crossed_from)
+            checks = await place.check(filled.spec, request.path)
+        spec = filled.spec
         script = source.script.info if source else ScriptInfo()
+        empty = [(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)]
+        if request.engine != "local" and not spec.runtime.image:
+            empty.append("/spec/runtime/image")
         return Prefill(
             path=source.api if source else None,
             engine=request.engine,
-            namespace=request.namespace,
+            namespace=namespace,
             spec=spec,
             script=script,
             notebook=source.notebook_info(self._root) if source else None,
             kernels=kernels,
             engines=engines,
-            root=str(self._root.folder),
-            empty=[(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)],
-            runs_dir=str(runs),
+            root=filled.root,
+            empty=empty,
+            runs_dir=filled.runs,
             follow_name=prefill.follows_name(spec, script.options),
-            checks=await check(spec, source, chosen, self._kernels),
+            checks=checks,
+            notes=filled.notes,
         )
+
+    async def _fill(
+        self, request: PrefillRequest, source: Source | None, kernels: list[Kernel], info: EngineInfo | None
+    ) -> Filled:
+        """Return a filled form for a job on this machine."""
+        base, notes = request.spec, list[Check]()
+        keep_name = request.crossed_from is not None
+        if base is not None and request.crossed_from not in (None, "local"):
+            base, notes = await self._brought_home(base, request.crossed_from, request.namespace)
+        jobs = await self._jobs.jobs(Query(engine="local"))
+        runs = prefill.runs_folder(source, base, self._root.folder)
+        taken = await asyncio.to_thread(prefill.taken_names, {job.name for job in jobs}, runs)
+        if base is not None:
+            spec = prefill.adapted_spec(base, source, kernels, taken, keep_name=keep_name)
+        else:
+            assert source is not None  # noqa: S101
+            spec = prefill.fresh_spec(source, prefill.choose_kernel(kernels, source.kernel), info, taken)
+        return Filled(spec, str(runs), str(self._root.folder), notes)
+
+    async def _brought_home(self, spec: JobSpec, source: EngineName, namespace: str) -> tuple[JobSpec, list[Check]]:
+        """Return a cluster's spec for this machine: with the lab's paths, and without what it can't have here."""
+        spec, notes = await manifests.crossed(spec, source, "local", self._jobs)
+        lab, namespace = await self._jobs.lab(source) or Lab(), await self._namespace(source, namespace)
+        return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
+
+    async def _namespace(self, engine: EngineName, namespace: str) -> str:
+        """Return the namespace that is meant: a cluster's own where none is named."""
+        if namespace or engine == "local":
+            return namespace
+        infos = await self._jobs.engines()
+        return next((info.default_namespace for info in infos if info.name == engine), "")
+
+    async def _in_cluster(self, engine: EngineName, namespace: str) -> InCluster:
+        lab = await self._jobs.lab(engine) or Lab()
+        return InCluster(self._reader, self._kernels, self._jobs, self._volumes, engine, namespace, lab)
 
     async def submission(self, request: SpecOrManifest) -> Submission:
         """Return what a request asks for: its spec, or what its manifest says.
@@ -105,7 +151,8 @@ class Launch:
         ManifestError
             If its manifest can't be read, or is of another engine's kind.
         """
-        return await manifests.submission(request, self._jobs)
+        wanted = await manifests.submission(request, self._jobs)
+        return replace(wanted, namespace=await self._namespace(request.engine, wanted.namespace))
 
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:
         """Return what a form or a manifest amounts to, with everything that can be said about it."""
@@ -114,7 +161,19 @@ class Launch:
         engine = await self._jobs.preview(
             spec, request.engine, wanted.namespace, edited=wanted.edited, dry_run=request.dry_run
         )
-        found = list(wanted.notes)
+        kernel: Kernel | None = None
+        if request.engine == "local":
+            kernel, found = await self._check(spec)
+        else:
+            place = await self._in_cluster(request.engine, wanted.namespace)
+            found = [*wanted.notes, *await place.check(spec, request.path)]
+        said = {(line.code, line.field) for line in found}
+        found += [line for line in engine.checks if (line.code, line.field) not in said]
+        return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
+
+    async def _check(self, spec: JobSpec) -> tuple[Kernel | None, list[Check]]:
+        """Return the kernel of a job on this machine, and what it and the script's text tell."""
+        found: list[Check] = []
         kernel: Kernel | None = None
         source: Source | None = None
         try:
@@ -126,12 +185,7 @@ class Launch:
             await self._check_types(spec)
         except JobError as problem:
             found.append(Check.of(problem))
-        found += await check(spec, source, kernel, self._kernels)
-        said = {(line.code, line.field) for line in found}
-        found += [line for line in engine.checks if (line.code, line.field) not in said]
-        order = ("error", "warning", "hint", "passed")
-        found.sort(key=lambda line: order.index(line.level))
-        return LaunchPreview(**{**dict(engine), "checks": found, "kernel": kernel})
+        return kernel, found + await check(spec, source, kernel, self._kernels)
 
     async def admit(
         self, spec: JobSpec, engine: str = "local", namespace: str = "", *, path: str | None = None
@@ -148,9 +202,25 @@ class Launch:
         Raises
         ------
         FieldError
-            If a script is not there, outside the root, a folder, unreadable, or not Python; if the kernel is gone,
-            not local, or lacks torch; if a log directory can't be one.
+            If a script is not there, outside the root, a folder, unreadable, or not Python; if a log directory can't
+            be one. On this machine: if the kernel is gone, not local, or lacks torch. In a cluster: if the namespace
+            or a PVC is not there, or a file is on no volume of the job.
         """
+        write: Callable[[], object] | None
+        if engine == "local":
+            write = await self._admit(spec)
+        else:
+            place = await self._in_cluster(cast("EngineName", engine), namespace)
+            write = await place.admit(spec, path)
+
+        async def prepare() -> None:
+            if write is not None:
+                await asyncio.to_thread(write)
+
+        return prepare
+
+    async def _admit(self, spec: JobSpec) -> Callable[[], object] | None:
+        """Refuse a job that certainly can't run on this machine."""
         await self._kernels.usable(spec.runtime.kernel)
         source = await self._source(spec)
         if source is not None and source.error is not None:
@@ -159,12 +229,7 @@ class Launch:
         for line in await asyncio.to_thread(log_directories, spec):
             if line.level == "error":
                 raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
-
-        async def prepare() -> None:
-            if source is not None and source.converted is not None:
-                await asyncio.to_thread(write_script, source.path, source.converted)
-
-        return prepare
+        return self._reader.writer(source)
 
     async def read_manifest(self, request: ReadManifestRequest) -> ReadManifest:
         """Return the form that a manifest amounts to, and what it would lose.
@@ -176,7 +241,7 @@ class Launch:
         """
         pasted, dialect = await manifests.read(request.text, self._jobs)
         target = request.engine or pasted.kind
-        namespace = pasted.namespace or request.namespace
+        namespace = await self._namespace(pasted.kind, pasted.namespace or request.namespace)
         if target == pasted.kind:
             text, lost = await asyncio.gather(
                 asyncio.to_thread(manifests.as_submitted, pasted, request.text, dialect),
@@ -185,22 +250,19 @@ class Launch:
             return ReadManifest(
                 engine=target, namespace=namespace, spec=pasted.spec, manifest=text, notes=pasted.notes, lost=lost
             )
-        spec, notes = await manifests.crossed(pasted.spec, pasted.kind, target, self._jobs)
+        if target == "local":
+            spec, notes = await self._brought_home(pasted.spec, pasted.kind, namespace)
+        else:
+            spec, notes = await manifests.crossed(pasted.spec, pasted.kind, target, self._jobs)
         preview = await self._jobs.preview(spec, target, namespace)
         return ReadManifest(
             engine=target,
-            namespace=namespace,
+            namespace="" if target == "local" else namespace,
             spec=spec,
             manifest=preview.manifest,
             notes=[*pasted.notes, *notes],
             lost=[],
         )
-
-    async def _clicked(self, path: str | None) -> Source | None:
-        """Read the file that a form is for, if it is for one."""
-        if path is None:
-            return None
-        return await asyncio.to_thread(read_source, self._root, self._root.disk(path), "/path")
 
     async def _source(self, spec: JobSpec) -> Source | None:
         """Read the file that a spec runs; None for a module or a command."""
@@ -222,14 +284,4 @@ class Launch:
         path = Path(entrypoint.value)
         if not path.is_absolute():
             raise FieldError("The entrypoint must be an absolute path.", field=field, hint="Begin it with a slash.")
-        try:
-            source = await asyncio.to_thread(read_source, self._root, path, field)
-        except NotFound as problem:  # the address exists; a field of the request is wrong
-            raise FieldError(problem.message, field=field, hint=problem.hint, reason="ScriptGone") from problem
-        if source.kind != entrypoint.kind:
-            raise FieldError(
-                f"{path.name} is a {source.kind}, not a {entrypoint.kind}.",
-                field=field.removesuffix("value") + "kind",
-                hint=f"Choose a {entrypoint.kind}, or say that it is a {source.kind}.",
-            )
-        return source
+        return await self._reader.read(entrypoint, path, field)

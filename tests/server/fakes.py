@@ -7,11 +7,23 @@ import dataclasses
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
-from jupyterlab_t9kjob.core.errors import Conflict, NotFound
-from jupyterlab_t9kjob.core.job import Event, Job, JobSummary, LogStream, ManifestView, Reason, Replica, job_id
-from jupyterlab_t9kjob.core.manifests import CURRENT, Dialect
+from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
+from jupyterlab_t9kjob.core.job import (
+    EngineName,
+    Event,
+    Job,
+    JobSummary,
+    LogStream,
+    ManifestView,
+    Reason,
+    Replica,
+    job_id,
+)
+from jupyterlab_t9kjob.core.lab import Lab
+from jupyterlab_t9kjob.core.manifests import CAPABILITIES, CURRENT, Dialect, problems, render, to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.launch.manifests import Submission
 from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
@@ -148,11 +160,12 @@ class FakeEngine:
     def put(self, name: str = "train-1", spec: JobSpec | None = None, **fields: object) -> Job:
         spec = spec or JobSpec(name=name, entrypoint=Entrypoint(value="/work/train.py"))
         uid = f"u{len(self.known) + 1}-{os.urandom(4).hex()}"
-        values = {"phase": "Running", "created_at": time.time(), "actions": ["rerun"], **fields}
+        values = {
+            **{"engine": "local", "namespace": "", "phase": "Running", "created_at": time.time(), "actions": ["rerun"]},
+            **fields,
+        }
         job = Job(
-            id=job_id("local", "", spec.name, uid),
-            engine="local",
-            namespace="",
+            id=job_id(values["engine"], values["namespace"], spec.name, uid),
             name=spec.name,
             uid=uid,
             spec=spec,
@@ -177,6 +190,75 @@ class FakeEngine:
             described, path, path.with_suffix(".index"), path.with_suffix(".cuts")
         )
         return Log(path)
+
+
+class FakeCluster(FakeEngine):
+    """An engine with manifests: what it is asked to create it keeps, and nothing runs."""
+
+    def __init__(self, home: Path, name: EngineName, lab: Lab | None = None) -> None:
+        super().__init__(home)
+        self.name = name
+        self.found_lab = lab
+        self.spelling = CURRENT
+        self.claims: dict[str, list[Volume]] = {}
+        self.may_list = True
+        self.submitted: list[tuple[JobSpec, str, Edited | None]] = []
+        self.dry_runs = 0
+        self.asked = 0
+
+    async def info(self) -> EngineInfo:
+        return EngineInfo(
+            name=self.name,
+            label=self.name,
+            available=True,
+            namespaces=["team", "other"],
+            default_namespace="team",
+            capabilities=CAPABILITIES[self.name],
+        )
+
+    async def lab(self) -> Lab | None:
+        return self.found_lab
+
+    async def dialect(self) -> Dialect:
+        return self.spelling
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        self.asked += 1
+        if not self.may_list:
+            raise NotAllowed(f"This account may not list the PVCs of {namespace}.")
+        if namespace not in self.claims:
+            raise FieldError(
+                f"There is no namespace {namespace}.",
+                reason="NoSuchNamespace",
+                field="/namespace",
+                hint="Choose another.",
+            )
+        return self.claims[namespace]
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        self.dry_runs += dry_run
+        if dry_run and self.refusal is not None:
+            raise self.refusal
+        text = edited.text if edited else to_yaml(render(spec, self.name, dialect=self.spelling))
+        return Preview(command="torchrun", summary="1 node", manifest=text, checks=problems(spec, self.name))
+
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        edited: Edited | None = None,
+        prepare: Prepare | None = None,
+        **_more: Any,
+    ) -> Job:
+        if any(job.name == spec.name and job.namespace == namespace for job in self.known.values()):
+            raise Conflict(f"There is a job {spec.name} already.", field="/spec/name")
+        if prepare is not None:
+            await prepare()
+        self.submitted.append((spec, namespace, edited))
+        return self.put(spec=spec, phase="Pending", engine=self.name, namespace=namespace)
 
 
 class Log:

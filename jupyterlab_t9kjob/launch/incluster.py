@@ -1,0 +1,329 @@
+"""Launching where jobs run in a cluster: they have the lab's files by its PVCs, and its image."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.engine import Check, Volume
+from ..core.errors import FieldError, JobError, NotAllowed
+from ..core.job import EngineName
+from ..core.lab import Lab, on_volume
+from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
+from ..jobs import JobService, Query, renamed
+from . import mounts
+from .checks import log_directories, of_script, worst_first
+from .kernels import Kernels
+from .manifests import crossed
+from .prefill import RUNS, fresh_spec, taken_names
+from .reading import Reader
+from .script import FIELD
+from .source import Source
+from .volumes import Volumes
+
+LOOKED_AT = 20
+"""Earlier jobs among which one with an image is looked for."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A filled form, as far as the cluster goes.
+
+    Attributes
+    ----------
+    spec
+        The job.
+    runs
+        Folder of the log directories, as the job sees it.
+    root
+        The contents root as the job sees it; None if it does not.
+    notes
+        What could not be carried over from another engine.
+    """
+
+    spec: JobSpec
+    runs: str
+    root: str | None
+    notes: list[Check]
+
+
+class InCluster:
+    """Launches on one engine in one namespace.
+
+    Parameters
+    ----------
+    reader
+        Reads scripts and notebooks.
+    kernels
+        To ask what the lab's Python has.
+    jobs
+        The engines.
+    volumes
+        Returns a namespace's PVCs, as `JobService.volumes` does.
+    engine, namespace
+        Where.
+    lab
+        What jobs inherit.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        kernels: Kernels,
+        jobs: JobService,
+        volumes: Volumes,
+        engine: EngineName,
+        namespace: str,
+        lab: Lab,
+    ) -> None:
+        self._reader = reader
+        self._kernels = kernels
+        self._jobs = jobs
+        self._volumes = volumes
+        self._engine = engine
+        self._namespace = namespace
+        self._lab = lab
+
+    # -- filling a form -----------------------------------------------------------------------------------------------
+
+    async def fill(self, source: Source | None, base: JobSpec | None, crossed_from: EngineName | None) -> Filled:
+        """Return a filled form for a file, or for a spec to start from."""
+        jobs = [job for job in await self._jobs.jobs(Query()) if job.engine != "local"]
+        names = {job.name for job in jobs if job.namespace == self._namespace}
+        notes: list[Check] = []
+        if base is None:
+            assert source is not None  # noqa: S101
+            taken = await asyncio.to_thread(taken_names, names, source.path.parent / RUNS)
+            spec = await self._inheriting(fresh_spec(source, None, None, taken))
+        elif crossed_from in (None, self._engine):
+            spec = await asyncio.to_thread(self._again, base, source, names, keep_name=crossed_from is not None)
+        else:
+            spec, notes = await crossed(base, crossed_from or self._engine, self._engine, self._jobs)
+            if crossed_from == "local":
+                spec = await self._inheriting(spec)
+        runs, root = await asyncio.to_thread(self._places, spec, source)
+        return Filled(spec, runs, root, notes)
+
+    async def _inheriting(self, spec: JobSpec) -> JobSpec:
+        """Return a spec of this machine as a job in the cluster: with the lab's volumes, image and ids."""
+        lab = self._lab
+        runtime = spec.runtime if spec.runtime.image else await self._runtime()
+        changes: dict[str, object] = {"runtime": runtime.model_copy(update={"kernel": None})}
+        if spec.security == type(spec.security)():
+            changes["security"] = lab.security
+        asked = any(group.resources.device_count for group in spec.replica_specs)
+        if spec.torchrun is not None and spec.torchrun.proc_per_node == "gpu" and not asked:
+            changes["torchrun"] = spec.torchrun.model_copy(update={"proc_per_node": Torchrun().proc_per_node})
+        spec = spec.model_copy(update=changes)
+        return await asyncio.to_thread(mounts.to_job, spec, lab, self._namespace)
+
+    async def _runtime(self) -> Runtime:
+        """Return the lab's own image if its Python has torch, else the one that was used last, else none."""
+        lab = self._lab
+        if lab.image is not None:
+            python = await asyncio.to_thread(self._python_of_image)
+            torch = await self._kernels.torch_in(python) if python else None
+            if torch is not None and torch.version is not None:
+                runtime = {"image": lab.image, "pull_policy": lab.pull_policy, "pull_secrets": list(lab.pull_secrets)}
+                return Runtime.model_validate(runtime)
+        jobs = [job for job in await self._jobs.jobs(Query()) if job.engine != "local" and job.mine]
+        for summary in jobs[:LOOKED_AT]:
+            try:
+                used = (await self._jobs.job(summary.id)).spec.runtime
+            except JobError:  # gone meanwhile, or it can't be read
+                continue
+            if used.image:
+                return used
+        return Runtime()
+
+    def _python_of_image(self) -> str | None:
+        """Return the Python that a job finds in the lab's image: the first one that is on no volume."""
+        for folder in os.get_exec_path():
+            for name in ("python", "python3"):
+                path = Path(folder) / name
+                if os.access(path, os.X_OK) and self._lab.in_job(path, self._namespace) is None:
+                    return str(path)
+        return None
+
+    def _again(self, base: JobSpec, source: Source | None, names: set[str], *, keep_name: bool) -> JobSpec:
+        """Return a spec of this cluster for a new job, of a file if there is one."""
+        spec = base
+        if source is not None and base.entrypoint.kind in ("script", "notebook"):
+            spec, value = mounts.placed(spec, source.path, self._lab, self._namespace)
+            spec = spec.model_copy(update={"entrypoint": Entrypoint(kind=source.kind, value=value)})
+        if keep_name:
+            return spec
+        runs = self._lab.in_lab(self._places(spec, source)[0], spec.mounts, self._namespace)
+        taken = taken_names(names, runs) if runs is not None else names
+        return renamed(spec, numbered(base.name, taken))
+
+    def _places(self, spec: JobSpec, source: Source | None) -> tuple[str, str | None]:
+        """Return the folder of the log directories and the contents root, as the job sees them."""
+        own = next((path for path in spec.tensorboard.log_dirs if path.endswith(f"/{spec.name}")), None)
+        if own is not None:
+            runs = own.removesuffix(f"/{spec.name}")
+        elif source is not None:
+            runs = mounts.placed(spec, source.path.parent / RUNS, self._lab, self._namespace)[1]
+        else:
+            runs = f"{(spec.working_dir or '').rstrip('/')}/{RUNS}"
+        folder = self._reader.root.folder
+        root = self._lab.seen_by(folder, spec.mounts, self._namespace)
+        same = all(str(mount.lab_path) == str(mount.mount_path) for mount in self._lab.mounts)
+        return runs, str(root) if root is not None else str(folder) if self._lab.mounts and same else None
+
+    # -- looking at a job ---------------------------------------------------------------------------------------------
+
+    async def check(self, spec: JobSpec, clicked: str | None = None) -> list[Check]:
+        """Return what the script's text, the volumes and the lab tell about a job."""
+        found = list(self._lab.problems)
+        source: Source | None = None
+        try:
+            source = await self._source(spec, clicked)
+            await self._check_types(spec)
+        except JobError as problem:
+            found.append(Check.of(problem))
+        found += of_script(spec, source)
+        if source is None and not any(line.field == FIELD for line in found):
+            found += _unseen(spec)
+        found += await asyncio.to_thread(self._log_directories, spec)
+        volumes = await self._known_volumes(found)
+        unknown = mounts.unknown_claim(spec, self._namespace, volumes) if volumes is not None else None
+        if unknown is not None:
+            found.append(Check.of(unknown))
+        found += mounts.mount_checks(spec, self._lab, self._namespace, volumes or [])
+        return worst_first(found)
+
+    async def admit(self, spec: JobSpec, clicked: str | None = None) -> Callable[[], object] | None:
+        """Refuse a job that certainly can't run; returns what writes a notebook's script (blocking), if it is one.
+
+        Raises
+        ------
+        FieldError
+            If the namespace or a PVC is not there; if a file is not, is on no volume of the job, or can't be run; if a
+            log directory can't be one.
+        """
+        try:
+            volumes = await self._volumes.of(self._engine, self._namespace, fresh=True)
+        except NotAllowed:
+            volumes = None
+        unknown = mounts.unknown_claim(spec, self._namespace, volumes) if volumes is not None else None
+        if unknown is not None:
+            raise unknown
+        source = await self._source(spec, clicked)
+        if source is not None and source.error is not None:
+            raise source.error
+        await self._check_types(spec)
+        for line in await asyncio.to_thread(self._log_directories, spec):
+            if line.level == "error":
+                raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
+        return self._reader.writer(source)
+
+    async def _known_volumes(self, found: list[Check]) -> list[Volume] | None:
+        """Return the namespace's PVCs; None where nobody can tell. A namespace that is not there is an error."""
+        try:
+            return await self._volumes.of(self._engine, self._namespace)
+        except FieldError as problem:
+            found.append(Check.of(problem))
+        except JobError:  # the engine itself says that the cluster does not answer
+            return None
+        return None
+
+    async def _source(self, spec: JobSpec, clicked: str | None) -> Source | None:
+        """Read the file that a job runs; None where the lab does not see it, or it runs none.
+
+        Raises
+        ------
+        FieldError
+            If it is not there, can't be run, or is one that the job would not find.
+        """
+        entrypoint = spec.entrypoint
+        if entrypoint.kind not in ("script", "notebook") or not entrypoint.value.startswith("/"):
+            return None
+        path = await asyncio.to_thread(self._in_lab, spec, entrypoint.value, clicked)
+        source = await self._reader.read(entrypoint, path, FIELD) if path is not None else None
+        if entrypoint.kind == "notebook":
+            await asyncio.to_thread(self._demand_notebook, entrypoint, path if source is not None else None)
+        return source
+
+    def _in_lab(self, spec: JobSpec, value: str, clicked: str | None) -> Path | None:
+        """Return where the contents root has a file of a job; None if it does not.
+
+        Raises
+        ------
+        FieldError
+            If it is a file of the root that is on no volume of the job.
+        """
+        root = self._reader.root
+        if clicked is not None:
+            path = root.disk(clicked)
+            if str(self._lab.seen_by(path, spec.mounts, self._namespace)) == value:
+                return path
+        path_there = self._lab.in_lab(value, spec.mounts, self._namespace)
+        if path_there is not None:
+            return root.shown(path_there)
+        if on_volume(value, spec.mounts) is None and root.contains(value) and os.path.lexists(value):
+            raise mounts.outside(value, self._lab, self._namespace, spec.mounts, FIELD)
+        return None
+
+    def _demand_notebook(self, entrypoint: Entrypoint, path: Path | None) -> None:
+        """Raise `FieldError` unless a notebook can be made into a script beside itself."""
+        name = entrypoint.value.rpartition("/")[2]
+        if path is None:
+            raise FieldError(
+                f"JupyterLab does not see {name}, so it can't make a script of it for the job.",
+                reason="NotebookNotSeen",
+                field=FIELD,
+                hint="Choose a notebook on one of JupyterLab's volumes, or save it as a script.",
+            )
+        found = self._lab.in_job(path, self._namespace)
+        if found is not None and (found[0].read_only or not os.access(path.parent, os.W_OK)):
+            raise FieldError(
+                f"The script made of {name} is written beside it, and {path.parent} is read-only.",
+                reason="NotWritable",
+                field=FIELD,
+                hint="Copy the notebook to a folder that you may write to.",
+            )
+
+    async def _check_types(self, spec: JobSpec) -> None:
+        """Read the scripts that replica types have of their own; raises what is wrong with the first."""
+        for index, group in enumerate(spec.replica_specs):
+            own = group.entrypoint
+            if own is None or own.kind != "script" or not own.value.startswith("/"):
+                continue
+            field = f"/spec/replica_specs/{index}/entrypoint/value"
+            path = await asyncio.to_thread(self._in_lab, spec, own.value, None)
+            source = await self._reader.read(own, path, field) if path is not None else None
+            if source is not None and source.error is not None:
+                source.error.field = field
+                raise source.error
+
+    def _log_directories(self, spec: JobSpec) -> list[Check]:
+        def here(path: str) -> str | None:
+            if not path.startswith("/"):
+                return path  # which is an error of its own
+            place = self._lab.in_lab(path, spec.mounts, self._namespace)
+            return None if place is None else str(place)
+
+        for index, path in enumerate(spec.tensorboard.log_dirs):
+            if path.startswith("/") and on_volume(path, spec.mounts) is None:
+                message = f"The log directory {path} is on no volume of the job: its curves are lost with the pods."
+                field = f"/spec/tensorboard/log_dirs/{index}"
+                hint = "Choose a folder below one of the mounts."
+                return [Check(level="warning", code="LogDirectoryNotMounted", message=message, hint=hint, field=field)]
+        return log_directories(spec, here)
+
+
+def _unseen(spec: JobSpec) -> list[Check]:
+    entrypoint = spec.entrypoint
+    if entrypoint.kind != "script":
+        return []
+    where = (
+        "it is taken to be on the job's volume"
+        if on_volume(entrypoint.value, spec.mounts)
+        else "it must be in the image"
+    )
+    message = f"JupyterLab does not see {entrypoint.value}, so it could not be checked; {where}."
+    return [Check(level="hint", code="ScriptNotSeen", message=message, field=FIELD)]

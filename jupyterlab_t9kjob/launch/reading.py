@@ -1,0 +1,69 @@
+"""Reading the file that a job runs, as its entrypoint names it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from ..core.errors import FieldError, NotFound
+from ..core.spec import Entrypoint
+from ..paths import ContentsRoot
+from .notebook import write_script
+from .source import Source, read_source
+
+
+class Reader:
+    """Reads scripts and notebooks in the contents root.
+
+    Parameters
+    ----------
+    root
+        Where they must lie.
+    """
+
+    def __init__(self, root: ContentsRoot) -> None:
+        self.root = root
+
+    async def clicked(self, path: str | None) -> Source | None:
+        """Read the file that a form is for, if it is for one; `path` is as the contents API names it."""
+        if path is None:
+            return None
+        return await asyncio.to_thread(read_source, self.root, self.root.disk(path), "/path")
+
+    async def read(self, entrypoint: Entrypoint, path: Path, field: str) -> Source:
+        """Read a script or notebook.
+
+        Parameters
+        ----------
+        entrypoint
+            Which of both it is to be.
+        path
+            Where it lies on this machine.
+        field
+            JSON pointer that an error names.
+
+        Raises
+        ------
+        FieldError
+            If it is not there, can't be run, or is the other one. What Python can't read is no error here.
+        """
+        try:
+            source = await asyncio.to_thread(read_source, self.root, path, field)
+        except NotFound as problem:  # the address exists; a field of the request is wrong
+            raise FieldError(problem.message, field=field, hint=problem.hint, reason="ScriptGone") from problem
+        if source.kind != entrypoint.kind:
+            raise FieldError(
+                f"{path.name} is a {source.kind}, not a {entrypoint.kind}.",
+                field=field.removesuffix("value") + "kind",
+                hint=f"Choose a {entrypoint.kind}, or say that it is a {source.kind}.",
+            )
+        return source
+
+    @staticmethod
+    def writer(source: Source | None) -> Callable[[], object] | None:
+        """Return what writes a notebook's script (blocking); None for anything else."""
+        if source is None or source.converted is None:
+            return None
+        return partial(write_script, source.path, source.converted)

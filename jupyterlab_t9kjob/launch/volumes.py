@@ -1,0 +1,51 @@
+"""A namespace's PVCs, remembered for a moment: a form is checked at every edit."""
+
+from __future__ import annotations
+
+import time
+
+from ..core.engine import Volume
+from ..core.errors import JobError, Unavailable
+from ..jobs import JobService
+
+REMEMBERED_SECONDS = 10.0
+
+
+class Volumes:
+    """PVCs by engine and namespace.
+
+    Parameters
+    ----------
+    jobs
+        The engines.
+    """
+
+    def __init__(self, jobs: JobService) -> None:
+        self._jobs = jobs
+        self._known: dict[tuple[str, str], tuple[float, list[Volume] | JobError]] = {}
+
+    async def of(self, engine: str, namespace: str, *, fresh: bool = False) -> list[Volume]:
+        """Return the PVCs of a namespace; `fresh` asks again.
+
+        Raises
+        ------
+        NotAllowed
+            If the account may not list them.
+        FieldError
+            If there is no such namespace.
+        Unavailable
+            If the cluster does not answer.
+        """
+        key = (engine, namespace)
+        since, known = self._known.get(key, (0.0, None))
+        if fresh or known is None or time.monotonic() - since > REMEMBERED_SECONDS:
+            try:
+                known = await self._jobs.volumes(engine, namespace)
+            except Unavailable:
+                raise
+            except JobError as problem:
+                known = problem
+            self._known = {key: (time.monotonic(), known)}
+        if isinstance(known, JobError):
+            raise known.with_traceback(None)
+        return known
