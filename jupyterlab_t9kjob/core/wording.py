@@ -32,7 +32,7 @@ _CAUSES: Final = {
     "Restarting": "Ended for the restart of all",
     "ExitCode": "Ended because another replica failed",
     "BackoffLimitExceeded": "Ended because another replica failed",
-    "Deleted": "Ended with the job",
+    "JobFailed": "Ended with the job",
     "SupervisorLost": "Ended with the job's supervisor",
     "MachineRestarted": "Ended with the machine",
     "DirectoryRemoved": "Ended with the job's directory",

@@ -80,7 +80,8 @@ class Following:
         kind, uid = self.kind, job["metadata"]["uid"]
         named = kind.pod_uids(job)
         pods = [pod for each, pod in self._pods.objects.items() if each in named or kind.owner_of(pod) == uid]
-        self.state = state = kind.state(job, pods)
+        before = self.state.phase if self.state is not None else None
+        self.state = state = kind.state(job, pods, before=before)
         self.places = kind.places(job, pods)
         spec = parse(job).spec
         self.replicas = []

@@ -135,6 +135,9 @@ async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow:
         state = await seen.until(lambda state: state.phase == "Failed")
         assert state.ended_at is not None
         assert shown(seen)[1][-1] == (2, "Python error (1)", 1)
+        assert seen.phases == ["Pending", "Running", "Failed"]
+        await seen.until(lambda _: not seen.replicas[0].ready)
+        assert shown(seen)[0] == [(1, "Ended with the job", None)]
 
 
 async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow: None) -> None:

@@ -213,7 +213,9 @@ def _cause(place: Place, state: State) -> str:
         return "Paused"
     if state.phase == "Succeeded" and not _is_first(place):
         return "Succeeded"
-    return "ExitCode" if state.phase == "Failed" and not _is_first(place) else "PodGone"
+    if state.phase == "Failed":
+        return "JobFailed" if _is_first(place) else "ExitCode"
+    return "PodGone"
 
 
 def _is_first(place: Place) -> bool:

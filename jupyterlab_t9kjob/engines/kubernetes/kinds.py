@@ -85,7 +85,7 @@ class State:
     started_at, ended_at
         Seconds since the epoch, as far as the object or its pods still tell.
     restarts
-        How many are counted.
+        How many are counted, as far as the object and its pods still tell: the attempts of its replicas may know more.
     cause
         The cluster's code of why it is so (``BackoffLimitExceeded`` …); never the literal ``-``.
     message
@@ -113,8 +113,18 @@ class JobKind(Protocol):
     plural: str
     kind: str
 
-    def state(self, manifest: Json, pods: Sequence[Json]) -> State:
-        """Return what the object and its pods say; `pods` are those of `owner_of` and `pod_uids`."""
+    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+        """Return what the object and its pods say.
+
+        Parameters
+        ----------
+        manifest
+            The object.
+        pods
+            Those of `owner_of` and `pod_uids`.
+        before
+            The phase in which it was last seen: a job that runs still does while a replica of it starts again.
+        """
 
     def places(self, manifest: Json, pods: Sequence[Json]) -> list[Place]:
         """Return the replicas in the spec's order, with their newest pods."""

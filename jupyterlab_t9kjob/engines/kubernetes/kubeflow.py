@@ -49,15 +49,15 @@ class Kubeflow:
     plural = "pytorchjobs"
     kind = KIND
 
-    def state(self, manifest: Json, pods: Sequence[Json]) -> State:
+    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return what the object and its pods say.
 
-        The operator calls a job running as soon as its master is, so the pods decide.
+        The operator calls a job running as soon as its master is, so the pods decide when it begins to.
         """
         found = conditions(manifest)
         places = self.places(manifest, pods)
         paused = flag(manifest, "spec", "runPolicy", "suspend")
-        phase = _phase(manifest, places)
+        phase = _phase(manifest, places, before)
         condition = found.get(_SAID_BY[phase])
         cause, message = said_by(condition) if holds(condition) else (None, None)
         if phase == "Paused" and stopped(manifest):
@@ -150,7 +150,7 @@ def _index(pod: Json) -> int | None:
     return index if index < MOST_PLACES else None
 
 
-def _phase(manifest: Json, places: Sequence[Place]) -> Phase:
+def _phase(manifest: Json, places: Sequence[Place], before: Phase | None) -> Phase:
     """Return the phase by the conditions, in the order in which the operator lets them count (kube-engines.md §2.3)."""
     found = conditions(manifest)
     if holds(found.get("Failed")):
@@ -162,7 +162,7 @@ def _phase(manifest: Json, places: Sequence[Place]) -> Phase:
         return "Paused"
     if holds(found.get("Restarting")):
         return "Running"
-    if holds(found.get("Running")) and _all_run(manifest, places):
+    if holds(found.get("Running")) and (before == "Running" or _all_run(manifest, places)):
         return "Running"
     # this condition is there, and false, from the first time that it was resumed
     return "Pending" if suspended is None or suspend else "Resuming"

@@ -11,6 +11,8 @@ from .fields import text
 from .kinds import Place, State
 from .pods import describe, device, is_ready, is_running, restarts, status_text
 
+_SAID = {"Succeeded": "Completed", "Failed": "Error"}
+
 
 def replica(place: Place, history: Sequence[Life], spec: JobSpec | None, state: State) -> Replica:
     """Return a replica with its attempts; the reason why it waits or failed is its caller's to add.
@@ -63,7 +65,7 @@ def _status(place: Place, history: Sequence[Life], state: State) -> str:
     if place.pod is not None:
         return status_text(place.pod)
     if place.said not in (None, "Creating", "Deleted"):
-        return str(place.said)
+        return _SAID.get(str(place.said), str(place.said))
     if not state.paused and state.phase in ("Pending", "Running", "Resuming"):
         return "Pending"
     if not history:

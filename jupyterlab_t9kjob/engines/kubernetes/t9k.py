@@ -78,7 +78,7 @@ class T9k:
     def __init__(self, dialect: Dialect = CURRENT) -> None:
         self.dialect = dialect
 
-    def state(self, manifest: Json, pods: Sequence[Json]) -> State:
+    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return what the object and its pods say.
 
         The phase is the object's own; what the condition ``Completed`` says differs from kind to kind. There are no

@@ -1,0 +1,108 @@
+"""No object of a cluster, of whatever shape, breaks what reads it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyterlab_t9kjob.engines.kubernetes import pods as reading
+from jupyterlab_t9kjob.engines.kubernetes.attempts import attempts_of, observe
+from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind, newest
+from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+
+DATA = Path(__file__).parent / "data"
+
+
+def lines(name: str) -> list[Any]:
+    return [json.loads(line) for line in (DATA / name).read_text().splitlines()]
+
+
+SEEN = [moment for name in ("pytorchjob-paused.jsonl", "pytorchjob-restarted.jsonl") for moment in lines(name)]
+PODS = [seen["pod"] for seen in lines("pods.jsonl")] + [pod for moment in SEEN for pod in moment["pods"]]
+T9K_JOB = {
+    "metadata": {"name": "x", "uid": "u", "annotations": {"jupyterlab-t9kjob/stopped": "x"}},
+    "spec": {
+        "replicaSpecs": [{"type": "worker", "replicas": 2, "template": {"spec": {"containers": [{"name": "python"}]}}}],
+        "elastic": {"enabled": True},
+        "runMode": {"pause": {"enabled": True}},
+        "runPolicy": {"activeDeadlineSeconds": 5, "backoffLimit": 2},
+    },
+    "status": {
+        "phase": "Failed",
+        "backoffCount": 1,
+        "conditions": [
+            {"type": "Failed", "status": "True", "reason": "-", "lastTransitionTime": "2026-11-21T10:00:00Z"}
+        ],
+        "tasks": [
+            {"type": "worker", "restartCount": 1, "replicas": [
+                {"name": "a", "uid": "p", "phase": "Running", "containers": [{"name": "python", "exitCode": 1}]},
+            ]},
+        ],
+        "tensorboard": {"dependent": {"name": "x"}},
+    },
+}  # fmt: skip
+
+scalars = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    | st.sampled_from(["True", "Running", "Failed", "0001-01-01T00:00:00Z", "9" * 400, "\ud800", "-", "../.."])
+)  # fmt: skip
+anything = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+)
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, good: list[Any]) -> Any:
+    """Return a real object in which some parts have been replaced by anything."""
+    result = json.loads(json.dumps(draw(st.sampled_from(good))))
+    for _ in range(draw(st.integers(0, 4))):
+        node = result
+        while isinstance(node, (dict, list)) and node:
+            key = draw(st.sampled_from(sorted(node) if isinstance(node, dict) else range(len(node))))
+            if not isinstance(node[key], (dict, list)) or not node[key] or draw(st.integers(0, 3)) == 0:
+                node[key] = draw(anything)
+                break
+            node = node[key]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("kind", "good"), [(T9k(), [T9K_JOB]), (Kubeflow(), [moment["job"] for moment in SEEN])], ids=["t9k", "kubeflow"]
+)
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObject) -> None:
+    manifest = data.draw(spoilt(good) | anything)
+    pods = data.draw(st.lists(spoilt(PODS) | anything, max_size=4))
+    state = kind.state(manifest, pods)
+    assert state.cause != "-"
+    kind.pod_uids(manifest)
+    kind.remind_at(manifest)
+    kind.tensorboard_url(manifest)
+    newest(pods)
+    names = set()
+    for place in kind.places(manifest, pods):
+        names.add(place.name)
+        assert "/" not in place.name
+        history = observe([], place, state, now=1e9)
+        history = observe(history, place, state, now=2e9)
+        json.dumps(attempts_of(history, launched=True)[0].model_dump() if history else None)
+        replica(place, history, None, state).model_dump_json()
+    assert len(names) == len(kind.places(manifest, pods))
+
+
+@settings(max_examples=100, deadline=None)
+@given(spoilt(PODS) | anything)
+def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
+    assert reading.status_text(pod)
+    reading.device(pod)
+    reading.allocated([pod])
+    T9k().owner_of(pod)
+    Kubeflow().owner_of(pod)
