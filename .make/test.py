@@ -6,9 +6,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
+
+import cluster
 
 REPORTS = Path("build/reports")
 CI = os.environ.get("CI") == "true"
@@ -25,6 +28,7 @@ class Step:
     command: str
     report: str = ""
     needs_chromium: bool = False
+    needs_cluster: bool = False
 
 
 STEPS = [
@@ -34,9 +38,16 @@ STEPS = [
     Step("eslint", "jlpm lint:check"),
     Step("tsc", "jlpm lint:types"),
     Step("types", "jlpm types --check"),
-    Step("pytest", f"pytest --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
+    Step("pytest", f"pytest -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
     Step("jest", "jlpm test", "jest.xml"),
     Step("ui", "make -s ui-envs && cd tests/ui && jlpm playwright test", "ui.xml", needs_chromium=True),
+    # the last one, for the cluster that it starts stays up
+    Step(
+        "cluster",
+        f"pytest tests/kubernetes -m cluster --junitxml={REPORTS}/cluster.xml",
+        "cluster.xml",
+        needs_cluster=True,
+    ),
 ]
 
 
@@ -53,11 +64,14 @@ class Count:
         self.skipped += other.skipped
         self.notes += other.notes
 
-    def skip(self, name: str, reason: str) -> None:
+    def fail(self, name: str, reason: str = "") -> None:
+        self.failed += 1
+        self.notes.append(f"FAILED  {name}" + (reason and f": {reason}"))
+
+    def skip(self, name: str, reason: str, allowed: tuple[str, ...] = ALLOWED_SKIPS) -> None:
         """Count a skip; one that CI does not expect is a failure there."""
-        if CI and not reason.startswith(ALLOWED_SKIPS):
-            self.failed += 1
-            self.notes.append(f"FAILED  {name}: skipped in CI: {reason}")
+        if CI and not reason.startswith(allowed):
+            self.fail(name, f"skipped in CI: {reason}")
         else:
             self.skipped += 1
             self.notes.append(f"skipped {name}: {reason}")
@@ -66,34 +80,40 @@ class Count:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
-def read_report(step: Step) -> Count:
+def read_report(step: Step, environment: dict[str, str]) -> Count:
     count = Count()
+    allowed = ("gpu:",) if "KUBECONFIG" in environment else ALLOWED_SKIPS
     for case in ElementTree.parse(REPORTS / step.report).iter("testcase"):
         name = f"{step.name} {case.get('classname')} {case.get('name')}"
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
-            count.failed += 1
-            count.notes.append(f"FAILED  {name}")
+            count.fail(name)
         elif skipped is not None:
-            count.skip(name, skipped.get("message", "no reason given"))
+            count.skip(name, skipped.get("message", "no reason given"), allowed)
         else:
             count.passed += 1
     return count
 
 
-def run(step: Step, arguments: list[str]) -> Count:
+def run(step: Step, arguments: list[str], environment: dict[str, str]) -> Count:
     print(f"\n── {step.name} {'─' * (100 - len(step.name))}", flush=True)
     started = time.monotonic()
     report = REPORTS / step.report
     if step.report:
         report.unlink(missing_ok=True)
-    status = subprocess.run(" ".join([step.command, *arguments]), shell=True).returncode
-    count = read_report(step) if step.report and report.exists() else Count(passed=int(status == 0))
+    status = subprocess.run(" ".join([step.command, *arguments]), shell=True, env=environment).returncode
+    count = read_report(step, environment) if step.report and report.exists() else Count(passed=int(status == 0))
     if status and not count.failed:
-        count.failed += 1
-        count.notes.append(f"FAILED  {step.name}: exit status {status}")
+        count.fail(step.name, f"exit status {status}")
     print(f"{step.name}: {count} in {time.monotonic() - started:.0f} s", flush=True)
     return count
+
+
+def fold(notes: list[str]) -> list[str]:
+    """Make one of the skips that have the same reason."""
+    reasons = Counter(note.split(": ", 1)[1] for note in notes if note.startswith("skipped "))
+    folded = [note for note in notes if not note.startswith("skipped ") or reasons[note.split(": ", 1)[1]] == 1]
+    return folded + [f"skipped {count} tests: {reason}" for reason, count in reasons.items() if count > 1]
 
 
 def find_chromium() -> str | None:
@@ -119,6 +139,8 @@ def main() -> int:
         parser.error(f"no step is called {', '.join(unknown)}; there are {', '.join(step.name for step in STEPS)}")
 
     REPORTS.mkdir(parents=True, exist_ok=True)
+    # A kubeconfig of the user's own is for the step that needs one, and for that only if it is asked for by name.
+    kubeconfig = os.environ.pop("KUBECONFIG", None)
     total = Count()
     for step in STEPS:
         if only and step.name not in only:
@@ -129,10 +151,19 @@ def main() -> int:
                 total.skip(step.name, "no Chromium: `sudo apt-get install chromium`, or CHROMIUM=/path/to/a/browser")
                 continue
             os.environ["CHROMIUM"] = chromium
-        total.add(run(step, args.arguments))
+        environment = dict(os.environ)
+        if step.needs_cluster and (program := cluster.find()):
+            try:
+                environment |= cluster.start(program)
+            except cluster.NotStarted as error:
+                total.fail(step.name, str(error))
+                continue
+        elif step.needs_cluster and kubeconfig and step.name in only:
+            environment["KUBECONFIG"] = kubeconfig
+        total.add(run(step, args.arguments, environment))
 
     (REPORTS / "summary").write_text(f"{total}\n")
-    print("", *total.notes, str(total), sep="\n", flush=True)
+    print("", *fold(total.notes), str(total), sep="\n", flush=True)
     return int(total.failed > 0)
 
 

@@ -6,7 +6,6 @@ import os
 import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.tensorboard import SummaryWriter
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--backend", choices=["gloo", "nccl"])  # nccl has nothing to run on here
@@ -18,10 +17,15 @@ dist.init_process_group("gloo")
 rank, world_size = dist.get_rank(), dist.get_world_size()
 print(f"rank {rank} of {world_size}, local rank {os.environ.get('LOCAL_RANK')}\n", end="", flush=True)  # one write
 
+torch.set_num_threads(1)
 torch.manual_seed(1)
 model = DistributedDataParallel(torch.nn.Linear(8, 1))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-writer = SummaryWriter(args.log_dir) if rank == 0 else None
+writer = None
+if rank == 0:
+    from torch.utils.tensorboard import SummaryWriter
+
+    writer = SummaryWriter(args.log_dir)
 for step in range(20):
     inputs = torch.randn(32, 8)
     loss = (model(inputs) - inputs.sum(1, keepdim=True)).square().mean()

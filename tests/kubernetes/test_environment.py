@@ -45,7 +45,7 @@ def assert_trained(place: Path, log: str) -> None:
 
 def test_pytorchtrainingjob(kube: Kube, volume: Volume, image: str, controller: object) -> None:
     place = place_script(volume, "t9k")
-    pod = template(container(image, "t9k", args=["train.py", "--epochs", "2"]))
+    pod = template(container(image, "t9k", args=["train.py", "--epochs", "1"]))
     kube.apply({
         "apiVersion": "batch.tensorstack.dev/v1beta1",
         "kind": "PyTorchTrainingJob",
@@ -68,7 +68,7 @@ def test_pytorchtrainingjob(kube: Kube, volume: Volume, image: str, controller: 
 def test_pytorchjob(kube: Kube, volume: Volume, image: str, kubeflow: None) -> None:
     place = place_script(volume, "pytorch")
     torchrun = ["torchrun", "--nnodes=2", "--nproc-per-node=1", "--rdzv-backend=c10d", "--rdzv-id=mnist"]
-    torchrun += ["--rdzv-endpoint=$(MASTER_ADDR):$(MASTER_PORT)", "train.py", "--epochs=2"]
+    torchrun += ["--rdzv-endpoint=$(MASTER_ADDR):$(MASTER_PORT)", "train.py", "--epochs=1"]
     replica = {
         "replicas": 1,
         "restartPolicy": "Never",

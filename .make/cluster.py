@@ -1,0 +1,51 @@
+"""The Kubernetes that tests run against: started where the machine has the means, with the images that they need."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# Debian with Python 3.11 and what pip installs.
+IMAGES = {"test.local/torch:cpu": ["--pip", "torch==2.13.0", "tensorboard", "numpy", "scikit-learn"]}
+
+CONTAINERD = "/run/t9kjob-cluster/containerd.sock"
+
+
+class NotStarted(Exception):
+    """The cluster is there to be started, but did not."""
+
+
+def find() -> Path | None:
+    """Return the program that starts a cluster: in T9KJOB_CLUSTER's folder, else beside the checkout; it needs root."""
+    folder = Path(os.environ.get("T9KJOB_CLUSTER", "../shared/cluster")).resolve()
+    program = folder / "cluster"
+    return program if program.is_file() and os.geteuid() == 0 else None
+
+
+def start(program: Path) -> dict[str, str]:
+    """Start it and build the images that it lacks; it stays up. Returns what tests have in their environment."""
+    began = time.monotonic()
+    print("\nStarting the cluster", flush=True)
+    said = _ask(program, "up")
+    there = subprocess.run(
+        ["ctr", "--address", CONTAINERD, "--namespace", "k8s.io", "images", "list", "-q"],
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout.split()
+    for name, contents in IMAGES.items():
+        if name not in there:
+            _ask(program, "image", name, *contents)
+    print(f"The cluster is up, with its images, after {time.monotonic() - began:.0f} s", flush=True)
+    return {"KUBECONFIG": said.strip().rpartition("=")[2], "T9KJOB_KUBECTL": shlex.join([str(program), "kubectl"])}
+
+
+def _ask(program: Path, *arguments: str) -> str:
+    # it installs into images with its own pip, which has to be their Python's
+    python = shutil.which("python3.11") or sys.executable
+    done = subprocess.run([python, str(program), *arguments], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise NotStarted(f"`{program} {shlex.join(arguments)}` ended with {done.returncode}")
+    return done.stdout
