@@ -19,7 +19,10 @@ controller    session  `harness.ControllerProcess`: something turns PyTorchTrain
 older_dialect module   the same with the CRDs of the older dialect, while nobody else in the cluster wants the other
 kubeflow      session  skips where the cluster knows no PyTorchJob
 start_lab     module   `start_lab(**traits)`: a `tests.local.lab.Lab`, a Jupyter server in a process of its own, with
-                       the extension and `kube.kubeconfig`; its contents root is `volume.path`
+                       the extension and `kube.kubeconfig`; its contents root is `volume.path`, which jobs see as
+                       `/t9k/mnt`
+api,          test     the same within the test's process, as in `tests/server`: `await api("GET", "engines")`,
+open_page              `await open_page("stream")`; every answer is held against the contract
 ============= ======== ================================================================================================
 
 Environment: KUBECONFIG; T9KJOB_KUBECTL, the kubectl to call (words); T9KJOB_TEST_IMAGE; T9KJOB_TEST_VOLUMES, a folder
@@ -42,6 +45,7 @@ import pytest
 
 from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
 from tests.local.lab import Lab
+from tests.server.conftest import api, open_page  # noqa: F401
 
 # That of this machine's test cluster; its kubelet makes no folders, and sees the machine's own.
 HERE = Path("/var/lib/t9kjob-cluster/volumes")
@@ -87,9 +91,15 @@ def kube(
 @pytest.fixture(scope="session")
 def image(cluster: Kube) -> str:
     name = os.environ.get("T9KJOB_TEST_IMAGE", "test.local/torch:cpu")
-    images = [each for node in cluster.list("nodes") for each in node["status"].get("images", [])]
-    there = [known for each in images for known in each.get("names") or []]  # an image may have lost its name
-    if not any(known == name or known.endswith("/" + name) for known in there):
+
+    def there(nodes: list[dict[str, Any]]) -> bool:
+        images = [each for node in nodes for each in node["status"].get("images", [])]
+        names = [known for each in images for known in each.get("names") or []]  # an image may have lost its name
+        return any(known == name or known.endswith("/" + name) for known in names)
+
+    try:
+        cluster.until_all("nodes", there, 90)  # a node tells of a new one after a while
+    except AssertionError:
         pytest.skip(f"cluster: no node has the image {name} (T9KJOB_TEST_IMAGE)")
     return name
 
@@ -135,6 +145,26 @@ def kubeflow(cluster: Kube) -> None:
         pytest.skip("cluster: it knows no PyTorchJob")
 
 
+def settings(volume: Volume) -> dict[str, Any]:
+    """What an administrator says to a lab that is no pod."""
+    mount = {"claim": volume.claim, "lab_path": str(volume.path), "mount_path": "/t9k/mnt"}
+    return {"kubernetes_volumes": [mount]}
+
+
+@pytest.fixture
+def jp_root_dir(volume: Volume) -> Path:
+    return volume.path
+
+
+@pytest.fixture
+def jp_server_config(kube: Kube, volume: Volume, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("KUBECONFIG", str(kube.kubeconfig))
+    return {
+        "ServerApp": {"jpserver_extensions": {"jupyterlab_t9kjob": True}, "allow_unauthenticated_access": False},
+        "T9kJobApp": {"home": str(tmp_path / "jobs"), **settings(volume)},
+    }
+
+
 @pytest.fixture(scope="module")
 def start_lab(kube: Kube, volume: Volume, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Lab]]:
     labs: list[Lab] = []
@@ -144,7 +174,7 @@ def start_lab(kube: Kube, volume: Volume, tmp_path_factory: pytest.TempPathFacto
             tmp_path_factory.mktemp("lab"),
             root=volume.path,
             environment={"KUBECONFIG": str(kube.kubeconfig)},
-            **traits,
+            **{**settings(volume), **traits},
         )
         labs.append(lab)
         lab.start()

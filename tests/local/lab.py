@@ -109,20 +109,21 @@ class Lab:
         """Start the server and wait until it answers; not for what it then shows."""
         for part in (self.root, self._folder / "config", self._folder / "run"):
             part.mkdir(mode=0o700, exist_ok=True, parents=True)
-        config = {"ServerApp": {"jpserver_extensions": self._extensions}}
-        (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config))
+        config = {
+            "ServerApp": {"jpserver_extensions": self._extensions},
+            "T9kJobApp": {"home": self.home, **self._traits},
+        }
+        (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config, default=str))
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self._port = probe.getsockname()[1]
         main = ["-m", "jupyter_server"] if self._hostname is None else ["-c", NAMED.format(name=self._hostname)]
-        options = {"home": self.home, **self._traits}
         with (self._folder / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [
                     *self._prefix, sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
                     "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
                     f"--ServerApp.root_dir={self.root}",
-                    *(f"--T9kJobApp.{name}={value}" for name, value in options.items()),
                     *self._options,
                 ],
                 env={
@@ -182,6 +183,16 @@ class Lab:
         assert answer.status == 200, answer.body
         found: list[dict[str, Any]] = answer.json["jobs"]
         return found
+
+    def until_available(self, *engines: str, seconds: float = 60) -> None:
+        """Wait until the server has found these engines."""
+        end = time.monotonic() + seconds
+        while True:
+            answer = self.ask("GET", "engines")
+            if set(engines) <= {each["name"] for each in answer.json["engines"] if each["available"]}:
+                return
+            assert time.monotonic() < end, answer.json
+            time.sleep(0.02)
 
     def until(self, ident: str, reached: Any, seconds: float = 60) -> dict[str, Any]:
         """Wait until a job is as wanted; the API has no other way for a plain client than to ask."""

@@ -106,6 +106,8 @@ class Controller:
             return await lease.try_hold(by_force)
         except (httpx.HTTPError, Refused) as error:
             log.warning("no lease: %s", error or type(error).__name__)
+            if "CERTIFICATE" in str(error) or getattr(error, "status", 0) == 401:
+                raise  # another cluster stands where the kubeconfig's was
             return False
 
     # -- what calls for a look at a job ----------------------------------------------------------------------------
