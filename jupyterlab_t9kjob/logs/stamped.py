@@ -62,9 +62,10 @@ class StampedLines:
             begins = self._time is None and not self._foreign
             if begins:
                 end = data.find(b"\n", place) + 1
-                if not end and size - place < LONGEST_STAMP:
+                match = _STAMP.match(data, place, min(end or size, place + LONGEST_STAMP))
+                if match is None and not end and size - place < LONGEST_STAMP:
                     break  # the timestamp may not be complete
-                place = self._begin(data, place, end or size)
+                place = self._begin(data, place, end or size, match)
             else:
                 end = data.find(b"\n", place) + 1
             stop = end or size
@@ -76,9 +77,8 @@ class StampedLines:
         self._rest = data[place:]
         return pieces
 
-    def _begin(self, data: bytes, place: int, end: int) -> int:
-        """Read the timestamp at `place`; returns where the line's text begins."""
-        match = _STAMP.match(data, place, min(end, place + LONGEST_STAMP))
+    def _begin(self, data: bytes, place: int, end: int, match: re.Match[bytes] | None) -> int:
+        """Take the timestamp at `place`; returns where the line's text begins."""
         time = self._read(match) if match is not None else None
         if match is None or time is None:
             self._foreign = True

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,3 +46,80 @@ async def test_a_counter_is_followed(kube: Kube, image: str, tmp_path: Path):
         await keeper.until(lambda streams: OUT in streams and 0 < streams[OUT].size < 500)
         await keeper.complete(OUT)
         assert await keeper.bytes(OUT) == b"".join(b"%d\n" % n for n in range(300))
+
+
+async def test_restarts_are_attempts(kube: Kube, image: str, tmp_path: Path):
+    script = """
+import sys, time, pathlib
+lives = pathlib.Path("/count/lives")
+life = len(lives.read_text()) if lives.exists() else 0
+lives.write_text("x" * (life + 1))
+for n in range(20): print(life, n)
+sys.exit(0 if life == 2 else 3)
+"""
+    memory = {"volumes": [{"name": "count", "emptyDir": {}}]}
+    mount = {"volumeMounts": [{"name": "count", "mountPath": "/count"}]}
+    kube.create("pods", pod("again", image, script, restartPolicy="OnFailure", container=mount, **memory))
+    async with keeping(kube.namespace, "again", tmp_path / "logs") as keeper:
+        names = [f"worker-0.{number}.container.out" for number in (1, 2, 3)]
+        streams = await keeper.complete(*names, seconds=200)
+        for life, name in enumerate(names):
+            assert await keeper.bytes(name) == b"".join(b"%d %d\n" % (life, n) for n in range(20))
+            assert streams[name].missing == []
+
+
+async def test_a_new_pod_of_the_same_name_is_the_next_attempt(kube: Kube, image: str, tmp_path: Path):
+    script = "import time\nfor n in range(10): print({number}, n)\ntime.sleep({seconds})"
+    first = kube.create("pods", pod("anew", image, script.format(number=1, seconds=600)))
+    async with keeping(kube.namespace, "anew", tmp_path / "logs") as keeper:
+        await keeper.until(lambda streams: OUT in streams and streams[OUT].size == 40)
+        await asyncio.to_thread(kube.delete, "pods", "anew-0")
+        await asyncio.to_thread(kube.until_gone, "pods", name="anew-0")
+        kube.create("pods", pod("anew", image, script.format(number=2, seconds=0)))
+        streams = await keeper.complete(OUT, "worker-0.2.container.out")
+        assert first["metadata"]["uid"]
+        for number in (1, 2):
+            name = f"worker-0.{number}.container.out"
+            assert await keeper.bytes(name) == b"".join(b"%d %d\n" % (number, n) for n in range(10))
+            assert streams[name].missing == []
+
+
+async def test_an_init_container_and_why_a_container_waits(kube: Kube, image: str, tmp_path: Path):
+    first = {"name": "setup", "image": image, "command": ["sh", "-c", "echo fetching; sleep 3; echo done"]}
+    kube.create("pods", pod("waits", image, "print('trains')", initContainers=[first]))
+    kube.create("pods", pod("waits", "test.local/nowhere:1", "print('never')", index=1))
+    async with keeping(kube.namespace, "waits", tmp_path / "logs") as keeper:
+        init = "worker-0.1.init-setup.out"
+        streams = await keeper.until(lambda streams: init in streams and streams[init].size == len("fetching\n"))
+        assert streams[init].source == "init"
+        assert streams[init].container == "setup"
+        assert streams[OUT].waiting == "Its init containers have not ended yet."
+        streams = await keeper.complete(init, OUT)
+        assert await keeper.bytes(init) == b"fetching\ndone\n"
+        assert await keeper.bytes(OUT) == b"trains\n"
+        other = "worker-1.1.container.out"
+        streams = await keeper.until(lambda streams: "can't be pulled" in (streams[other].waiting or ""))
+        assert "test.local/nowhere:1" in (streams[other].waiting or "")
+        assert not streams[other].complete
+
+
+async def test_a_server_that_is_killed_loses_nothing_and_repeats_nothing(kube: Kube, image: str, tmp_path: Path):
+    script = "import time\nfor n in range(3000): print(n, end='\\n' if n % 3 else ' '); time.sleep(0.01)"
+    kube.create("pods", pod("killed", image, script))
+    folder = tmp_path / "logs"
+    chance = random.Random(6)
+    for _ in range(12):
+        server = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "tests.kubernetes.logkeeper", kube.namespace, "killed", str(folder)),
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert server.stdout is not None
+        assert await server.stdout.readline() == b"keeping\n"
+        await asyncio.sleep(chance.uniform(0.3, 3))  # the moment of the kill is what is varied
+        server.kill()
+        await server.wait()
+    async with keeping(kube.namespace, "killed", folder) as keeper:
+        streams = await keeper.complete(OUT)
+        assert (await keeper.bytes(OUT)).split() == [b"%d" % n for n in range(3000)]
+    assert streams[OUT].missing == []
