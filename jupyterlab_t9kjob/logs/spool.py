@@ -26,6 +26,8 @@ INDEX_SUFFIX = ".index"
 LINES_SUFFIX = ".lines"
 GRAIN = SECOND // 100
 """Lines that are nearer to each other than that share a record of the index."""
+LINE_OVERHEAD = 45
+"""Bytes that a node's file has for each line besides its text: time, stream and tag."""
 MOST_LINES = 64 * 1024
 """Lines that ``.lines`` may have before those that no answer can repeat are dropped from it."""
 _LINE = struct.Struct("<qQ")
@@ -55,6 +57,8 @@ class Spool:
     ----------
     last
         The time of the last whole line, nanoseconds since the epoch.
+    taken
+        Bytes that this writer has added, with `LINE_OVERHEAD` for each line: about what the node has for them.
 
     Raises
     ------
@@ -69,6 +73,7 @@ class Spool:
         self._index = _Appended(path.with_name(path.name + INDEX_SUFFIX), RECORD.size)
         self._lines = _Appended(path.with_name(path.name + LINES_SUFFIX), _LINE.size)
         self._gaps: list[Gap] = []
+        self.taken = 0
         self.begin()
 
     def close(self) -> None:
@@ -95,7 +100,7 @@ class Spool:
         """Expect another answer of the server, to the question for what was written from `since` on."""
         for file in (self._data, self._index, self._lines):
             file.open()
-        lines = [line for line in _LINE.iter_unpack(self._lines.read_all()) if line[1] <= self._data.size]
+        lines = [line for line in self.recent() if line[1] <= self._data.size]
         self.last, self._end = lines[-1] if lines else (None, 0)
         self._first = 0 if self.last is None else self.last // SECOND * SECOND
         lines = [line for line in lines if line[0] >= self._first]
@@ -143,6 +148,10 @@ class Spool:
         gaps, self._gaps = self._gaps, []
         return gaps
 
+    def recent(self) -> list[tuple[int, int]]:
+        """Return the last lines as (nanoseconds, end)."""
+        return list(_LINE.iter_unpack(self._lines.read_all()))
+
     # -- lines --------------------------------------------------------------------------------------------------------
 
     def _take(self, piece: Piece, batch: _Batch) -> None:
@@ -157,12 +166,18 @@ class Spool:
         if data:
             batch.data.append(data)
             self._end += len(data)
+            self.taken += len(data) + LINE_OVERHEAD * piece.begins
         if piece.ends:
             batch.lines.append((piece.time, self._end))
             self.last = piece.time
         batch.mark(piece.time, self._end)
 
     def _came_before(self, time: int) -> bool:
+        """Whether a line is here already.
+
+        One that is not known but older than some that is still to come again is the second half of a line that the
+        node's runtime has cut in two when it began a new file: that half has a timestamp only where the first is gone.
+        """
         if time < self._first:
             return True
         known, place = self._known, self._place
@@ -172,7 +187,9 @@ class Spool:
             try:
                 place = known.index(time, place)
             except ValueError:
-                if self._place == 0 and time > max(known):
+                if time <= max(known[place:]):
+                    return True
+                if place == 0:
                     raise Apart from None
                 self._place = len(known)
                 return False
@@ -211,7 +228,7 @@ class Spool:
 
     def _forget(self) -> None:
         """Drop lines that no answer can repeat, as nobody will ask for their second."""
-        lines = list(_LINE.iter_unpack(self._lines.read_all()))
+        lines = self.recent()
         first = lines[-1][0] // SECOND * SECOND
         self._lines.replace(b"".join(_LINE.pack(*line) for line in lines if line[0] >= first))
 

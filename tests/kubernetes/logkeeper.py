@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.job import LogStream
@@ -27,10 +30,14 @@ LABEL = "logs-job"
 class Keeper:
     """A `JobLogs` fed by a watch of the pods ``<job>-<index>``."""
 
-    def __init__(self, namespace: str, job: str, folder: Path, **options: Any) -> None:
-        self.api = KubeApi(load_connection())
+    def __init__(self, namespace: str, job: str, folder: Path, *, server: str | None = None, **options: Any) -> None:
+        connection = load_connection()
+        self.api = KubeApi(dataclasses.replace(connection, server=server or connection.server))
         self.logs = JobLogs(self.api, namespace, folder, **{"ranks": None, "always": True, **options})
+        self.asked: list[dict[str, Any]] = []
         self._job = job
+        self._stream = self.api.stream
+        self.api.stream = self._note_stream  # type: ignore[method-assign]
         self._earlier: dict[int, dict[str, int]] = {}
         self._pods = Collection(
             self.api,
@@ -64,6 +71,15 @@ class Keeper:
             places.append(Place("worker", index, container="pytorch", pod_uid=uid, pod=pod, earlier=earlier))
         phases = [pod["status"].get("phase") for pod in pods]
         self.logs.update(places, ended=bool(phases) and all(phase in ("Succeeded", "Failed") for phase in phases))
+
+    def _note_stream(self, path: str, params: Any = None, **options: Any) -> Any:
+        if path.endswith("/log"):
+            self.asked.append({key: value for key, value in params.items() if value is not None})
+        return self._stream(path, params, **options)
+
+    def follows(self, stream: str) -> bool:
+        """Whether the log is written here and now."""
+        return bool(self.logs._tasks)
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -114,6 +130,46 @@ def pod(job: str, image: str, script: str, index: int = 0, **spec: Any) -> dict[
             **spec,
         },
     }
+
+
+class Cable:
+    """A way to the API server that can be cut."""
+
+    def __init__(self, server: str) -> None:
+        self._to = httpx.URL(server)
+        self._ends: set[asyncio.StreamWriter] = set()
+        self._server: asyncio.Server | None = None
+        self._port = 0
+
+    @property
+    def server(self) -> str:
+        return f"https://127.0.0.1:{self._port}"
+
+    async def join(self) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def cut(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        for end in list(self._ends):
+            end.transport.abort()
+        self._ends.clear()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._ends.add(writer)
+        with contextlib.suppress(OSError):
+            inward, outward = await asyncio.open_connection(self._to.host, self._to.port)
+            self._ends.add(outward)
+            await asyncio.gather(_copy(reader, outward), _copy(inward, writer))
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
 
 
 async def main(namespace: str, job: str, folder: str, ranks: str | None = None) -> None:

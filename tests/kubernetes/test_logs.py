@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
 from tests.kubernetes.harness import Kube
-from tests.kubernetes.logkeeper import keeping, pod
+from tests.kubernetes.logkeeper import Cable, Keeper, keeping, pod
 
 pytestmark = [pytest.mark.cluster]
 
@@ -123,3 +124,73 @@ async def test_a_server_that_is_killed_loses_nothing_and_repeats_nothing(kube: K
         streams = await keeper.complete(OUT)
         assert (await keeper.bytes(OUT)).split() == [b"%d" % n for n in range(3000)]
     assert streams[OUT].missing == []
+
+
+async def test_a_network_that_is_cut_again_and_again(kube: Kube, image: str, tmp_path: Path):
+    script = "import time\nfor n in range(1500): print(n); time.sleep(0.01)"
+    kube.create("pods", pod("cut", image, script))
+    cable = Cable(load_connection().server)
+    await cable.join()
+    async with keeping(kube.namespace, "cut", tmp_path / "logs", server=cable.server) as keeper:
+        for size in (10, 500, 2000, 4000):
+            await keeper.until(lambda streams, size=size: OUT in streams and streams[OUT].size > size)
+            await cable.cut()
+            told = await keeper.until(lambda streams: streams[OUT].waiting is not None)
+            assert "cluster" in (told[OUT].waiting or "")
+            await cable.join()
+        streams = await keeper.complete(OUT)
+        assert (await keeper.bytes(OUT)).split() == [b"%d" % n for n in range(1500)]
+    assert streams[OUT].missing == []
+    await cable.cut()
+
+
+async def test_two_labs_with_one_home_have_one_writer(kube: Kube, image: str, tmp_path: Path):
+    script = "import time\nfor n in range(800): print(n); time.sleep(0.01)"
+    kube.create("pods", pod("shared", image, script))
+    folder = tmp_path / "logs"
+    async with keeping(kube.namespace, "shared", folder) as second:
+        first = Keeper(kube.namespace, "shared", folder)
+        await first.start()
+        await second.until(lambda streams: OUT in streams and streams[OUT].size > 100)
+        writers = [keeper for keeper in (first, second) if keeper.follows(OUT)]
+        assert len(writers) == 1
+        await first.stop()
+        streams = await second.complete(OUT)
+        assert (await second.bytes(OUT)).split() == [b"%d" % n for n in range(800)]
+    assert streams[OUT].missing == []
+
+
+async def test_many_who_look_cost_one_stream(kube: Kube, image: str, tmp_path: Path):
+    kube.create("pods", pod("looked", image, "import time\nprint('here')\ntime.sleep(600)"))
+    async with keeping(kube.namespace, "looked", tmp_path / "logs", always=False) as keeper:
+        await asyncio.to_thread(
+            kube.until, "pods", "looked-0", lambda pod: pod is not None and pod["status"]["phase"] == "Running"
+        )
+        assert not (tmp_path / "logs").exists()
+        ends = [keeper.logs.look() for _ in range(100)]
+        await keeper.until(lambda streams: OUT in streams and streams[OUT].size == len("here\n"))
+        assert [query for query in keeper.asked if "follow" in query] == [
+            {"container": "pytorch", "timestamps": True, "follow": True}
+        ]
+        for end in ends:
+            end()
+        await keeper.until(lambda _streams: not keeper.follows(OUT))
+
+
+async def test_what_a_rotation_took_before_anybody_looked_is_said(kube: Kube, image: str, tmp_path: Path):
+    script = "import time\npad = 'y' * 400\nfor n in range(70_000): print(n, pad)\ntime.sleep(15)\nprint('end')"
+    kube.create("pods", pod("rotated", image, script.replace("print(n", "n % 500 or time.sleep(0.08); print(n")))
+    async with keeping(kube.namespace, "rotated", tmp_path / "logs", always=False) as keeper:
+        await asyncio.to_thread(
+            kube.until, "pods", "rotated-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"
+        )
+        end = keeper.logs.look()
+        await keeper.logs.fetched()
+        streams = await keeper.complete(OUT)
+        data = await keeper.bytes(OUT)
+        assert data.endswith(b"end\n")
+        assert not data.startswith(b"0 ")  # else the node has kept all, and this test shows nothing
+        (span,) = streams[OUT].missing
+        assert span.offset == 0
+        assert span.since is not None and span.until is not None and span.since < span.until
+        end()

@@ -13,10 +13,11 @@ from typing import Final
 from ...core.engine import LogFile
 from ...logs.lease import BEAT_SECONDS, Lease
 from ...logs.records import SpoolRecord, read_records
+from .kept import Kept, in_thread, not_kept
 from .kinds import Place
 from .lives import ContainerState, containers_of, gone
 from .logstreams import Listing
-from .podlogs import ContainerLog, Kept, in_thread, not_kept
+from .podlogs import ContainerLog
 from .ranklogs import RankIndexes, find_rank_logs
 from .slots import Slots
 from .transport import KubeApi

@@ -11,19 +11,18 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-from ...core.disk import trouble_of
 from ...core.job import MissingSpan
 from ...logs.lease import Lease
-from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
-from ...logs.spool import Apart, Spool
-from ...logs.stamped import SECOND
+from ...logs.records import SpoolRecord, key_of
+from ...logs.spool import Apart, Gap, Spool
+from ...logs.stamped import LONGEST_STAMP, SECOND, StampedLines
 from .fields import parts, text
+from .kept import Kept, in_thread, not_kept
 from .lives import ContainerState, Life, lives_of
+from .rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
 from .slots import Slots
 from .transport import ApiError, KubeApi, Params, Unreachable
 
@@ -41,42 +40,6 @@ CONFIRM_SECONDS: Final = 2.0
 """Until the API server knows what its kubelet knows already: that it is another life of the container."""
 QUIET_SECONDS: Final = 0.3
 MOST_FAILURES: Final = 5
-
-T = TypeVar("T")
-
-
-class Kept:
-    """The records of a job's spools.
-
-    Parameters
-    ----------
-    folder
-        Where they lie.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.records: dict[str, SpoolRecord] = {}
-
-    def has_all_of(self, state: ContainerState, life: Life) -> bool:
-        """Whether a life's log is here as far as it could be had."""
-        record = self.records.get(key_of(state.pod_uid, state.name, life.restart))
-        return record is not None and record.complete
-
-    def path(self, record: SpoolRecord) -> Path:
-        """Return the log itself."""
-        return self.folder / (record.key + LOG_SUFFIX)
-
-    async def save(self, record: SpoolRecord) -> None:
-        """Write a record.
-
-        Raises
-        ------
-        OSError
-            If the disk is full or gone.
-        """
-        self.records[record.key] = record
-        await in_thread(lambda: write_record(self.folder, record))
 
 
 class NotOurs(Exception):
@@ -147,6 +110,7 @@ class ContainerLog:
         self._delay = FIRST_DELAY
         self._failures = 0
         self._heard = 0.0
+        self._asked_at: float | None = None
 
     def update(self, state: ContainerState | None) -> None:
         """Take note of what the cluster tells; None when the pod is gone."""
@@ -239,7 +203,19 @@ class ContainerLog:
             main=state.main,
             restart=life.restart,
             started_at=life.started_at,
+            missing=self._unseen(state, life),
         )
+
+    def _unseen(self, state: ContainerState, life: Life) -> list[MissingSpan]:
+        """Say how many lives were over before anybody looked, at the start of the first that can be had."""
+        unseen = sum(
+            key_of(state.pod_uid, state.name, number) not in self._kept.records for number in range(life.restart)
+        )
+        if not unseen or (life is state.current and state.previous is not None):
+            return []
+        lives = "1 life" if unseen == 1 else f"{unseen} lives"
+        sentence = f"The log of {lives} of this container before this one is gone: its node keeps only the last two."
+        return [MissingSpan(sentence=sentence, offset=0, until=life.started_at)]
 
     async def _read(self, state: ContainerState, life: Life, *, previous: bool) -> None:
         """Fetch all that can still be had of a life that has ended."""
@@ -257,6 +233,7 @@ class ContainerLog:
             if spool.notice is not None and spool.size == 0:
                 lost = f"The node does not have it any more ({spool.notice})."
         self._failures = 0
+        await self._judge(record, spool, life)
         await self._finish(record, life, spool, lost)
 
     async def _follow(self, state: ContainerState, life: Life) -> float:
@@ -272,7 +249,8 @@ class ContainerLog:
                     changed = asyncio.create_task(self._changed.wait())
                     await asyncio.wait({reading, asked, changed}, timeout=QUIET_SECONDS, return_when="FIRST_COMPLETED")
                     changed.cancel()
-                    if time.monotonic() - self._heard > QUIET_SECONDS:
+                    if time.monotonic() - self._heard > QUIET_SECONDS and not self.settled.is_set():
+                        await self._judge(record, spool, life)
                         self.settled.set()
                     if self._changed.is_set():
                         self._changed.clear()
@@ -322,6 +300,9 @@ class ContainerLog:
             "sinceTime": None if since is None else _rfc3339(since),
         }
         self._clean = None
+        if spool.size == 0 and self._asked_at is None:
+            self._asked_at = time.time()
+        rotations = Rotations(lambda: self._newest_file(record.container))
         try:
             async with self._api.stream(f"{self._pod_path}/log", query, silence=silence) as chunks:
                 if not params.get("previous"):
@@ -338,25 +319,44 @@ class ContainerLog:
                             await asyncio.sleep(CONFIRM_SECONDS)
                             await self._confirm(life)
                         await in_thread(spool.join)
-                    await self._note_gaps(record, spool)
+                    await self._note(record, spool.gaps(), UNFOLLOWED)
+                    await self._note(record, await rotations.gaps(spool), ROTATED)
+                if not params.get("previous"):
+                    await self._note(record, await rotations.gaps(spool, ended=True), ROTATED)
         except OSError:
             self._spool = None
             spool.close()
             raise
+        finally:
+            rotations.stop()
 
-    async def _note_gaps(self, record: SpoolRecord, spool: Spool) -> None:
-        gaps = spool.gaps()
+    async def _newest_file(self, container: str) -> int | None:
+        """Ask when the newest file of the log begins."""
+        query: Params = {"container": container, "timestamps": True, "limitBytes": LONGEST_STAMP}
+        text = await self._api.get_text(f"{self._pod_path}/log", query)
+        pieces = StampedLines().feed(text.encode())
+        return pieces[0].time if pieces else None
+
+    async def _judge(self, record: SpoolRecord, spool: Spool, life: Life) -> None:
+        """Say if the beginning may be missing, once it is clear how much the container writes."""
+        asked_at, self._asked_at = self._asked_at, None
+        if asked_at is not None:
+            path = self._kept.path(record)
+            gap = await asyncio.to_thread(lost_start, path, life.started_at, asked_at)
+            await self._note(record, [gap] if gap is not None else [], BEFORE)
+
+    async def _note(self, record: SpoolRecord, gaps: list[Gap], sentence: str) -> None:
         if gaps:
             record.missing += [
                 MissingSpan(
-                    sentence="Lines may be missing here: the node keeps only the newest part of a log,"
-                    " and nobody followed it meanwhile.",
+                    sentence=sentence,
                     offset=gap.offset,
                     since=record.started_at if gap.since is None else gap.since / SECOND,
                     until=gap.until / SECOND,
                 )
                 for gap in gaps
             ]
+            record.missing.sort(key=lambda span: span.offset)
             await self._kept.save(record)
 
     async def _confirm(self, life: Life) -> None:
@@ -429,22 +429,6 @@ class ContainerLog:
     async def _hold(self) -> None:
         if not self._lease.valid and not await self._lease.hold():
             raise NotOurs
-
-
-def not_kept(error: OSError, folder: Path) -> str:
-    """Say that a log can't be written, and why."""
-    trouble = trouble_of(error, folder)
-    return f"Its log is not kept at the moment: {trouble.sentence}. {trouble.hint}"
-
-
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run what blocks in a thread; when cancelled, wait for its end all the same, for it writes files."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait({task})
-        raise
 
 
 def _rfc3339(second: int) -> str:

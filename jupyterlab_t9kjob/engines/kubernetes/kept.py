@@ -1,0 +1,64 @@
+"""The spools of a job, and how to write to them without blocking."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ...core.disk import trouble_of
+from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
+from .lives import ContainerState, Life
+
+T = TypeVar("T")
+
+
+class Kept:
+    """The records of a job's spools.
+
+    Parameters
+    ----------
+    folder
+        Where they lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.records: dict[str, SpoolRecord] = {}
+
+    def has_all_of(self, state: ContainerState, life: Life) -> bool:
+        """Whether a life's log is here as far as it could be had."""
+        record = self.records.get(key_of(state.pod_uid, state.name, life.restart))
+        return record is not None and record.complete
+
+    def path(self, record: SpoolRecord) -> Path:
+        """Return the log itself."""
+        return self.folder / (record.key + LOG_SUFFIX)
+
+    async def save(self, record: SpoolRecord) -> None:
+        """Write a record.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or gone.
+        """
+        self.records[record.key] = record
+        await in_thread(lambda: write_record(self.folder, record))
+
+
+def not_kept(error: OSError, folder: Path) -> str:
+    """Say that a log can't be written, and why."""
+    trouble = trouble_of(error, folder)
+    return f"Its log is not kept at the moment: {trouble.sentence}. {trouble.hint}"
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run what blocks in a thread; when cancelled, wait for its end all the same, for it writes files."""
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
