@@ -23,7 +23,7 @@ from .fields import parts, text
 from .kept import Kept, in_thread, not_kept
 from .lives import ContainerState, Life, lives_of
 from .rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
-from .slots import Slots
+from .slots import Slot, Slots
 from .transport import ApiError, KubeApi, Params, Unreachable
 
 log = logging.getLogger(__name__)
@@ -243,30 +243,15 @@ class ContainerLog:
             spool = await self._open(record)
             self._heard = time.monotonic()
             reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, life))
-            asked = asyncio.create_task(slot.asked_back.wait())
             try:
-                while not reading.done() and not asked.done():
-                    changed = asyncio.create_task(self._changed.wait())
-                    await asyncio.wait({reading, asked, changed}, timeout=QUIET_SECONDS, return_when="FIRST_COMPLETED")
-                    changed.cancel()
-                    if time.monotonic() - self._heard > QUIET_SECONDS and not self.settled.is_set():
-                        await self._judge(record, spool, life)
-                        self.settled.set()
-                    if self._changed.is_set():
-                        self._changed.clear()
-                        if not self._here or self.state.current != life:
-                            await asyncio.wait({reading}, timeout=LAST_WORDS_SECONDS)
-                            break
+                given_back = await self._watch(reading, slot, life, record, spool)
             finally:
-                asked.cancel()
-                given_back = asked.done() and not reading.done()
                 reading.cancel()
                 await asyncio.wait({reading})
         if given_back or reading.cancelled():
             return 0.0
-        heard = self._heard
         error = reading.exception()
-        if isinstance(error, Unreachable) and heard and time.monotonic() - heard >= SILENCE_SECONDS - 1:
+        if isinstance(error, Unreachable) and time.monotonic() - self._heard >= SILENCE_SECONDS - 1:
             return 0.0  # nothing was wrong but that nothing came
         if error is not None:
             raise error
@@ -275,6 +260,31 @@ class ContainerLog:
             return 0.0
         delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
         return delay
+
+    async def _watch(
+        self, reading: asyncio.Task[None], slot: Slot, life: Life, record: SpoolRecord, spool: Spool
+    ) -> bool:
+        """Wait until a stream has ended or should; returns whether its turn is over."""
+        news = asyncio.create_task(self._changed.wait())
+        turn_over = asyncio.create_task(slot.asked_back.wait())
+        try:
+            while True:
+                timeout = None if self.settled.is_set() else QUIET_SECONDS
+                await asyncio.wait({reading, news, turn_over}, timeout=timeout, return_when="FIRST_COMPLETED")
+                if reading.done() or turn_over.done():
+                    return not reading.done()
+                if time.monotonic() - self._heard > QUIET_SECONDS and not self.settled.is_set():
+                    await self._judge(record, spool, life)
+                    self.settled.set()
+                if news.done():
+                    self._changed.clear()
+                    if not self._here or self.state.current != life:
+                        await asyncio.wait({reading}, timeout=LAST_WORDS_SECONDS)
+                        return False
+                    news = asyncio.create_task(self._changed.wait())
+        finally:
+            news.cancel()
+            turn_over.cancel()
 
     async def _open(self, record: SpoolRecord) -> Spool:
         await self._hold()
