@@ -39,6 +39,16 @@ class Happening:
     count: int
 
 
+def uid_of(event: Json) -> str:
+    """Return the uid of the object that an event is about; empty without one."""
+    return text(event, "involvedObject", "uid") or text(event, "regarding", "uid") or ""
+
+
+def kind_of(event: Json) -> str:
+    """Return the kind of the object that an event is about; empty without one."""
+    return text(event, "involvedObject", "kind") or text(event, "regarding", "kind") or ""
+
+
 def read(event: Json) -> Happening:
     """Read a ``v1`` or an ``events.k8s.io/v1`` Event.
 

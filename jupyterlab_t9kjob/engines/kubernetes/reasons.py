@@ -23,7 +23,7 @@ from ...core.spec import JobSpec
 from ...core.wording import duration
 from .attempts import Life
 from .endings import Ending, ending_of, first_failure, lost
-from .events import Happening, newest_first
+from .events import Happening, kind_of, newest_first, read, uid_of
 from .fields import moment, text, whole
 from .kinds import Place, State
 from .marks import marked
@@ -118,20 +118,20 @@ def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason 
     now
         Seconds since the epoch: a long wait counts up.
     """
-    happenings = newest_first(events)
     if place.pod is None:
-        return of_pods([one for one in happenings if one.kind != "Pod"], place, now=now)
-    return _of_pod(place, [one for one in happenings if one.uid == place.pod_uid], now)
+        return of_pods(newest_first(event for event in events if kind_of(event) != "Pod"), place, now=now)
+    return _of_pod(place, [event for event in events if uid_of(event) == place.pod_uid], now)
 
 
-def _of_pod(place: Place, happenings: Sequence[Happening], now: float) -> Reason | None:
+def _of_pod(place: Place, events: Sequence[Json], now: float) -> Reason | None:
     going = lost(place)
     if going is not None:
         held = "The cluster keeps its pod until the node is back, or taken out."
         hint = held if going.code == "NodeLost" else going.hint
         return made(going.code, f"Its pod {going.words}", hint, verbatim=going.verbatim)
-    reason, ending = waiting(place, happenings, now=now), ending_of(place)
-    if reason is not None or ending is None:
+    reason = waiting(place, events, now=now)
+    ending = ending_of(place) if reason is None else None
+    if ending is None:
         return reason
     words = ending.words[0].upper() + ending.words[1:]
     if not has_ended(place.pod):
@@ -153,14 +153,9 @@ class _Job:
     user: str | None
 
     @cached_property
-    def happenings(self) -> list[Happening]:
-        """What happened, newest first."""
-        return newest_first(self.events)
-
-    @cached_property
     def own(self) -> list[Happening]:
-        """What happened to the job itself."""
-        return [one for one in self.happenings if one.kind != "Pod"]
+        """What happened to the job itself, newest first."""
+        return newest_first(event for event in self.events if kind_of(event) != "Pod")
 
     # -- it is paused or over ------------------------------------------------------------------------------------------
 
@@ -182,7 +177,7 @@ class _Job:
             return self._in_queue(queue)
         again = "Resume starts it from the beginning, as its next attempt."
         mark = marked(self.manifest, PAUSED)
-        over = next((one for one in self.happenings if one.reason == _OVER_TIME), None)
+        over = next((one for one in self.own if one.reason == _OVER_TIME), None)
         if over is not None and (mark is None or mark.at is None or mark.at < over.last):
             sentence = "Paused by the platform: it ran longer than its queue allows"
             return made("PausedByPlatform", sentence, again, verbatim=over.message)
@@ -194,7 +189,7 @@ class _Job:
 
     def _in_queue(self, queue: str) -> Reason:
         """Say that Kueue has not let the job in, or has taken it out: it is Kueue that suspends and resumes it."""
-        said = next((one for one in self.happenings if one.reason in ("Stopped", "Suspended", "Preempted")), None)
+        said = next((one for one in self.own if one.reason in ("Stopped", "Suspended", "Preempted")), None)
         sentence = f"Waits in queue {named(queue)} for Kueue to let it in"
         hint = "It starts when its queue has room for the whole job."
         return made("InQueue", sentence, hint, verbatim=said.message if said else None)
@@ -333,9 +328,9 @@ class _Job:
 
     def _waits(self) -> Iterator[tuple[Place, Reason]]:
         """Yield the replicas that do not run, each with the reason."""
-        of_pod: dict[str, list[Happening]] = {}
-        for one in self.happenings:
-            of_pod.setdefault(one.uid, []).append(one)
+        of_pod: dict[str, list[Json]] = {}
+        for event in self.events:
+            of_pod.setdefault(uid_of(event), []).append(event)
         for place in self.places:
             if place.pod is None:
                 reason = of_pods(self.own, place, now=self.now)
@@ -349,10 +344,12 @@ class _Job:
     def _made_room(self, reason: Reason) -> Reason:
         """Add that a pod of the job was preempted lately: that is why it waits again."""
         uids = {place.pod_uid for place in self.places}
-        gone = next((one for one in self.happenings if one.reason == "Preempted" and one.uid not in uids), None)
+        gone = next(
+            (event for event in self.events if event.get("reason") == "Preempted" and uid_of(event) not in uids), None
+        )
         if gone is None:
             return reason
-        hint = joined(f"Its pod {named(gone.name)} had to make room for a more important one.", reason.hint)
+        hint = joined(f"Its pod {named(read(gone).name)} had to make room for a more important one.", reason.hint)
         return reason.model_copy(update={"hint": hint})
 
 

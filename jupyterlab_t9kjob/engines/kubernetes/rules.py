@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from ...core.quantity import amount
 from .sentences import listed, named
 
 
@@ -175,4 +176,10 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Rule]], ...
 def _amounts(text: str) -> dict[str, str]:
     """Read ``requests.cpu=4,requests.memory=8Gi``."""
     pairs = (item.partition("=") for item in text.split(",")[:50])
-    return {name: named(value) for name, sign, value in pairs if sign}
+    return {name: named(_number(name, value)) for name, sign, value in pairs if sign}
+
+
+def _number(resource: str, quantity: str) -> str:
+    """Return how many of a device there are as a number: the API server writes 9000 as 9k."""
+    number = amount(quantity) if resource.rpartition(".")[2] not in ("cpu", "memory", "ephemeral-storage") else None
+    return quantity if number is None or number != int(number) or number > 2**53 else str(int(number))

@@ -243,15 +243,15 @@ def _asked(pod: Json, resource: str) -> str | None:
         quantity = value(requests, resource)
         if quantity is not None and isinstance(quantity, str | int):
             asked.append(str(quantity))
-    if len(asked) <= 1:
-        return asked[0] if asked else None
     amounts = [amount(quantity) for quantity in asked]
     total = sum(one for one in amounts if one is not None)
-    if None in amounts or total > 2**53:
+    if not asked or None in amounts or total > 2**53:
         return None
-    if resource in ("memory", "ephemeral-storage"):
-        return f"{total / 2**30:.4g}Gi"
-    return f"{total:.4g}"
+    if resource not in _THINGS:
+        return str(int(total))  # devices are counted, and the API server writes 9000 as 9k
+    if len(asked) == 1:
+        return asked[0]
+    return f"{total / 2**30:.4g}Gi" if resource != "cpu" else f"{total:.4g}"
 
 
 def _selector(pod: Json) -> str:

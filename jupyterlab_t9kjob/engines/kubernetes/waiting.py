@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from ...core.job import Reason
 from ...core.manifests.names import KUEUE_QUEUE
 from .endings import how_ended, node_of, started_badly
-from .events import Happening
+from .events import Happening, newest_first
 from .fields import moment, part, parts, text, whole
 from .images import no_image
 from .kinds import Place, conditions, holds
@@ -33,21 +34,21 @@ _MASTER_WAIT: Final = "init-pytorch"
 """The operator's own init container, which waits until the master's name can be resolved (kube-engines.md §2.2)."""
 
 
-def waiting(place: Place, happenings: Sequence[Happening], *, now: float) -> Reason | None:
+def waiting(place: Place, events: Sequence[Json], *, now: float) -> Reason | None:
     """Return why a replica's pod does not run yet, or not any more; None if it runs, or has ended.
 
     Parameters
     ----------
     place
         The replica.
-    happenings
-        What happened to its pod, newest first.
+    events
+        The cluster's events of its pod, in any order.
     now
         Seconds since the epoch: a long wait counts up.
     """
     if has_ended(place.pod):
         return None
-    return _Pod(place, part(place.pod), happenings, now).reason()
+    return _Pod(place, part(place.pod), events, now).reason()
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,13 @@ class _Pod:
 
     place: Place
     pod: Json
-    happenings: Sequence[Happening]
+    events: Sequence[Json]
     now: float
+
+    @cached_property
+    def happenings(self) -> list[Happening]:
+        """What happened to it, newest first."""
+        return newest_first(self.events)
 
     @property
     def placed(self) -> Json:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.job import Reason
@@ -303,6 +303,13 @@ def test_reports_of_the_scheduler(report: str) -> None:
     assert f"; {REPORTS[report]} · waiting" in job.reason().sentence
 
 
+def test_devices_are_counted_in_numbers() -> None:
+    """The API server writes 9000 as 9k."""
+    job = situation("gpu-9")
+    job.pods[0]["spec"]["containers"][0]["resources"] = {"requests": {"nvidia.com/gpu": "9k"}}
+    assert job.reason().sentence.startswith("Needs 9000 nvidia.com/gpu; ")
+
+
 def test_a_report_of_another_scheduler_is_passed_on() -> None:
     job = situation("gpu-9")
     pod = job.pods[0]
@@ -358,6 +365,7 @@ def assert_fit_to_show(reason: Reason | None) -> None:
         assert not [char for char in text if unicodedata.category(char)[0] == "C" and char not in allowed], text
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
     """One part of a real job, pod or event is replaced by anything."""
@@ -373,6 +381,7 @@ def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
         assert not [char for char in event.message if unicodedata.category(char)[0] == "C" and char != "\n"]
 
 
+@settings(deadline=None)
 @given(JSON, JSON, st.lists(JSON.filter(lambda one: isinstance(one, dict)), max_size=3), st.text(max_size=3000))
 def test_no_status_is_too_odd(status: Any, spec: Any, events: list[Any], words: str) -> None:
     pod = {"metadata": {"name": "x-worker-0", "uid": "u"}, "spec": spec, "status": status}
@@ -383,6 +392,7 @@ def test_no_status_is_too_odd(status: Any, spec: Any, events: list[Any], words: 
     assert_fit_to_show(place_reason(place, events, now=1e9))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=4000) | st.from_regex(r"0/\d+ nodes are available: (\d+ [a-zA-Z(){}:, ]+, ){0,5}.*"))
 def test_no_words_are_too_odd(words: str) -> None:
     job = situation("t9k-exit")

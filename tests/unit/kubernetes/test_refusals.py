@@ -6,7 +6,7 @@ import unicodedata
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.errors import (
@@ -298,6 +298,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.integers(300, 599), st.data())
 def test_no_answer_is_too_odd(status: int, data: st.DataObject) -> None:
     recorded = REFUSALS[data.draw(st.sampled_from(sorted(REFUSALS)))]
