@@ -172,6 +172,20 @@ class Kube:
         events = [event["message"] for event in self.list("events")]
         raise AssertionError(f"{kind} {name}{labels}: not as wanted after {seconds} s: {told}; events: {events}")
 
+    def rows(self, kind: str, seconds: float = 180) -> Iterator[tuple[list[Any], Object]]:
+        """Watch a kind as kubectl prints it: yield the columns and the object, as it is and at every change."""
+        end = time.monotonic() + seconds
+        table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+        while (left := end - time.monotonic()) > 0:
+            query = {"watch": "1", "includeObject": "Object", "timeoutSeconds": str(int(left) + 1)}
+            try:
+                with self._client.stream("GET", self.path(kind), params=query, headers=table, timeout=90) as answer:
+                    for line in answer.iter_lines():
+                        for row in json.loads(line)["object"].get("rows", []):
+                            yield row["cells"], row["object"]
+            except httpx.TransportError:
+                time.sleep(0.5)
+
     def _changes(self, kind: str, query: Object, version: str, end: float) -> Iterator[tuple[bool, Object]]:
         left = min(60, max(1, int(end - time.monotonic())))
         options = {**query, "watch": "1", "resourceVersion": version, "timeoutSeconds": str(left)}
