@@ -17,6 +17,7 @@ from ..core.manifests import (
     ManifestError,
     Pasted,
     cross,
+    leaks,
     not_in_spec,
     read_job,
     to_yaml,
@@ -69,7 +70,8 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
         hint = "Choose the other engine, or let the form take it over."
         raise ManifestError(message, reason="WrongKind", field="/manifest/kind", hint=hint)
     edited = Edited(manifest=pasted.manifest or {}, text=request.manifest)
-    return Submission(pasted.spec, pasted.namespace or request.namespace, edited, tuple(pasted.notes))
+    notes = (*pasted.notes, *leaks(pasted.spec))
+    return Submission(pasted.spec, pasted.namespace or request.namespace, edited, notes)
 
 
 async def read(text: str, jobs: JobService) -> tuple[Pasted, Dialect]:

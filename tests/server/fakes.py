@@ -242,7 +242,9 @@ class FakeCluster(FakeEngine):
         if dry_run and self.refusal is not None:
             raise self.refusal
         text = edited.text if edited else to_yaml(render(spec, self.name, dialect=self.spelling))
-        return Preview(command="torchrun", summary="1 node", manifest=text, checks=problems(spec, self.name))
+        return Preview(
+            command="torchrun", summary="1 node", manifest=text, checks=[] if edited else problems(spec, self.name)
+        )
 
     async def create(
         self,

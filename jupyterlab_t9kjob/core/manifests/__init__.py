@@ -40,6 +40,7 @@ from .convert import not_in_spec, parse, render
 from .crossing import cross
 from .dialect import CURRENT, OLDER, Dialect, translate
 from .entrypoints import rank_logs
+from .leaks import leaks
 from .mergepatch import vanished
 from .model import Context, Kind, ManifestError, Parsed
 from .pasted import Pasted, read_job
@@ -57,6 +58,7 @@ __all__ = [
     "Parsed",
     "Pasted",
     "cross",
+    "leaks",
     "not_in_spec",
     "parse",
     "problems",
