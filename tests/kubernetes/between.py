@@ -1,0 +1,85 @@
+"""A proxy between the engines and a real cluster that does to single requests what networks and old servers do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+from tests.kubernetes.controller.api import connect
+from tests.kubernetes.fakeapi import Call, FakeApi, Request, write_kubeconfig
+from tests.kubernetes.harness import Kube
+
+Forward = Callable[[Call], Awaitable[None]]
+HOP_BY_HOP = {"host", "content-length", "transfer-encoding", "connection", "accept-encoding", "authorization"}
+
+
+@dataclass
+class Between(FakeApi):
+    """Hands on what comes, as the cluster's admin, but for what `rule` does otherwise.
+
+    Attributes
+    ----------
+    kube
+        The cluster, and the namespace of its kubeconfig.
+    rule
+        Called with each request; returns what is done with it, None to hand it on.
+    """
+
+    kube: Kube | None = None
+    rule: Callable[[Request], Callable[[Between, Call], Awaitable[None]] | None] = field(default=lambda request: None)
+
+    async def start(self) -> None:
+        assert self.kube is not None
+        self._upstream = httpx.AsyncClient(**connect(str(self.kube.kubeconfig), "between"), timeout=None)
+        await super().start()
+
+    async def stop(self) -> None:
+        await super().stop()
+        await self._upstream.aclose()
+
+    def kubeconfig(self, folder: Path) -> Path:
+        assert self.kube is not None
+        path = folder / "between"
+        return write_kubeconfig(path, {"server": self.url}, name="between", namespace=self.kube.namespace)
+
+    async def _handle(self, call: Call) -> None:
+        act = self.rule(call.request)
+        await (act(self, call) if act is not None else self.forward(call))
+
+    async def forward(self, call: Call, **changed: str | None) -> None:
+        """Hand a request on, and its answer back as it comes; `changed` are parameters of the query."""
+        async with self._send(call.request, changed) as answer:
+            kind = answer.headers.get("content-type", "application/json")
+            if (
+                call.request.kind == "watch"
+                or call.request.query.get("watch") == "true"
+                or "follow" in call.request.query
+            ):
+                await call.begin(Content_Type=kind)
+                async for chunk in answer.aiter_bytes():
+                    await call.chunk(chunk)
+                await call.end()
+            else:
+                await call.answer(answer.status_code, await answer.aread(), Content_Type=kind)
+
+    async def lose(self, call: Call) -> None:
+        """Hand a request on, and cut the connection in place of the answer."""
+        async with self._send(call.request, {}) as answer:
+            await answer.aread()
+        call.cut()
+
+    def _send(self, request: Request, changed: dict[str, Any]) -> Any:
+        query = {key: value for key, value in {**request.query, **changed}.items() if value is not None}
+        headers = {key: value for key, value in request.headers.items() if key not in HOP_BY_HOP}
+        path = f"{request.path}?{urlencode(query)}" if query else request.path
+        return self._upstream.stream(request.method, path, content=request.body, headers=headers)
+
+
+async def not_there(_between: Between, call: Call) -> None:
+    """Answer as an API server does that does not know a group."""
+    await call.answer(404, "404 page not found\n", Content_Type="text/plain")

@@ -1,0 +1,171 @@
+"""What an account may do, what a cluster has, and what is said of both while they change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from jupyterlab_t9kjob.core.engine import EngineInfo
+from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
+from tests.kubernetes.between import Between, not_there
+from tests.kubernetes.engines import WAIT, Bench, serving
+from tests.kubernetes.harness import Kube
+
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+
+GROUP = "kubeflow.org"
+LOOK = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["list", "watch", "get"]}
+CREATE = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["create"]}
+CHANGE = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["patch", "delete"]}
+PODS = {"apiGroups": [""], "resources": ["pods", "events"], "verbs": ["list", "watch", "get"]}
+
+
+class Account:
+    """A ServiceAccount and its Role."""
+
+    def __init__(self, kube: Kube, name: str, folder: Path) -> None:
+        self._kube, self._name = kube, name
+        kube.create("serviceaccounts", {"metadata": {"name": name}})
+        kube.create("roles", {"metadata": {"name": name}, "rules": []})
+        subject = {"kind": "ServiceAccount", "name": name, "namespace": kube.namespace}
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
+        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+        token = kube.ask("POST", kube.path("serviceaccounts", name, "token"), asked)["status"]["token"]
+        config = yaml.safe_load(kube.kubeconfig.read_text())
+        config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+        self.kubeconfig = folder / name
+        self.kubeconfig.write_text(yaml.safe_dump(config))
+
+    async def may(self, *rules: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})
+
+
+async def until_info(bench: Bench, engine: str, reached: Callable[[EngineInfo], Any]) -> EngineInfo:
+    """Wait for what an engine says of itself; the cluster tells when that changes."""
+    changed = asyncio.Event()
+    end = bench.cluster.listen(changed.set)
+    bench.engines[engine].listen(lambda *_: changed.set())
+
+    async def wait() -> EngineInfo:
+        while True:
+            changed.clear()
+            info = await bench.engines[engine].info()
+            if reached(info):
+                return info
+            await changed.wait()
+
+    try:
+        return await asyncio.wait_for(wait(), WAIT)
+    finally:
+        end()
+
+
+async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Kube, image: str, tmp_path: Path) -> None:
+    account = await asyncio.to_thread(Account, kube, "little", tmp_path)
+    await account.may(LOOK)
+    async with serving(kube, image, tmp_path / "admin") as admin:
+        job = await admin.submit("kubeflow", admin.spec("sleep 1000"))
+        await admin.until_phase(job, "Running")
+        async with serving(kube, image, tmp_path / "little", kubeconfig=account.kubeconfig) as bench:
+            engine = bench.engines["kubeflow"]
+            info = await engine.info()
+            assert info.available
+            assert info.namespaces == [kube.namespace]
+            assert info.cluster is not None
+            rights = info.cluster.rights
+            for name in ("create_jobs", "change_jobs", "delete_jobs", "list_pods", "read_logs", "list_events"):
+                assert not rights[name].supported, name
+                assert kube.namespace in (rights[name].reason or "")
+            # without pods and events jobs are still listed and read
+            seen = await bench.until(job, lambda found: found.phase == "Running")
+            assert seen.actions == []
+            assert (await engine.replicas(job.uid))[0].pod is None
+            with pytest.raises(Conflict) as refused:
+                await engine.act(job.uid, "delete")
+            assert refused.value.reason == "Forbidden"
+            with pytest.raises(NotAllowed):
+                await bench.submit("kubeflow", bench.spec("true"))
+            # somebody grants more
+            await account.may(LOOK, CREATE, CHANGE, PODS)
+            await engine.refresh()
+            rights = (await engine.info()).cluster.rights
+            assert all(rights[name].supported for name in ("create_jobs", "delete_jobs", "list_pods", "list_events"))
+            await bench.until(job, lambda found: found.replicas_running == 1 and "delete" in found.actions)
+            # and takes it away again: what was thought to be allowed is refused, and then known
+            await account.may(LOOK)
+            with pytest.raises(NotAllowed):
+                await bench.submit("kubeflow", bench.spec("true"))
+            await until_info(bench, "kubeflow", lambda info: not info.cluster.rights["create_jobs"].supported)
+        await admin.engines["kubeflow"].act(job.uid, "delete")
+
+
+async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path) -> None:
+    missing = True
+
+    def rule(request: Any) -> Any:
+        return not_there if missing and request.path.startswith(f"/apis/{GROUP}") else None
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        engine = bench.engines["kubeflow"]
+        info = await engine.info()
+        assert not info.available
+        assert info.reason == "This cluster has no PyTorchJob (kubeflow.org/v1)."
+        assert (await bench.engines["t9k"].info()).available
+        missing = False
+        await engine.refresh()
+        assert (await engine.info()).available
+        job = await bench.ended(await bench.submit("kubeflow", bench.spec("true")))
+        missing = True
+        await engine.refresh()
+        assert not (await engine.info()).available
+        gone = await engine.job(job.uid)
+        assert gone.deleted
+        assert gone.phase == "Succeeded"
+        missing = False
+        await engine.refresh()
+        await bench.until(job, lambda seen: not seen.deleted)
+
+
+async def test_an_interruption_is_said_and_over(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with (
+        Between(kube=kube) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        engine = bench.engines["t9k"]
+        job = await bench.submit("t9k", bench.spec("sleep 1000"))
+        await bench.until_phase(job, "Running")
+        await between.stop()
+        info = await until_info(bench, "t9k", lambda info: info.cluster.stale_since is not None)
+        assert info.available
+        assert info.cluster is not None
+        assert "can't be reached" in (info.cluster.stale_reason or "")
+        assert (await engine.job(job.uid)).phase == "Running"
+        await asyncio.to_thread(kube.delete, "pytorchtrainingjobs", job.name)
+        await between.start()
+        await engine.refresh()
+        await bench.until(job, lambda seen: seen.deleted)
+        await until_info(bench, "t9k", lambda info: info.cluster.stale_since is None)
+
+
+async def test_the_page_says_why_there_is_no_cluster(kube: Kube, image: str, tmp_path: Path) -> None:
+    nowhere = tmp_path / "no-such-kubeconfig"
+    async with serving(kube, image, tmp_path, kubeconfig=nowhere) as bench:
+        for engine in bench.engines.values():
+            info = await engine.info()
+            assert not info.available
+            assert "no kubeconfig" in (info.reason or "")
+            assert info.cluster is None
+        with contextlib.suppress(FileExistsError):
+            nowhere.write_bytes(kube.kubeconfig.read_bytes())
+        await bench.engines["t9k"].refresh()
+        assert (await bench.engines["t9k"].info()).available
