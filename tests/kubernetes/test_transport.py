@@ -219,6 +219,7 @@ async def test_a_list_comes_in_pages(server: FakeApi, api: KubeApi) -> None:
     items, version = await api.list(PODS, {"labelSelector": "a=b"})
     assert [item["metadata"]["name"] for item in items] == list(server.objects)
     assert version == "1"
+    assert not any("managedFields" in item["metadata"] for item in items)
     assert [request.query.get("continue") for request in server.requests] == [None, *map(str, range(100, 1234, 100))]
     assert {request.query["labelSelector"] for request in server.requests} == {"a=b"}
 
@@ -241,7 +242,7 @@ async def test_a_list_whose_next_page_has_expired_is_read_at_once(server: FakeAp
     ]
 
 
-@pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": {}, "items": 3}])
+@pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": {}, "items": 3}, {"metadata": {}, "items": [3]}])
 async def test_a_list_that_is_none(body: dict[str, Any], server: FakeApi, api: KubeApi) -> None:
     server.faults.append(("list", lambda call: call.answer(200, body)))
     with pytest.raises(Unreachable, match="not a Kubernetes API"):

@@ -35,7 +35,8 @@ class Follower:
         self.news.set()
 
     def _state_changed(self) -> None:
-        self.states.append(self.collection.stale_since)
+        if self.collection.stale_since != (self.states[-1] if self.states else None):
+            self.states.append(self.collection.stale_since)
         self.news.set()
 
     @property
@@ -88,6 +89,7 @@ async def stands(server: FakeApi, follower: Follower) -> None:
 async def test_a_list_and_its_changes(server: FakeApi, follower: Follower) -> None:
     await stands(server, follower)
     assert follower.changes == [(None, "a"), (None, "b")]
+    assert follower.collection.complete
     await server.put("c")
     await server.put("a", labels={"x": "y"})
     await server.remove("b")
@@ -312,9 +314,11 @@ async def test_a_right_that_comes_later(server: FakeApi, follower: Follower, mon
     error = follower.collection.error
     assert isinstance(error, ApiError)
     assert error.message == "may not list pods"
+    assert not follower.collection.complete
     assert follower.collection.objects == {}
     follower.collection.retry()
     await follower.has("a", "b")
+    await follower.until(lambda: follower.collection.complete)
 
 
 async def test_who_asks_again_while_it_is_tried_is_not_forgotten(
@@ -348,6 +352,7 @@ async def test_a_server_that_restarts(server: FakeApi, follower: Follower) -> No
     await server.stop()
     await follower.until(lambda: isinstance(follower.collection.error, Unreachable))
     assert "Connection refused" in str(follower.collection.error)
+    assert not follower.collection.complete
     assert follower.names == ["a", "b"]
     await server.put("c")
     await server.remove("a")

@@ -16,7 +16,7 @@ from .errors import ApiError, Unreachable
 from .lines import lines
 from .pool import Pools, words_of
 
-__all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines"]
+__all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines", "without_managed_fields"]
 
 Json = dict[str, Any]
 Params = Mapping[str, str | int | bool | None]
@@ -87,7 +87,7 @@ class KubeApi:
         return await self._json("DELETE", path, None, body)
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection and its resource version.
+        """Return all objects of a collection, without `managedFields`, and its resource version.
 
         They are asked for in parts; where the collection changes too fast for that (410), all at once.
         """
@@ -101,9 +101,9 @@ class KubeApi:
                     raise
                 items, page = [], await self.get(path, params)
             metadata, found = page.get("metadata"), page.get("items") or []
-            if not isinstance(metadata, dict) or not isinstance(found, list):
+            if not isinstance(metadata, dict) or not isinstance(found, list) or not all(map(_is_object, found)):
                 raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
-            items += found
+            items += map(without_managed_fields, found)
             following = metadata.get("continue") or None
             if following is None:
                 return items, str(metadata.get("resourceVersion") or "")
@@ -226,6 +226,12 @@ class KubeApi:
             await asyncio.sleep(after)
 
 
+def without_managed_fields(item: Json) -> Json:
+    """Return an object without what nobody looks at, and what is half of it."""
+    item["metadata"].pop("managedFields", None)
+    return item
+
+
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
     async for line in lines(chunks, LARGEST_EVENT):
         event: Json = json.loads(line)
@@ -234,6 +240,10 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
             code = status.get("code") if isinstance(status, dict) else None
             raise ApiError(code if isinstance(code, int) else 500, status if isinstance(status, dict) else {})
         yield event
+
+
+def _is_object(item: Any) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("metadata"), dict)
 
 
 async def _refusal(response: httpx.Response) -> ApiError:

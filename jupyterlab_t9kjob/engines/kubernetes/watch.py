@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import anyio
 
-from .transport import ApiError, Json, KubeApi, Params, Unreachable
+from .transport import ApiError, Json, KubeApi, Params, Unreachable, without_managed_fields
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class Collection:
     Attributes
     ----------
     objects
-        By uid, as they were last seen, without `managedFields`: nobody looks at them, and they are half of an object.
+        By uid, as they were last seen, without `managedFields`.
     stale_since
         Seconds since the epoch since when changes may have been missed, which is when the cluster was last heard of;
         None while the watch stands.
@@ -186,8 +186,7 @@ class Collection:
         if item is None:
             self.objects.pop(uid, None)
         else:
-            item["metadata"].pop("managedFields", None)
-            self.objects[uid] = item
+            self.objects[uid] = without_managed_fields(item)
             if before is not None and before["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
                 return
         if before is None and item is None:
