@@ -141,10 +141,11 @@ async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow:
 
 
 async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow: None) -> None:
-    await asyncio.to_thread(pytorchjob, kube, "late", image, 0, activeDeadlineSeconds=5)
+    await asyncio.to_thread(pytorchjob, kube, "late", image, 0, activeDeadlineSeconds=20)
     async with Following(Kubeflow(), kube.namespace, "late") as seen:
-        await seen.until(lambda state: state.phase == "Running")
+        await seen.until(lambda state: state.started_at is not None)
         due = seen.kind.remind_at(seen.job)
+        assert due is not None
         await asyncio.sleep(due - time.time())
         note = {"metadata": {"annotations": {REMINDED: str(due)}}}
         await asyncio.to_thread(kube.patch, "pytorchjobs", "late", note)
