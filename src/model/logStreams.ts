@@ -8,13 +8,19 @@ export interface ILogFilter {
   readonly hidden: readonly string[];
   /** Whether the launcher's own words are shown. */
   readonly launcher: boolean;
+  /**
+   * Whether pods are shown by what they print where their ranks have files of their own. It is the
+   * same once more, with the launcher's words: so never both.
+   */
+  readonly container: boolean;
 }
 
-/** Everything but the launcher, which is folded by default. */
+/** Everything but the launcher, which is folded by default, and nothing twice. */
 export const SHOW_ALL: ILogFilter = {
   attempt: null,
   hidden: [],
-  launcher: false
+  launcher: false,
+  container: false
 };
 
 /** A rank (or a container) as the filter and the gutter know it, over all attempts. */
@@ -29,9 +35,12 @@ export interface ILogSource {
 
 /** What names a stream's source over all attempts. */
 export function sourceKey(stream: LogStream): string {
-  return stream.source === 'rank'
-    ? `${stream.replica}/${stream.local_rank}`
-    : stream.replica;
+  if (stream.source === 'rank') {
+    return `${stream.replica}/${stream.local_rank}`;
+  }
+  return stream.container === null
+    ? stream.replica
+    : `${stream.replica}/${stream.container}`;
 }
 
 /** A stream's rank in short; the launcher has none. */
@@ -39,8 +48,10 @@ export function sourceLabel(stream: LogStream): string {
   if (stream.source === 'launcher') {
     return '';
   }
-  if (stream.source === 'container') {
-    return stream.replica;
+  if (stream.source !== 'rank') {
+    return stream.container === null
+      ? stream.replica
+      : `${stream.replica} ${stream.container}`;
   }
   return stream.rank === null
     ? `${stream.replica}:${stream.local_rank}`
@@ -49,7 +60,9 @@ export function sourceLabel(stream: LogStream): string {
 
 /** The same where there is room for two or three digits: without the replica's type. */
 export function gutterLabel(stream: LogStream): string {
-  return sourceLabel(stream).replace(/^.*-/, '');
+  return (
+    stream.container === null ? sourceLabel(stream) : stream.replica
+  ).replace(/^.*-/, '');
 }
 
 /**
@@ -76,10 +89,12 @@ export function offsetAfter(
 /** The ranks (or containers) that a job's streams come from, in the order of their ranks. */
 export function logSources(streams: readonly LogStream[]): ILogSource[] {
   const newest = new Map<string, LogStream>();
+  const repeats = repeatedByRanks(streams);
   for (const stream of streams) {
     const known = newest.get(sourceKey(stream));
     if (
       stream.source !== 'launcher' &&
+      !repeats.has(stream) &&
       (!known || stream.attempt >= known.attempt)
     ) {
       newest.set(sourceKey(stream), stream);
@@ -102,27 +117,67 @@ export function logAttempts(streams: readonly LogStream[]): number[] {
   );
 }
 
+/** The streams of pods whose ranks have files of their own, so that these have the same once more. */
+export function repeatedByRanks(
+  streams: readonly LogStream[]
+): ReadonlySet<LogStream> {
+  const attempts = new Set(
+    streams
+      .filter(({ source }) => source === 'rank')
+      .map(({ replica, attempt }) => `${replica} ${attempt}`)
+  );
+  return new Set(
+    streams.filter(
+      ({ source, container, replica, attempt }) =>
+        source === 'container' &&
+        container === null &&
+        attempts.has(`${replica} ${attempt}`)
+    )
+  );
+}
+
 /** The streams that a filter lets through. */
 export function chosenStreams(
   streams: readonly LogStream[],
   filter: ILogFilter
 ): LogStream[] {
   const hidden = new Set(filter.hidden);
+  const repeats = repeatedByRanks(streams);
+  const instead = new Set(
+    filter.container
+      ? [...repeats].map(({ replica, attempt }) => `${replica} ${attempt}`)
+      : []
+  );
+  const lets = (stream: LogStream): boolean => {
+    if (repeats.has(stream)) {
+      return filter.container;
+    }
+    const fromFile = stream.source === 'rank' || stream.source === 'launcher';
+    if (fromFile && instead.has(`${stream.replica} ${stream.attempt}`)) {
+      return false;
+    }
+    return stream.source === 'launcher'
+      ? filter.launcher
+      : !hidden.has(sourceKey(stream));
+  };
   return streams.filter(
     stream =>
       (filter.attempt === null || stream.attempt === filter.attempt) &&
-      (stream.source === 'launcher'
-        ? filter.launcher
-        : !hidden.has(sourceKey(stream)))
+      lets(stream)
   );
 }
 
 /** The filter that shows a stream besides what it showed before. */
-export function showStream(filter: ILogFilter, stream: LogStream): ILogFilter {
+export function showStream(
+  filter: ILogFilter,
+  stream: LogStream,
+  streams: readonly LogStream[]
+): ILogFilter {
   return {
     attempt: filter.attempt === stream.attempt ? stream.attempt : null,
     hidden: filter.hidden.filter(key => key !== sourceKey(stream)),
-    launcher: filter.launcher || stream.source === 'launcher'
+    launcher: filter.launcher || stream.source === 'launcher',
+    container: repeatedByRanks(streams).has(stream)
   };
 }
 
@@ -163,7 +218,7 @@ export class LogChoice {
   show(id: string): void {
     const stream = this._streams?.find(item => item.id === id);
     if (stream && !this._chosen.includes(stream)) {
-      this.filter = showStream(this._filter, stream);
+      this.filter = showStream(this._filter, stream, this._streams ?? []);
     }
   }
 

@@ -1,8 +1,13 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
+import { notesOf } from '../../model/logNotes';
 import { LogModel } from '../../model/logs';
 import { LinkButton } from '../Buttons';
+import { noteText } from './LogNote';
+
+/** With more pods than this that wait, the others are counted. */
+const MOST_NOTES = 8;
 
 interface ILogEmptyProps {
   log: LogModel;
@@ -24,16 +29,31 @@ export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
       stream.size > 0 &&
       !log.chosen.some(chosen => chosen.id === stream.id)
   );
+  const notes = log.chosen.flatMap(notesOf);
   if (log.loading && log.chosen.length > 0) {
     return <p className="jp-t9k-LogEmpty">{trans.__('Loading the log…')}</p>;
   }
   return (
     <div className="jp-t9k-LogEmpty">
-      <p>
-        {hidden
-          ? trans.__('What the filter lets through has written nothing.')
-          : explain(job, trans)}
-      </p>
+      {!hidden && notes.length > 0 && (
+        <ul className="jp-t9k-LogEmpty-notes">
+          {notes.slice(0, MOST_NOTES).map((note, index) => (
+            <li key={index} data-kind={note.kind}>
+              {noteText({ note, several: streams.length > 1, trans })}
+            </li>
+          ))}
+          {notes.length > MOST_NOTES && (
+            <li>{trans.__('and %1 more', notes.length - MOST_NOTES)}</li>
+          )}
+        </ul>
+      )}
+      {(hidden || notes.length === 0) && (
+        <p>
+          {hidden
+            ? trans.__('What the filter lets through has written nothing.')
+            : explain(job, trans)}
+        </p>
+      )}
       {hidden && (
         <LinkButton onClick={props.showAll}>
           {trans.__('Show all ranks and attempts')}

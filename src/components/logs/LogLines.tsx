@@ -3,11 +3,13 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';
 import { attemptStarts, contentsPaths, IFileLink } from '../../model/logLines';
+import { ILogNote, logNotes } from '../../model/logNotes';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
 import { logSources, sourceKey } from '../../model/logStreams';
 import { useSignal } from '../hooks';
 import { AttemptDivider } from './AttemptDivider';
+import { LogNote } from './LogNote';
 import { ILogRowContext, LogRow } from './LogRow';
 import { PROBE, useMetrics } from './metrics';
 import { RemovedDivider } from './RemovedDivider';
@@ -72,6 +74,11 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
     () => attemptStarts(lines, streams, together),
     [lines, version, streams, together]
   );
+  const { atStart, atEnd } = log.window;
+  const notes = React.useMemo(
+    () => logNotes(lines, log.chosen, { atStart, atEnd }),
+    [lines, version, log.chosen, atStart, atEnd]
+  );
   const { working_dir, working_dir_path } = job;
   const context = React.useMemo<ILogRowContext>(
     () => ({
@@ -107,11 +114,17 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       : wrap
         ? Math.max(1, Math.ceil(line.text.length / columns)) * row
         : row;
+  const dividersAt = (index: number): number =>
+    Number(dividers.has(index)) +
+    (notes.before.get(index)?.length ?? 0) +
+    (notes.after.get(index)?.length ?? 0);
+  const note = (item: ILogNote, key: number): React.JSX.Element => (
+    <LogNote key={key} note={item} several={several} trans={trans} />
+  );
   scroller.scroll.viewHeight = view;
   const range = scroller.layout(
     (line, index) =>
-      (measured.get(line) ?? estimate(line)) +
-      (dividers.has(index) ? DIVIDER * row : 0)
+      (measured.get(line) ?? estimate(line)) + DIVIDER * row * dividersAt(index)
   );
 
   React.useLayoutEffect(() => {
@@ -201,6 +214,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
                     }
                   />
                 )}
+                {notes.before.get(index)?.map(note)}
                 {line.removed > 0 ? (
                   <RemovedDivider
                     line={line}
@@ -231,6 +245,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
                     updates={updates.open.get(line) ?? null}
                   />
                 )}
+                {notes.after.get(index)?.map(note)}
               </React.Fragment>
             );
           })}

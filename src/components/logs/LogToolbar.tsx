@@ -3,7 +3,11 @@ import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { clockIcon, errorIcon, wrapIcon } from '../../icons';
 import { LogModel } from '../../model/logs';
-import { logAttempts, logSources } from '../../model/logStreams';
+import {
+  logAttempts,
+  logSources,
+  repeatedByRanks
+} from '../../model/logStreams';
 import { IconButton } from '../Buttons';
 import { IMenuItem, openMenu } from '../menu';
 import { RankFilter } from './RankFilter';
@@ -62,6 +66,21 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         setHidden={hidden => log.setFilter({ ...filter, hidden })}
         trans={trans}
       />
+      {repeatedByRanks(streams).size > 0 && (
+        <button
+          type="button"
+          className="jp-t9k-LogToolbar-toggle"
+          aria-pressed={filter.container}
+          title={trans.__(
+            'Show what the pods print, torchrun’s own words included, instead of the ranks’ files'
+          )}
+          onClick={() =>
+            log.setFilter({ ...filter, container: !filter.container })
+          }
+        >
+          {trans.__('Pods')}
+        </button>
+      )}
       {streams.some(stream => stream.source === 'launcher') && (
         <button
           type="button"

@@ -118,7 +118,12 @@ describe('streams', () => {
 
   it('are filtered; the launcher is folded at first', () => {
     expect(chosenStreams(streams, SHOW_ALL)).toHaveLength(3);
-    const filter = { attempt: 1, hidden: ['worker-0/1'], launcher: true };
+    const filter = {
+      ...SHOW_ALL,
+      attempt: 1,
+      hidden: ['worker-0/1'],
+      launcher: true
+    };
     expect(chosenStreams(streams, filter).map(({ id }) => id)).toEqual([
       'worker-0.1.rank-0.out',
       'worker-0.1.launcher.out'
@@ -126,9 +131,9 @@ describe('streams', () => {
   });
 
   it('are shown when something in them is to be seen', () => {
-    const filter = { attempt: 2, hidden: ['worker-0/1'], launcher: false };
+    const filter = { ...SHOW_ALL, attempt: 2, hidden: ['worker-0/1'] };
     for (const stream of streams) {
-      const wider = showStream(filter, stream);
+      const wider = showStream(filter, stream, streams);
       expect(chosenStreams(streams, wider)).toContain(stream);
     }
   });

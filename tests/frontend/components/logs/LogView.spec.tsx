@@ -113,6 +113,51 @@ describe('LogView', () => {
     expect(container.textContent).toContain('3 lines, 4 B');
   });
 
+  it('says in its place what is missing, and at the end why nothing comes', async () => {
+    const stream = someStream(0, {
+      missing: [
+        {
+          sentence: 'Lines may be missing here.',
+          offset: 2,
+          since: 0,
+          until: 60
+        }
+      ],
+      waiting: 'The cluster can’t be reached.'
+    });
+    server.write(stream, ['a', 'z'], 0);
+    server.connect([stream]);
+    const container = await show();
+    const texts = [
+      ...container.querySelectorAll('.jp-t9k-LogRow-text, [role=separator]')
+    ].map(element => element.textContent);
+    expect(texts).toEqual([
+      'a',
+      expect.stringMatching(/ – .*: Lines may be missing here\.$/),
+      'z',
+      'The cluster can’t be reached.'
+    ]);
+  });
+
+  it('says where there are no lines why, for each that waits', async () => {
+    const waits = (replica: string): ReturnType<typeof someStream> =>
+      someStream(0, {
+        id: `${replica}.1.container.out`,
+        replica,
+        source: 'container',
+        local_rank: null,
+        rank: null,
+        waiting: 'Its pod has no node yet.'
+      });
+    server.connect([waits('worker-0'), waits('worker-1')]);
+    const container = await show();
+    const items = [...container.querySelectorAll('.jp-t9k-LogEmpty li')];
+    expect(items.map(item => item.textContent)).toEqual([
+      'worker-0 · Its pod has no node yet.',
+      'worker-1 · Its pod has no node yet.'
+    ]);
+  });
+
   it('offers what is too long to be shown as a whole', async () => {
     server.put(streams[0], 'x'.repeat(80), 0, { cut: true, size: 20_000_000 });
     server.put(streams[0], 'y'.repeat(80), 1, { cut: true, size: 20_000 });
