@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,31 @@ def test_a_name_that_is_taken_in_the_cluster(lab: Lab, kube: Kube, image: str) -
     second = lab.ask("POST", "jobs", body=body | {"request_id": "taken-0002"})
     assert (second.status, second.json["field"]) == (409, "/spec/name")
     kube.delete("pytorchjobs", "taken-1")
+
+
+def test_a_manifest_that_was_copied_from_a_cluster(lab: Lab, kube: Kube, image: str) -> None:
+    """Of the job that it was, nothing is left: neither its owner, without whom it would be collected, nor its end."""
+    spec = small(form(lab, "proj/train.py", "kubeflow")["spec"], image, name="copied-1", paused=True)
+    first = lab.ask("POST", "jobs", body={"engine": "kubeflow", "spec": spec, "request_id": "copied-0001"})
+    assert first.status == 201, first.body
+    there = kube.find("pytorchjobs", "copied-1")
+    assert there is not None
+    metadata = there["metadata"]
+    metadata["name"] = "copied-2"
+    metadata["ownerReferences"] = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": metadata["uid"]}]
+    metadata["annotations"]["jupyterlab-t9kjob/stopped"] = metadata["annotations"]["jupyterlab-t9kjob/paused"] = "x"
+    body = {"engine": "kubeflow", "manifest": json.dumps(there), "request_id": "copied-0002"}
+    second = lab.ask("POST", "jobs", body=body)
+    assert (second.status, second.json["name"]) == (201, "copied-2"), second.body
+    assert second.json["id"] != first.json["id"]
+    copy = kube.find("pytorchjobs", "copied-2")
+    assert copy is not None
+    assert "ownerReferences" not in copy["metadata"]
+    kept = copy["metadata"]["annotations"]
+    assert kept["jupyterlab-t9kjob/request-id"] == "copied-0002"
+    assert not kept.keys() & {"jupyterlab-t9kjob/stopped", "jupyterlab-t9kjob/paused"}
+    for name in ("copied-1", "copied-2"):
+        kube.delete("pytorchjobs", name)
 
 
 def test_a_pasted_manifest_is_accepted_as_it_is(lab: Lab, kube: Kube) -> None:

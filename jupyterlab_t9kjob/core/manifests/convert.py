@@ -140,8 +140,7 @@ def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
     take_ours(form, checked)
     checked["metadata"].pop("namespace", None)
     there = _said(diff(_settled(form, spec) or {}, _canonical(form, checked)))
-    written = manifest.get("metadata") or {}
-    dropped = [f"metadata.{name}" for name in ("finalizers", "ownerReferences") if written.get(name)]
+    dropped = ["metadata.finalizers"] if (manifest.get("metadata") or {}).get("finalizers") else []
     return [*dropped, *(".".join(path) for path in leaves(there))]
 
 

@@ -13,7 +13,7 @@ from ...core.engine import Edited
 from ...core.errors import Conflict, FieldError, JobError, Unavailable
 from ...core.manifests import Context, ManifestError, translate, vanished
 from ...core.manifests.formats import FORMATS
-from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
+from ...core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
 from .discovery import Found
 from .kinds import JobKind
 from .reasons import refused
@@ -22,6 +22,13 @@ from .transport import ApiError, Json, KubeApi, Unreachable
 
 log = logging.getLogger(__name__)
 
+# What a manifest that was copied from a cluster says of the job that it was, not of the one that it is to be: its
+# owner would be missed, and the new job be collected as garbage; a job that was stopped would make one that is.
+_OF_THE_OBJECT: Final = (
+    "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "ownerReferences",
+    "deletionTimestamp", "deletionGracePeriodSeconds",
+)  # fmt: skip
+_OF_THE_JOB: Final = (REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDED)
 STRICT: Final = {"fieldValidation": "Strict"}
 LOOKS: Final = (0.0, 1.0, 2.0, 4.0)
 """Seconds before each look for a job whose creation was not answered."""
@@ -55,9 +62,11 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
         message = f"The manifest says namespace {str(metadata['namespace'])[:80]}, and {context.namespace} is chosen."
         hint = "Choose that namespace, or take it out of the manifest."
         raise ManifestError(message, reason="OtherNamespace", field="/manifest/metadata/namespace", hint=hint)
-    for ours in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink"):
-        metadata.pop(ours, None)
+    for name in _OF_THE_OBJECT:
+        metadata.pop(name, None)
     annotations = metadata.get("annotations")
+    if isinstance(annotations, dict):
+        annotations = {key: value for key, value in annotations.items() if key not in _OF_THE_JOB}
     said = {REQUEST_ID: context.request_id, OWNER: context.owner, RERUN_OF: context.rerun_of}
     metadata["annotations"] = {
         **(annotations if isinstance(annotations, dict) else {}),
