@@ -124,7 +124,9 @@ def api(jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: An
 
 
 class Page:
-    """The browser's end of a socket."""
+    """The browser's end of a socket; it waits so many seconds for each message."""
+
+    patience = WAIT
 
     def __init__(self, connection: Any, schema: str) -> None:
         self._connection = connection
@@ -137,7 +139,7 @@ class Page:
         await self._connection.write_message(message, binary=isinstance(message, bytes))
 
     async def receive(self) -> dict[str, Any] | None:
-        text = await asyncio.wait_for(self._connection.read_message(), WAIT)
+        text = await asyncio.wait_for(self._connection.read_message(), self.patience)
         if text is None:
             return None
         message = json.loads(text)
