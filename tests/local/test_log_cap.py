@@ -12,6 +12,7 @@ import pytest
 from jupyterlab_t9kjob.engines.local import logcap
 from jupyterlab_t9kjob.engines.local.logcap import LogCap
 from jupyterlab_t9kjob.engines.local.record import JobFiles
+from jupyterlab_t9kjob.logs import cap as capping
 from jupyterlab_t9kjob.logs import cuts
 from jupyterlab_t9kjob.logs.index import TimeIndex
 from jupyterlab_t9kjob.logs.pages import read_page
@@ -174,7 +175,7 @@ async def test_a_file_system_without_holes_is_told_once_and_left_alone(
     def refuse(*_: object) -> None:
         raise OSError(95, os.strerror(95))
 
-    monkeypatch.setattr(logcap, "punch", refuse)
+    monkeypatch.setattr(capping, "punch", refuse)
     cap = LogCap(logs.files, CAP)
     logs.write("worker-0", b"line\n" * 300_000)
     code, words = cap.keep() or ("", "")
@@ -201,12 +202,12 @@ async def test_without_room_for_the_record_nothing_is_cut(tmp_path: Path, monkey
 
 async def test_killed_between_record_and_hole(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
     """The record counts: the bytes are still there, but nobody shows them, and the next cut frees them."""
-    real = logcap.punch
+    real = capping.punch
 
     def die(*_: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr(logcap, "punch", die)
+    monkeypatch.setattr(capping, "punch", die)
     path = logs.write("worker-0", b"line\n" * 300_000)
     with pytest.raises(asyncio.CancelledError):
         LogCap(logs.files, CAP).keep()
@@ -215,7 +216,7 @@ async def test_killed_between_record_and_hole(logs: Logs, monkeypatch: pytest.Mo
     source = Source("s", path, TimeIndex(None), path.with_name("container.log.cuts"))
     page = read_page([source], {"s": cut.start}, "forward", 2)
     assert [line.removed for line in page.lines] == [cut.end - cut.start, 0]
-    monkeypatch.setattr(logcap, "punch", real)
+    monkeypatch.setattr(capping, "punch", real)
     logs.write("worker-0", b"line\n" * 300_000)
     LogCap(logs.files, CAP).keep()
     assert on_disk(path) < 1.1 * CAP

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from ...core.engine import LogFile
+from ...logs.cap import NOT_SUPPORTED, size_in_words
 from ...logs.lease import BEAT_SECONDS, Lease
 from ...logs.records import SpoolRecord, read_records
+from ...logs.sift import sift
 from .kept import Kept, in_thread, not_kept
 from .kinds import Place
 from .lives import ContainerState, containers_of, gone
@@ -57,6 +59,8 @@ class JobLogs:
         Follow the pods also while nobody looks: own jobs of up to 16 replicas.
     slots
         Turns to follow, which all jobs of this server share.
+    cap
+        Bytes that what is kept may have on disk before the middle of it is cut out; None for any number.
     """
 
     def __init__(
@@ -68,12 +72,14 @@ class JobLogs:
         ranks: Path | None,
         always: bool,
         slots: Slots = _shared_slots,
+        cap: int | None = None,
     ) -> None:
         self._api = api
         self._namespace = namespace
         self._ranks = ranks
         self._always = always
         self._slots = slots
+        self._cap = cap
         self._kept = Kept(folder)
         self._lease = Lease(folder / LEASE_FILE)
         self._places: list[Place] = []
@@ -211,6 +217,7 @@ class JobLogs:
             await self._lease.hold()
             if indexes:
                 await self._index_ranks()
+            await self._keep_below_cap()
             self._trouble = None
         except OSError as error:
             self._trouble = not_kept(error, self._kept.folder)
@@ -266,8 +273,26 @@ class JobLogs:
     async def _index_ranks(self) -> None:
         assert self._ranks is not None  # noqa: S101
         folder = self._ranks
-        await in_thread(lambda: self._indexes.note(find_rank_logs(folder), time.time()))
-        self._indexed = self._ended
+        found = await asyncio.to_thread(find_rank_logs, folder)
+        await in_thread(lambda: self._indexes.note(found, time.time()))
+        for record in self._kept.records.values():
+            if record.main and any(log.pod_uid == record.pod_uid for log in found):
+                path = self._kept.path(record)
+                if await asyncio.to_thread(path.exists):
+                    await in_thread(lambda path=path: sift(path))  # type: ignore[misc]
+        self._indexed = self._ended and not self._tasks
+
+    async def _keep_below_cap(self) -> None:
+        if self._cap is None:
+            return
+        cap = self._cap
+        try:
+            await in_thread(lambda: self._kept.shorten(cap))
+        except OSError as error:
+            if error.errno not in NOT_SUPPORTED:
+                raise
+            self._cap = None
+            log.warning("The logs in %s can't be kept below %s: %s", self._kept.folder, size_in_words(cap), error)
 
     async def _let_go(self) -> None:
         tasks, self._tasks, self._logs = list(self._tasks.values()), {}, {}

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...core.disk import trouble_of
+from ...logs import cuts
+from ...logs.cap import CappedLog, shorten_to
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
 from .lives import ContainerState, Life
 
@@ -36,6 +38,19 @@ class Kept:
         """Return the log itself."""
         return self.folder / (record.key + LOG_SUFFIX)
 
+    def shorten(self, cap: int) -> None:
+        """Cut the middle out of the largest logs if all together have more bytes than that (blocking).
+
+        Raises
+        ------
+        OSError
+            If a cut can't be recorded or made.
+        """
+        logs = [CappedLog.of(path, cuts_path(path)) for path in map(self.path, list(self.records.values()))]
+        found = [log for log in logs if log is not None]
+        if sum(log.kept for log in found) > cap:
+            shorten_to(found, cap)
+
     async def save(self, record: SpoolRecord) -> None:
         """Write a record.
 
@@ -46,6 +61,11 @@ class Kept:
         """
         self.records[record.key] = record
         await in_thread(lambda: write_record(self.folder, record))
+
+
+def cuts_path(log: Path) -> Path:
+    """Return the record of what was cut out of a log."""
+    return log.with_name(log.name + cuts.SUFFIX)
 
 
 def not_kept(error: OSError, folder: Path) -> str:

@@ -13,12 +13,14 @@ from ...core.job import LogStream, MissingSpan
 from ...logs import cuts
 from ...logs.index import span
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
+from ...logs.sift import sifted_path
 from ...logs.spool import INDEX_SUFFIX
+from .kept import cuts_path
 from .kinds import Place
 from .lives import ContainerState, containers_of
 from .ranklogs import RankLog, find_rank_logs
 
-_SOURCES: Final = {"init": 0, "container": 1, "rank": 2}
+_SOURCES: Final = {"init": 0, "container": 1, "launcher": 2, "rank": 3}
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,12 @@ class Listing:
         found = [self._spooled(record, pods) for record in records.values()]
         found += self._not_begun(records)
         if self.ranks is not None:
-            found += [self._rank(log, pods) for log in find_rank_logs(self.ranks)]
+            ranks = find_rank_logs(self.ranks)
+            found += [self._rank(log, pods) for log in ranks]
+            with_ranks = {log.pod_uid for log in ranks}
+            found += [
+                self._launcher(record) for record in records.values() if record.pod_uid in with_ranks and record.main
+            ]
         have = {file.stream.replica for file in found}
         found += [_gone(place, self.folder) for place in self.places if _is_gone(place) and place.name not in have]
         return sorted(found, key=_order)
@@ -60,7 +67,7 @@ class Listing:
     def _spooled(self, record: SpoolRecord, pods: _Pods) -> LogFile:
         path = self.folder / (record.key + LOG_SUFFIX)
         index = path.with_name(path.name + INDEX_SUFFIX)
-        record_of_cuts = path.with_name(path.name + cuts.SUFFIX)
+        record_of_cuts = cuts_path(path)
         cut = cuts.read(record_of_cuts)
         first, last = span(index) or (None, None)
         state = pods.states.get((record.pod_uid, record.container))
@@ -79,6 +86,22 @@ class Listing:
             waiting=None if record.complete else self._waiting(record, state),
         )
         return LogFile(stream, path, index, record_of_cuts)
+
+    def _launcher(self, record: SpoolRecord) -> LogFile:
+        path = sifted_path(self.folder / (record.key + LOG_SUFFIX))
+        index = path.with_name(path.name + INDEX_SUFFIX)
+        first, last = span(index) or (None, None)
+        stream = LogStream(
+            id=f"{record.replica}.{record.number}.launcher.out",
+            replica=record.replica,
+            attempt=record.number,
+            source="launcher",
+            size=_size(path),
+            first_time=first,
+            last_time=last,
+            complete=record.complete,
+        )
+        return LogFile(stream, path, index)
 
     def _waiting(self, record: SpoolRecord, state: ContainerState | None) -> str | None:
         trouble = self.troubles.get((record.pod_uid, record.container))
@@ -110,9 +133,7 @@ class Listing:
                     size=0,
                     waiting=self.troubles.get((state.pod_uid, state.name)) or state.waiting,
                 )
-                yield LogFile(
-                    stream, path, path.with_name(path.name + INDEX_SUFFIX), path.with_name(path.name + cuts.SUFFIX)
-                )
+                yield LogFile(stream, path, path.with_name(path.name + INDEX_SUFFIX), cuts_path(path))
 
     def _rank(self, log: RankLog, pods: _Pods) -> LogFile:
         replica, base = pods.replica(log.pod_uid)

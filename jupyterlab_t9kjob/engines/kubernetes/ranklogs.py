@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -86,9 +87,17 @@ def _ranks_of(run: Path, pod_uid: str, life: int) -> Iterator[RankLog]:
                 path = Path(rank.path, name)
                 with contextlib.suppress(OSError):
                     status = path.lstat()
-                    yield RankLog(
-                        path, pod_uid, life, int(number[1]), int(rank.name), output, status.st_size, status.st_mtime
-                    )
+                    if stat.S_ISREG(status.st_mode):
+                        yield RankLog(
+                            path=path,
+                            pod_uid=pod_uid,
+                            life=life,
+                            worker_restart=int(number[1]),
+                            local_rank=int(rank.name),
+                            output=output,
+                            size=status.st_size,
+                            modified=status.st_mtime,
+                        )
 
 
 def _folders(folder: Path) -> list[os.DirEntry[str]]:

@@ -1,0 +1,95 @@
+r"""The launcher's own words, out of a log in which each rank's lines are repeated behind a prefix.
+
+torchrun with ``--tee`` prints ``[default0]:`` and the line, for the role ``default`` and the local rank 0. Where the
+ranks have files of their own, what is left is worth a stream. It is made from the log, so it can be made again: a
+record beside it, written behind the bytes, tells how far that has got.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from . import cuts
+from .index import RECORD, TimeIndex
+from .spool import INDEX_SUFFIX
+
+SIFTED_SUFFIX = ".launcher"
+DONE_SUFFIX = ".done"
+CHUNK = 1024 * 1024
+_DONE = struct.Struct("<QQQ")
+_REPEATED = re.compile(rb"\[[A-Za-z_][\w.-]*?\d+\]:")
+
+
+def sifted_path(log: Path) -> Path:
+    """Return where the launcher's words of a log are."""
+    return log.with_name(log.name + SIFTED_SUFFIX)
+
+
+def sift(log: Path) -> None:
+    """Bring the launcher's words up to date with a log's whole lines (blocking).
+
+    Raises
+    ------
+    OSError
+        If the disk is full or gone.
+    """
+    out = sifted_path(log)
+    index = out.with_name(out.name + INDEX_SUFFIX)
+    done = out.with_name(out.name + DONE_SUFFIX)
+    try:
+        read, size, records = _DONE.unpack(done.read_bytes())
+    except (FileNotFoundError, struct.error):
+        read, size, records = 0, 0, 0
+    if log.stat().st_size <= read:
+        return
+    times = TimeIndex(log.with_name(log.name + INDEX_SUFFIX))
+    times.refresh()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    with (
+        log.open("rb") as source,
+        open(os.open(out, flags, 0o600), "wb") as target,  # noqa: PTH123
+        open(os.open(index, flags, 0o600), "wb") as marks,  # noqa: PTH123
+    ):
+        target.seek(size)
+        marks.seek(records * RECORD.size)
+        for start, end in _pieces(log, read):
+            read = start
+            for line in _lines(source, start, end):
+                if not _REPEATED.match(line):
+                    size += target.write(line)
+                    time = times.time_at(read)
+                    if time is not None:
+                        marks.write(RECORD.pack(time, size))
+                        records += 1
+                read += len(line)
+        target.truncate(size)
+        marks.truncate(records * RECORD.size)
+    fresh = done.with_name(done.name + ".new")
+    fresh.write_bytes(_DONE.pack(read, size, records))
+    fresh.replace(done)
+
+
+def _pieces(log: Path, start: int) -> list[tuple[int, int]]:
+    """Return what is there of a log from an offset on: what was cut out of it is not."""
+    cut = cuts.read(log.with_name(log.name + cuts.SUFFIX))
+    size = log.stat().st_size
+    if cut is None or cut.end <= start:
+        return [(start, size)]
+    pieces = [(start, min(cut.start, size)), (cut.end, size)]
+    return [(begin, end) for begin, end in pieces if begin < end]
+
+
+def _lines(source: BinaryIO, start: int, end: int) -> Iterator[bytes]:
+    """Return the whole lines between two offsets."""
+    source.seek(start)
+    rest = b""
+    while start < end and (chunk := source.read(min(CHUNK, end - start))):
+        start += len(chunk)
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line + b"\n"

@@ -1,0 +1,63 @@
+"""The launcher's own words, out of a log with the ranks' lines in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jupyterlab_t9kjob.logs import cuts, index
+from jupyterlab_t9kjob.logs.sift import sift, sifted_path
+
+LOG = [
+    b"W1121 23:59:00.000000 1 torch/distributed/run.py:852] \n",
+    b"[default0]:epoch 1\n",
+    b"[default11]:epoch 1\n",
+    b"[my_role.a-1]:epoch 1\n",
+    b"[rank0]: Traceback is the rank's own and has no prefix of the launcher's here\n",
+    b"[2026-11-21 23:59:00] torch.distributed.elastic: failed (exitcode: 1) local_rank: 0\n",
+    b"[default0]:\xff\xfe\r50%\n",
+    b"\n",
+]
+OWN = [LOG[0], LOG[5], LOG[7]]
+
+
+def write(path: Path, lines: list[bytes], start: int = 0) -> None:
+    with path.open("ab") as log, path.with_name(path.name + ".index").open("ab") as times:
+        for number, line in enumerate(lines, start):
+            log.write(line)
+            times.write(index.RECORD.pack(float(number), log.tell()))
+
+
+def test_only_its_own_words_are_left_with_their_times(tmp_path: Path):
+    path = tmp_path / "a.log"
+    write(path, LOG)
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"".join(OWN)
+    times = index.TimeIndex(sifted_path(path).with_name("a.log.launcher.index"))
+    times.refresh()
+    assert [times.time_at(0), times.time_at(len(OWN[0])), times.time_at(len(OWN[0] + OWN[1]))] == [0.0, 5.0, 7.0]
+
+
+def test_it_goes_on_where_it_was_also_after_a_kill(tmp_path: Path):
+    path = tmp_path / "a.log"
+    write(path, LOG[:6])
+    sift(path)
+    done = path.with_name("a.log.launcher.done").read_bytes()
+    write(path, LOG[6:], 6)
+    with path.open("ab") as log:
+        log.write(b"unfinished")
+    sift(path)
+    path.with_name("a.log.launcher.done").write_bytes(done)  # killed before that was written
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"".join(OWN)
+    with path.open("ab") as log:
+        log.write(b" line\n")
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"".join(OWN) + b"unfinished line\n"
+
+
+def test_what_was_cut_out_is_passed_over(tmp_path: Path):
+    path = tmp_path / "a.log"
+    write(path, [b"first\n", b"\0" * 3_000_000, b"last\n"])
+    cuts.append(path.with_name("a.log.cuts"), cuts.Cut(6, 6 + 3_000_000, 10))
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"first\nlast\n"
