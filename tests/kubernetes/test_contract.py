@@ -1,0 +1,50 @@
+"""A job in a cluster through the API of a server within the test: every answer and message keeps to the contract."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.kubernetes.harness import Volume
+from tests.server.conftest import Api, ended
+
+pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubeflow")]
+
+
+async def until_available(api: Api, engine: str) -> None:
+    """Wait for the engine: a server looks for clusters once it runs, and does not call when it has found one."""
+    end = asyncio.get_running_loop().time() + 60
+    while True:
+        engines = {each["name"]: each for each in (await api("GET", "engines")).json["engines"]}
+        if engines[engine]["available"]:
+            return
+        assert asyncio.get_running_loop().time() < end, engines
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("engine", ["t9k", "kubeflow"])
+async def test_a_job_from_script_to_log(engine: str, api: Api, open_page: Any, volume: Volume, image: str) -> None:
+    await until_available(api, engine)
+    (volume.path / f"{engine}.py").write_text("import os; print('hello from', os.environ['RANK'])")
+    form = (await api("POST", "launch", "prefill", body={"path": f"{engine}.py", "engine": engine})).json
+    spec = form["spec"] | {"torchrun": None, "runtime": {"image": image}}
+    spec["replica_specs"] = [spec["replica_specs"][0] | {"replicas": 2}]
+    answer = await api("POST", "jobs", body={"engine": engine, "spec": spec, "request_id": f"request-{engine}"})
+    assert answer.status == 201, answer.json
+    ident = answer.json["id"]
+
+    page = await open_page("stream")
+    page.patience = 180
+    job = await ended(page, ident)
+    assert job["phase"] == "Succeeded", job["reason"]
+    assert ident in [each["id"] for each in (await api("GET", "jobs", engine=engine)).json["jobs"]]
+    for part in ("replicas", "events", "manifest", "logs"):
+        answer = await api("GET", "jobs", ident, part)
+        assert answer.status == 200, answer.json
+    streams = (await api("GET", "jobs", ident, "logs")).json["streams"]
+    texts = [(await api("GET", "jobs", ident, "logs", each["id"])).body.decode() for each in streams]
+    assert "hello from 0\n" in texts  # the job ends with its master, whether the other has begun or not
+
+    assert (await api("DELETE", "jobs", ident)).status < 300
