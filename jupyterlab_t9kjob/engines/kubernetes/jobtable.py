@@ -163,7 +163,8 @@ class JobTable:
         if not job.present or space is None:
             return self._remembered(job)
         pods, now = space.pods_of(job.uid), time.time()
-        state, places = self.kind.state(job.manifest, pods), self.kind.places(job.manifest, pods)
+        state = self.kind.state(job.manifest, pods, before=job.phase)
+        places = self.kind.places(job.manifest, pods)
         job.note_times(state, now=now)
         if space.pods.complete:
             places = job.observe(state, places, now=now)

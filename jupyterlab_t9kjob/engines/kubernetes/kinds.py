@@ -79,7 +79,8 @@ class State:
     Attributes
     ----------
     phase
-        One of the seven. A job that was stopped by us is Failed with `cause` ``Stopped``.
+        One of the seven. A job that was stopped by us is Failed with `cause` ``Stopped``. Neither a stop nor a pause is
+        reached before its processes have ended.
     paused
         Whether its spec asks for a pause, reached or not.
     started_at, ended_at

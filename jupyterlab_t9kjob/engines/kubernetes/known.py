@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...core.job import ACTIVE_PHASES, JobSummary
+from ...core.job import ACTIVE_PHASES, JobSummary, Phase
 from ...core.lab import Lab
 from ...core.manifests import ManifestError, parse, rank_logs
 from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
@@ -135,6 +135,13 @@ class KnownJob:
             self.unread = True
         return True
 
+    @property
+    def phase(self) -> Phase | None:
+        """The phase in which it was last seen."""
+        if self.summary is not None:
+            return self.summary.phase
+        return self.record.phase if self.record is not None else None
+
     def observe(self, state: State, places: Sequence[Place], *, now: float) -> list[Place]:
         """Take note of attempts and times; return the places with what is known of earlier pods.
 
@@ -148,11 +155,8 @@ class KnownJob:
 
     def note_times(self, state: State, *, now: float) -> None:
         """Take note of when it began and ended."""
-        told = [time for time in (self.started_at, state.started_at) if time is not None]
-        if told:
-            self.started_at = min(told)
-        elif state.phase == "Running":
-            self.started_at = now
+        if self.started_at is None:  # what is told first is the best: pods go, and with them when they began
+            self.started_at = state.started_at or (now if state.phase == "Running" else None)
         if state.phase not in ("Succeeded", "Failed"):
             self.ended_at = None
         elif self.ended_at is None:

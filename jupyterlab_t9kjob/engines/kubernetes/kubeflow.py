@@ -26,7 +26,7 @@ from .kinds import (
     training_name,
     type_names,
 )
-from .pods import ended_at, is_running, is_waiting, restarts, started_at
+from .pods import ended_at, goes_on, is_running, is_waiting, restarts, started_at
 from .transport import Json
 
 _TYPE_LABEL: Final = "training.kubeflow.org/replica-type"
@@ -159,6 +159,8 @@ def _phase(manifest: Json, places: Sequence[Place], before: Phase | None) -> Pha
         return "Succeeded"
     suspend, suspended = flag(manifest, "spec", "runPolicy", "suspend"), found.get("Suspended")
     if suspend and holds(suspended):
+        if any(map(goes_on, places)):  # its pods still end
+            return before if before in ("Pending", "Resuming") else "Running"
         return "Paused"
     if holds(found.get("Restarting")):
         return "Running"

@@ -122,6 +122,13 @@ def is_running(place: Place) -> bool:
     return isinstance(value(training_status(place), "state", "running"), dict)
 
 
+def goes_on(place: Place) -> bool:
+    """Whether a replica still runs, as far as its node is heard of: pods of a lost one run for ever, but not ready."""
+    if place.pod is None:
+        return False
+    return is_running(place) and (is_ready(place) or not is_terminating(place.pod))
+
+
 def is_waiting(place: Place) -> bool:
     """Whether a replica has not begun in its present pod, or has none."""
     return place.pod is None or text(place.pod, "status", "phase") not in ("Running", *_ENDED)

@@ -28,7 +28,7 @@ from .kinds import (
     training_name,
     type_names,
 )
-from .pods import ended_at, started_at
+from .pods import ended_at, goes_on, started_at
 from .transport import Json
 
 _PHASES: Final[dict[str, Phase]] = {
@@ -87,6 +87,9 @@ class T9k:
         written = text(manifest, "status", "phase")
         phase: Phase = "Pending" if written is None else _PHASES.get(written, "Unknown")
         paused = _is_paused(manifest)
+        places = self.places(manifest, pods)
+        if phase == "Paused" and any(map(goes_on, places)):
+            phase = before if before in ("Pending", "Resuming") else "Running"  # its pods are only about to be deleted
         if phase == "Paused" and paused and stopped(manifest):
             return State(
                 phase="Failed",
@@ -96,7 +99,7 @@ class T9k:
                 restarts=_restarts(manifest),
                 cause="Stopped",
             )
-        master = next(iter(self.places(manifest, pods)), None)
+        master = next(iter(places), None)
         cause, message = _cause(manifest, phase)
         return State(
             phase=phase,

@@ -137,7 +137,8 @@ def test_attempts_through_a_restart() -> None:
         ({"Created": True, "Running": True}, [], False, "Running"),  # nobody may list pods
         ({"Created": True, "Restarting": True}, [pod("master", 0)], False, "Running"),
         ({"Created": True, "Suspended": True}, [], True, "Paused"),
-        ({"Created": True, "Suspended": True, "Running": False}, [pod("master", 0)], True, "Paused"),
+        ({"Created": True, "Suspended": True, "Running": False}, [pod("master", 0)], True, "Running"),  # it still ends
+        ({"Created": True, "Suspended": True, "Running": False}, [pod("master", 0, "Pending")], True, "Paused"),
         ({"Created": True, "Running": True}, [pod("master", 0), pod("worker", 0)], True, "Running"),
         ({"Created": True, "Suspended": False}, [], False, "Resuming"),
         ({"Created": True, "Suspended": False, "Running": True}, [pod("master", 0)], False, "Resuming"),

@@ -124,6 +124,19 @@ def test_ends_that_the_object_does_not_name(policy: Any, counts: Any, cause: str
     assert KIND.state(job(status=status, runPolicy=policy), []).cause == cause
 
 
+def test_a_pause_is_reached_when_nothing_runs_any_more() -> None:
+    manifest = job(("worker", 1), status={"phase": "Paused"}, runMode={"pause": {"enabled": True}})
+    statuses = [{"name": "pytorch", "state": {"running": {}}}]
+    ready = [{"type": "Ready", "status": "True"}]
+    ending = pod("a", "p0", index=0, phase="Running", containerStatuses=statuses, conditions=ready)
+    assert KIND.state(manifest, [ending]).phase == "Running"
+    ending["metadata"]["deletionTimestamp"] = ENDED
+    assert KIND.state(manifest, [ending], before="Resuming").phase == "Resuming"
+    ready[0]["status"] = "False"  # its node is lost
+    assert KIND.state(manifest, [ending]).phase == "Paused"
+    assert KIND.state(manifest, []).phase == "Paused"
+
+
 def test_a_stopped_job_has_ended_as_long_as_it_is_paused() -> None:
     paused = {"phase": "Paused", "conditions": [condition("Paused", True, "Paused", "", ENDED)]}
     stopped = job(status=paused, runMode={"pause": {"enabled": True}})
