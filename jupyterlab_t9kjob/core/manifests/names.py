@@ -9,7 +9,7 @@ Annotations
 ``jupyterlab-t9kjob/rerun-of``              uid of the job that this one repeats
 ``jupyterlab-t9kjob/stopped``               when and by whom the job was stopped: it is paused, and counts as ended
 ``jupyterlab-t9kjob/paused``                when and by whom the job was paused from a lab
-``jupyterlab-t9kjob/reminded``              when the job's controller was last made to look at its deadline
+``jupyterlab-t9kjob/reminded``              the deadline at which the job's controller was made to look at it
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
 ``jupyterlab-t9kjob/spec``                  what of the spec the manifest can't say (see `.remainder`)
 ==========================================  ==================================================================

@@ -39,6 +39,7 @@ from .logkeeper import LogKeeper
 from .marks import mark
 from .reasons import refused
 from .records import Records
+from .reminders import Reminders
 from .space import jobs_path
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .views import Seen
@@ -76,6 +77,7 @@ class KubernetesEngine:
             owner=cluster.settings.owner,
             told=self._logs.update,
         )
+        self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._lab: Lab | None = None
         self._end: Callable[[], None] = lambda: None
 
@@ -85,10 +87,12 @@ class KubernetesEngine:
         """Load our records, and begin to look for the cluster."""
         self._end = self._cluster.listen(self._cluster_changed)
         await self._table.start()
+        self._reminders.start()
 
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
         self._end()
+        await self._reminders.stop()
         await self._table.stop()
         await self._logs.stop()
 

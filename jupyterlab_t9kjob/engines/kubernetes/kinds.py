@@ -148,7 +148,8 @@ class JobKind(Protocol):
     def remind_at(self, manifest: Json) -> float | None:
         """Return when the job's controller has to be made to look at it again; None if it looks by itself.
 
-        Any change of the object does that, such as of the annotation `names.REMINDED`. Seconds since the epoch.
+        Any change of the object does that; we put this time into its annotation `names.REMINDED`. In seconds since the
+        epoch.
         """
 
 

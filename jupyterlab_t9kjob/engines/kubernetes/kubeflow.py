@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.job import EngineName, Phase
 from ...core.manifests import Kind
-from ...core.manifests.names import CONTAINER, PAUSED, STOPPED
+from ...core.manifests.names import CONTAINER, PAUSED, REMINDED, STOPPED
 from ...core.manifests.pytorchjob import GROUP, KIND
 from .fields import flag, moment, part, text, value, whole
 from .kinds import (
@@ -115,7 +115,7 @@ class Kubeflow:
         return None
 
     def remind_at(self, manifest: Json) -> float | None:
-        """Return when the job's deadline is over, while it is active.
+        """Return when the job's deadline is over, while it is active and nobody has done so.
 
         The operator looks at a deadline only when something else makes it look at the job (seen with 1.9.3;
         kubeflow/trainer#3358).
@@ -125,8 +125,10 @@ class Kubeflow:
         if begun is None or allowed is None or allowed <= 0 or flag(manifest, "spec", "runPolicy", "suspend"):
             return None
         found = conditions(manifest)
-        # it counts whole seconds, and lets the last one pass
-        return None if holds(found.get("Failed")) or holds(found.get("Succeeded")) else begun + allowed + 1
+        due = begun + allowed + 1  # it counts whole seconds, and lets the last one pass
+        done = moment(manifest, "metadata", "annotations", REMINDED)
+        over = holds(found.get("Failed")) or holds(found.get("Succeeded"))
+        return None if over or (done is not None and done >= due) else due
 
 
 _SAID_BY: Final[dict[Phase, str]] = {

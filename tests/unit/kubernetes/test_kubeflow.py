@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.manifests import parse
-from jupyterlab_t9kjob.core.manifests.names import STOPPED
+from jupyterlab_t9kjob.core.manifests.names import REMINDED, STOPPED
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, observe
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
@@ -201,6 +201,11 @@ def test_a_deadline_is_to_be_reminded_of_while_the_job_is_active() -> None:
     assert KIND.remind_at(job({"Failed": True}, runPolicy=policy)) is None
     assert KIND.remind_at(job({"Running": True}, runPolicy={**policy, "suspend": True})) is None
     assert KIND.remind_at(job({"Running": True})) is None
+    reminded = job({"Running": True}, runPolicy=policy)
+    reminded["metadata"]["annotations"] = {REMINDED: "2026-11-21T10:01:01Z"}
+    assert KIND.remind_at(reminded) is None
+    reminded["metadata"]["annotations"] = {REMINDED: "2026-11-21T09:00:00Z"}  # before it was resumed
+    assert KIND.remind_at(reminded) is not None
 
 
 # -- replicas ----------------------------------------------------------------------------------------------------------

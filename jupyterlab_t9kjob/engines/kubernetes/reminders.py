@@ -1,0 +1,78 @@
+"""Makes a job's controller look at a job again whose deadline is over, where it would not by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+from datetime import datetime, timezone
+from typing import Final
+
+from ...core.manifests.names import REMINDED
+from .cluster import Cluster
+from .kinds import JobKind
+from .known import KnownJob
+from .rights import allowed
+from .space import jobs_path
+from .transport import ApiError, KubeApi, Unreachable
+
+log = logging.getLogger(__name__)
+
+TICK_SECONDS: Final = 5.0
+
+
+class Reminders:
+    """Reminds the controller of one kind of the jobs that were submitted through a lab (`JobKind.remind_at`).
+
+    Any lab that is awake does it; what several write is the same, and changes nothing the second time.
+
+    Parameters
+    ----------
+    kind
+        The kind.
+    cluster
+        Where the jobs are.
+    jobs
+        Returns those that are known now.
+    """
+
+    def __init__(self, kind: JobKind, cluster: Cluster, jobs: Callable[[], Iterable[KnownJob]]) -> None:
+        self._kind, self._cluster, self._jobs = kind, cluster, jobs
+        self._refused: set[str] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look at the clock."""
+        self._task = asyncio.create_task(self._run(), name=f"reminders {self._kind.engine}")
+
+    async def stop(self) -> None:
+        """Remind of nothing any more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            now, api = time.time(), self._cluster.api
+            for job in list(self._jobs()) if api is not None else ():
+                due = self._kind.remind_at(job.manifest) if job.present and job.owner is not None else None
+                if due is not None and due <= now and api is not None and self._may(job):
+                    await self._remind(api, job, due)
+
+    def _may(self, job: KnownJob) -> bool:
+        rights = self._cluster.rights(self._kind, job.namespace)
+        return job.uid not in self._refused and allowed(rights, ["change_jobs"])
+
+    async def _remind(self, api: KubeApi, job: KnownJob, due: float) -> None:
+        when = datetime.fromtimestamp(due, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        patch = {"metadata": {"uid": job.uid, "annotations": {REMINDED: when}}}
+        try:
+            await api.patch(f"{jobs_path(self._kind, job.namespace)}/{job.name}", patch)
+        except Unreachable as error:
+            log.info("Nobody could be reminded of the deadline of %s now: %s", job.uid, error)
+        except ApiError as error:
+            self._refused.add(job.uid)
+            log.warning("The cluster did not take the reminder of the deadline of %s: %s", job.uid, error.reason)
