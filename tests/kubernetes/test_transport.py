@@ -396,6 +396,19 @@ async def test_renewals_do_not_pile_up(server: FakeApi, monkeypatch: pytest.Monk
     await api.close()
 
 
+async def test_a_cancellation_is_never_lost(server: FakeApi) -> None:
+    """Whenever it comes, also just when a connection or an answer does; on Python 3.10 anyio loses some."""
+    for turns in range(150):
+        api = KubeApi(connect(server))  # which has no connection yet
+        task = asyncio.create_task(api.get("/version"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        if task.cancel():
+            await asyncio.wait({task})
+            assert task.cancelled(), f"after {turns} turns of the loop"
+        await api.close()
+
+
 async def test_closing_while_credentials_are_renewed(server: FakeApi) -> None:
     started = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -74,7 +74,7 @@ class Pools:
             timeout=httpx.Timeout(CONNECT_SECONDS, read=silence, pool=None),
         )
         async with pool.used():
-            response = await pool.client.send(request, stream=True)
+            response = await _sent(pool.client, request)
             try:
                 yield response
             finally:
@@ -169,6 +169,23 @@ class _Pool:
     async def _end(self) -> None:
         if self._retired and self._users == 0:
             await self.client.aclose()
+
+
+async def _sent(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+    """Send a request in a task of its own.
+
+    On Python 3.10 anyio loses a cancellation that comes just when a connection stands; `asyncio.wait` never does.
+    """
+    sending = asyncio.create_task(client.send(request, stream=True))
+    try:
+        await asyncio.wait({sending})
+    except asyncio.CancelledError:
+        sending.cancel()
+        for answer in await asyncio.gather(sending, return_exceptions=True):
+            if isinstance(answer, httpx.Response):
+                await answer.aclose()
+        raise
+    return sending.result()
 
 
 def words_of(error: Exception, connection: Connection) -> str:
