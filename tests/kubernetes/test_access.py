@@ -152,7 +152,6 @@ async def test_an_interruption_is_said_and_over(kube: Kube, image: str, tmp_path
         assert (await engine.job(job.uid)).phase == "Running"
         await asyncio.to_thread(kube.delete, "pytorchtrainingjobs", job.name)
         await between.start()
-        await engine.refresh()
         await bench.until(job, lambda seen: seen.deleted)
         await until_info(bench, "t9k", lambda info: info.cluster.stale_since is None)
 

@@ -32,7 +32,8 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 60.0
 """Between two looks at what the cluster has: a kind may be installed or removed."""
 FIRST_DELAY = 2.0
-LONGEST_DELAY = 30.0
+LONGEST_DELAY = 5.0
+"""Between two looks at a cluster that does not answer; one small request each, and all watches go on when it does."""
 READY_SECONDS = 5.0
 """How long a request waits for the first look to end."""
 
@@ -183,17 +184,15 @@ class Cluster:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        delay = FIRST_DELAY
+        backoff = FIRST_DELAY
         while True:
+            self._hurry.clear()
             thoroughly, self._refused = self._refused, False
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
-            delay = LOOK_SECONDS if well else min(delay * 2, LONGEST_DELAY)
-            if self.api is None:
-                delay = LOOK_SECONDS
-            self._hurry.clear()
+            backoff = FIRST_DELAY if well else min(backoff * 2, LONGEST_DELAY)
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), delay)
+                await asyncio.wait_for(self._hurry.wait(), LOOK_SECONDS if well or self.api is None else backoff)
 
     async def _look(self, *, thoroughly: bool = False) -> bool:
         """See what there is; return whether the cluster answered. One look at a time."""
@@ -259,7 +258,7 @@ class Cluster:
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = self.spaces[namespace] = Space(api, namespace)
+            space = self.spaces[namespace] = Space(api, namespace, self._space_changed)
             space.start()
         for engine in self._found:
             if engine not in space.jobs:
@@ -289,7 +288,17 @@ class Cluster:
             hint = error.message if isinstance(error, ApiError) else str(error)
         return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))
 
+    def _space_changed(self) -> None:
+        """Tell of a watch that broke or stands again, and look at the cluster if it seems to be gone or back."""
+        self._tell()
+        watches = [watch for space in self.spaces.values() for watch in space.jobs.values()]
+        if any(isinstance(watch.error, Unreachable) for watch in watches) != (self.problem is not None):
+            self._hurry.set()
+
     def _well(self) -> None:
+        if self.problem_since is not None:
+            for space in self.spaces.values():
+                space.retry()
         self.problem = self.problem_since = None
 
     def _unwell(self, problem: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Protocol
 
@@ -43,6 +43,8 @@ class Space:
         The cluster.
     name
         The namespace.
+    state_changed
+        Called when a watch has become stale, or is right again.
 
     Attributes
     ----------
@@ -52,8 +54,9 @@ class Space:
         By engine.
     """
 
-    def __init__(self, api: KubeApi, name: str) -> None:
+    def __init__(self, api: KubeApi, name: str, state_changed: Callable[[], None]) -> None:
         self.name = name
+        self._told = state_changed
         self.jobs: dict[str, Collection] = {}
         self._api = api
         self._sinks: dict[str, Sink] = {}
@@ -184,6 +187,7 @@ class Space:
     def _state_changed(self) -> None:
         for sink in self._sinks.values():
             sink.space_changed()
+        self._told()
 
 
 def jobs_path(kind: JobKind, namespace: str) -> str:
