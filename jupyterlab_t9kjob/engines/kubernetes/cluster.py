@@ -221,11 +221,14 @@ class Cluster:
         if not self._found:
             return
         own = api.connection.namespace
+        if first or self.lab is None:
+            self.lab = await self._lab(api, own)  # before any job is read: its files are found by it
         for namespace in dict.fromkeys([own, *self._wanted]):
             await self._watch(api, namespace)
         if first:
             await self._ask(api, list(self.spaces))
-            await self._look_around(api, own)
+            seen = await namespaces_of(api)
+            self.namespaces = list(dict.fromkeys([own, *self._wanted, *seen]))
 
     async def _connect(self, *, anew: bool) -> KubeApi:
         """Return the connection; `anew` reads the credentials again, which may have changed."""
@@ -271,13 +274,8 @@ class Cluster:
                 if engine in self._found:
                     self._rights[engine, namespace] = await ask(api, job_rights(sink.kind), namespace)
 
-    async def _look_around(self, api: KubeApi, own: str) -> None:
-        """See which namespaces there are, and what this lab is."""
-        seen = await namespaces_of(api)
-        self.namespaces = list(dict.fromkeys([own, *self._wanted, *seen]))
-        self.lab = await self._lab(api, own)
-
     async def _lab(self, api: KubeApi, own: str) -> Lab:
+        """See what this lab is."""
         try:
             return await find_lab(api, own, lab_mounts(self.settings.volumes, own))
         except ValueError as error:

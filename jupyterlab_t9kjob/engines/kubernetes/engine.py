@@ -79,6 +79,7 @@ class KubernetesEngine:
         )
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._lab: Lab | None = None
+        self._rights: dict[str, dict[str, Capability]] = {}
         self._end: Callable[[], None] = lambda: None
 
     # -- life ---------------------------------------------------------------------------------------------------------
@@ -427,6 +428,10 @@ class KubernetesEngine:
         return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
 
     def _cluster_changed(self) -> None:
+        """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""
+        rights = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
         if self._cluster.lab is not self._lab:
-            self._lab = self._cluster.lab
-            self._table.read_all_again()
+            self._table.tell_all(anew=True)
+        elif rights != self._rights:
+            self._table.tell_all()
+        self._lab, self._rights = self._cluster.lab, rights

@@ -179,6 +179,7 @@ class JobTable:
             pausable=self.pausable(),
             mine=self._is_mine(job),
             pending=views.pending_of(job, state, places, now=now),
+            complete=space.pods.complete,
         )
 
     def _remembered(self, job: KnownJob) -> Seen:
@@ -199,6 +200,7 @@ class JobTable:
             pausable=self.pausable(),
             mine=self._is_mine(job),
             read_only=read_only,
+            complete=job.deleted,
         )
 
     def events(self, seen: Seen) -> list[Event]:
@@ -268,10 +270,10 @@ class JobTable:
         self._mark(uid, detail=False)
         return job
 
-    def read_all_again(self) -> None:
-        """Read all jobs again, for what the lab sees has changed."""
+    def tell_all(self, *, anew: bool = False) -> None:
+        """Tell of all jobs that are not as they were told; `anew` reads them again."""
         for job in self.jobs.values():
-            job.unread = True
+            job.unread = job.unread or anew
             self._mark(job.uid, detail=False)
 
     # -- what the watches tell ----------------------------------------------------------------------------------------

@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
 
 from ...core.engine import LogFile
 from ...core.job import ACTIVE_PHASES
 from .cluster import Cluster
 from .joblogs import JobLogs
 from .records import Records
+from .transport import KubeApi
 from .views import Seen
 
-log = logging.getLogger(__name__)
-
 LINGER_SECONDS: Final = 60.0
-"""How long the logs of an ended job that nobody looks at are held open."""
+"""How long the logs of a job that nobody looks at any more are held open."""
+
+
+@dataclass
+class _Open:
+    """Logs that are held open.
+
+    Attributes
+    ----------
+    api, ranks
+        What they were opened with.
+    ends
+        How each who looks stops that.
+    followed
+        Whether they are also while nobody looks.
+    """
+
+    logs: JobLogs
+    api: KubeApi | None
+    ranks: Path | None
+    ends: dict[object, Callable[[], None]] = field(default_factory=dict)
+    followed: bool = False
+    closing: asyncio.Task[None] | None = None
 
 
 class LogKeeper:
@@ -37,101 +59,99 @@ class LogKeeper:
         self._cluster = cluster
         self._records = records
         self._most = follow_replicas
-        self._open: dict[str, JobLogs] = {}
-        self._looking: dict[str, int] = {}
-        self._followed: set[str] = set()
-        self._closing: dict[str, asyncio.Task[None]] = {}
+        self._open: dict[str, _Open] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def stop(self) -> None:
         """Let go of all logs; what was kept stays."""
-        for task in self._closing.values():
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._closing.values(), return_exceptions=True)
-        await asyncio.gather(*(logs.stop() for logs in self._open.values()), return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(opened.logs.stop() for opened in self._open.values()), return_exceptions=True)
         self._open.clear()
 
     def update(self, seen: Seen) -> None:
         """Take note of a job's state: its pods are followed, or have ended."""
-        uid, active = seen.job.uid, _is_active(seen)
-        if active and self._always(seen):
-            self._followed.add(uid)
-            self._of(seen)
-        elif uid in self._followed:
-            self._followed.discard(uid)
-            self._let_go_later(uid)
-        logs = self._open.get(uid)
-        if logs is not None:
-            logs.update(seen.places, ended=not active)
+        if not seen.complete:
+            return
+        followed = _is_active(seen) and self._always(seen)
+        opened = self._of(seen) if followed else self._open.get(seen.job.uid)
+        if opened is not None:
+            opened.followed = followed
+            opened.logs.update(seen.places, ended=not _is_active(seen))
+            self._let_go_later(seen.job.uid, opened)
 
     async def files(self, seen: Seen) -> list[LogFile]:
         """Return the log streams that exist now."""
-        logs = self._of(seen)
-        if logs is None:
+        opened = self._of(seen)
+        if opened is None:
             return []
-        self._let_go_later(seen.job.uid)
-        return await logs.files()
+        self._let_go_later(seen.job.uid, opened)
+        return await opened.logs.files()
 
     async def look(self, seen: Seen) -> Callable[[], None]:
         """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns."""
-        logs, uid = self._of(seen), seen.job.uid
-        if logs is None:
+        uid, opened, looker = seen.job.uid, self._of(seen), object()
+        if opened is None:
             return lambda: None
-        self._looking[uid] = self._looking.get(uid, 0) + 1
-        end = logs.look()
+        opened.ends[looker] = opened.logs.look()
         if not _is_active(seen):
-            await logs.fetched()
+            await opened.logs.fetched()
 
         def stop() -> None:
-            end()
-            self._looking[uid] -= 1
-            if not self._looking[uid]:
-                del self._looking[uid]
-                self._let_go_later(uid)
+            now = self._open.get(uid)
+            if now is not None and looker in now.ends:
+                now.ends.pop(looker)()
+                self._let_go_later(uid, now)
 
         return stop
 
     async def drop(self, uid: str) -> None:
         """Let go of a job's logs, which are to be removed."""
-        logs = self._open.pop(uid, None)
-        if logs is not None:
-            await logs.stop()
+        opened = self._open.pop(uid, None)
+        if opened is not None:
+            await opened.logs.stop()
 
-    def _of(self, seen: Seen) -> JobLogs | None:
-        job = seen.job
-        known = self._open.get(job.uid)
-        if known is not None:
-            return known
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _of(self, seen: Seen) -> _Open | None:
+        """Return a job's logs, opened with what is known now of the cluster and of the job's volume."""
+        job, api, ranks = seen.job, self._cluster.api, seen.job.paths.ranks
+        before = self._open.get(job.uid)
+        if before is not None and (before.api, before.ranks) == (api, ranks):
+            return before
         folder = self._records.folder(job.namespace, job.uid)
         if folder is None:
             return None
-        logs = JobLogs(
-            self._cluster.api,
-            job.namespace,
-            folder / "logs",
-            ranks=job.paths.ranks,
-            always=self._always(seen),
-        )
-        logs.update(seen.places, ended=not _is_active(seen))
-        self._open[job.uid] = logs
-        return logs
+        logs = JobLogs(api, job.namespace, folder / "logs", ranks=ranks, always=self._always(seen))
+        if seen.complete:
+            logs.update(seen.places, ended=not _is_active(seen))
+        opened = self._open[job.uid] = _Open(logs, api, ranks)
+        if before is not None:
+            opened.ends = {looker: logs.look() for looker in before.ends}
+            self._spawn(before.logs.stop())
+        return opened
 
     def _always(self, seen: Seen) -> bool:
         return seen.mine and len(seen.places) <= self._most
 
-    def _let_go_later(self, uid: str) -> None:
+    def _let_go_later(self, uid: str, opened: _Open) -> None:
         """Close a job's logs some time after they were last of use."""
-        if uid not in self._closing:
-            task = self._closing[uid] = asyncio.create_task(self._let_go(uid))
-            task.add_done_callback(lambda _done: self._closing.pop(uid, None))
+        if not opened.followed and not opened.ends and opened.closing is None:
+            opened.closing = self._spawn(self._let_go(uid, opened))
 
-    async def _let_go(self, uid: str) -> None:
+    async def _let_go(self, uid: str, opened: _Open) -> None:
         await asyncio.sleep(LINGER_SECONDS)
-        logs = self._open.get(uid)
-        if logs is None or uid in self._looking or uid in self._followed:
-            return  # whoever uses it sees to that again
-        await logs.fetched()
-        if uid not in self._looking and uid not in self._followed:
+        await opened.logs.fetched()
+        opened.closing = None  # whoever uses it by now sees to that again
+        if not opened.followed and not opened.ends and self._open.get(uid) is opened:
             await self.drop(uid)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
 
 def _is_active(seen: Seen) -> bool:

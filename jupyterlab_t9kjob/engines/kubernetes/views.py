@@ -75,6 +75,8 @@ class Seen:
         Why nothing can be done to it.
     pending
         What was asked for and has not come about.
+    complete
+        Whether its pods are known: they have been listed, or it has none any more.
     """
 
     job: KnownJob
@@ -87,6 +89,7 @@ class Seen:
     mine: bool
     read_only: str | None = None
     pending: PendingAction | None = None
+    complete: bool = True
 
 
 def replicas(seen: Seen, *, now: float) -> list[Replica]:
