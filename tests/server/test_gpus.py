@@ -33,7 +33,7 @@ async def test_a_notebook_that_uses_a_gpu_is_named(driver: Any, api: Api, jp_fet
     pid = kernels.get_kernel(ident).provisioner.pid
     driver.State.devices = [driver.Device("GPU-a", compute=[pid]), driver.Device("GPU-b")]
     try:
-        (engine,) = (await api("GET", "engines")).json["engines"]
+        engine = next(each for each in (await api("GET", "engines")).json["engines"] if each["name"] == "local")
         devices = engine["machine"]["devices"]
         assert [device["used_by"] for device in devices] == ["a notebook kernel: eda.ipynb", None]
     finally:
