@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from ...core.engine import LogFile
 from ...logs.cap import NOT_SUPPORTED, size_in_words
 from ...logs.lease import BEAT_SECONDS, Lease
@@ -128,19 +130,16 @@ class JobLogs:
 
     async def fetched(self) -> None:
         """Wait until all that can still be had of pods that have ended is here; for a limited time."""
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._fetched(), FETCH_SECONDS)
-
-    async def _fetched(self) -> None:
-        if self._work is not None:
-            await self._seen.wait()
-        for follower in list(self._logs.values()):
-            await follower.settled.wait()
+        with anyio.move_on_after(FETCH_SECONDS):
+            if self._work is not None:
+                await self._seen.wait()
+            for follower in list(self._logs.values()):
+                await follower.settled.wait()
 
     async def files(self) -> list[LogFile]:
         """Return the streams that exist now, in a stable order."""
-        troubles = {key: follower.trouble or self._trouble for key, follower in self._logs.items()}
-        listing = Listing(self._kept.folder, self._ranks, list(self._places), self._ended, troubles)
+        troubles = {key: follower.trouble for key, follower in self._logs.items() if follower.trouble is not None}
+        listing = Listing(self._kept.folder, self._ranks, list(self._places), self._ended, troubles, self._trouble)
         return await asyncio.to_thread(listing.files)
 
     async def stop(self) -> None:
@@ -191,8 +190,8 @@ class JobLogs:
                 wait = await self._round()
                 if not self._changed.is_set():
                     self._seen.set()
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), wait)
+                with anyio.move_on_after(wait):
+                    await self._changed.wait()
         except Exception:
             log.exception("Keeping the logs in %s failed", self._kept.folder)
         finally:

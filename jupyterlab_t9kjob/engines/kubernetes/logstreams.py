@@ -39,13 +39,16 @@ class Listing:
         Whether the job has ended.
     troubles
         Why the log of a container (pod uid, name) can't be kept at the moment, where that is so.
+    trouble
+        Why no log can.
     """
 
     folder: Path
     ranks: Path | None
     places: Sequence[Place]
     ended: bool
-    troubles: Mapping[tuple[str, str], str | None]
+    troubles: Mapping[tuple[str, str], str]
+    trouble: str | None
 
     def files(self) -> list[LogFile]:
         """Return the streams, by replica, attempt and source (blocking)."""
@@ -104,7 +107,7 @@ class Listing:
         return LogFile(stream, path, index)
 
     def _waiting(self, record: SpoolRecord, state: ContainerState | None) -> str | None:
-        trouble = self.troubles.get((record.pod_uid, record.container))
+        trouble = self.troubles.get((record.pod_uid, record.container), self.trouble)
         if trouble is not None:
             return trouble
         return state.waiting if state is not None and state.current is None else None
@@ -131,7 +134,7 @@ class Listing:
                     source=state.source,
                     container=None if state.main else state.name,
                     size=0,
-                    waiting=self.troubles.get((state.pod_uid, state.name)) or state.waiting,
+                    waiting=self.troubles.get((state.pod_uid, state.name), self.trouble) or state.waiting,
                 )
                 yield LogFile(stream, path, path.with_name(path.name + INDEX_SUFFIX), cuts_path(path))
 

@@ -8,11 +8,12 @@ takes it; what can't be had any more is said with its time span.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from datetime import datetime, timezone
 from typing import Final
+
+import anyio
 
 from ...core.job import MissingSpan
 from ...logs.lease import Lease
@@ -131,8 +132,8 @@ class ContainerLog:
                 if wait is None:
                     return
                 if wait > 0:
-                    with contextlib.suppress(asyncio.TimeoutError):
-                        await asyncio.wait_for(self._changed.wait(), wait)
+                    with anyio.move_on_after(wait):
+                        await self._changed.wait()
         finally:
             self.settled.set()
             if self._spool is not None:
@@ -156,7 +157,9 @@ class ContainerLog:
                 self.trouble = f"This account may not read its log: {error.message}"
                 self.settled.set()
                 return REFUSED_DELAY
-            if error.status not in (400, 404):  # it waits, or is gone: the watch tells
+            if error.status == 404:
+                self._here = False  # to be made sure of
+            elif error.status != 400:  # else it waits, and the watch tells why
                 self.trouble = f"Its log can't be read: {error.message}"
             return max(self._failed(), error.retry_after or 0.0)
         except Unreachable as error:
@@ -174,8 +177,12 @@ class ContainerLog:
     async def _next(self) -> float | None:
         state = self.state
         if not self._here:
-            await self._end_with_pod(state)
-            return None
+            if await self._pod_is_gone(state):
+                await self._end_with_pod(state)
+                return None
+            if state.current is None:
+                return LONGEST_DELAY
+            self._here = True
         for life in (state.previous, state.current):
             if life is None or life.ended_at is None or self._kept.has_all_of(state, life):
                 continue
@@ -418,17 +425,18 @@ class ContainerLog:
         record.complete = True
         await self._kept.save(record)
 
-    async def _end_with_pod(self, state: ContainerState) -> None:
-        """Close what is open: the pod is gone, unless it only seemed so."""
+    async def _pod_is_gone(self, state: ContainerState) -> bool:
+        """Make sure that it does not only seem so, as when pods can't be listed."""
         try:
             pod = await self._api.get(self._pod_path)
         except ApiError as error:
             if error.status not in (403, 404):
                 raise
-        else:
-            if text(pod, "metadata", "uid") == state.pod_uid:
-                self._here = True
-                return
+            return True
+        return text(pod, "metadata", "uid") != state.pod_uid
+
+    async def _end_with_pod(self, state: ContainerState) -> None:
+        """Close what is open."""
         for life in (state.previous, state.current):
             if life is not None and not self._kept.has_all_of(state, life):
                 await self.lose(self._record(state, life), "Its pod has been removed.")

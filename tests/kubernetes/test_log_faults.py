@@ -1,0 +1,351 @@
+"""What a real API server can't be made to do to one who follows logs: it is pretended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob.core.job import LogStream
+from jupyterlab_t9kjob.engines.kubernetes import podlogs, slots
+from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
+from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
+from tests.local.disks import small_disk
+
+pytestmark = pytest.mark.asyncio
+
+START = 1_790_000_000
+OUT = "worker-0.1.container.out"
+Act = Callable[[Call], Awaitable[None]]
+
+
+def stamp(second: float) -> str:
+    whole = int(second)
+    moment = datetime.fromtimestamp(START + whole, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{moment}.{round((second - whole) * 1e9):09d}Z"
+
+
+def line(number: int, text: str | None = None) -> bytes:
+    """Return the line with a number, of which there are ten in a second."""
+    return f"{stamp(number / 10)} {number if text is None else text}\n".encode()
+
+
+def lines(start: int, end: int, text: str | None = None) -> bytes:
+    return b"".join(line(number, text) for number in range(start, end))
+
+
+def text(start: int, end: int) -> bytes:
+    return b"".join(b"%d\n" % number for number in range(start, end))
+
+
+def running(life: int = 0) -> dict[str, Any]:
+    last = {"terminated": {"containerID": f"cri://{life - 1}", "startedAt": stamp(0), "finishedAt": stamp(1)}}
+    return {
+        "name": "pytorch",
+        "restartCount": life,
+        "containerID": f"cri://{life}",
+        "state": {"running": {"startedAt": stamp(0)}},
+        "lastState": last if life else {},
+    }
+
+
+def ended(life: int = 0) -> dict[str, Any]:
+    state = {"terminated": {"containerID": f"cri://{life}", "startedAt": stamp(0), "finishedAt": stamp(100)}}
+    return {**running(life), "state": state}
+
+
+def pod_of(status: dict[str, Any], index: int = 0) -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"p-{index}", "uid": f"uid-{index}"},
+        "spec": {"containers": [{"name": "pytorch"}]},
+        "status": {"phase": "Running", "containerStatuses": [status]},
+    }
+
+
+class FakeLogs(FakeApi):
+    """Serves pods, and their logs by acts, each for one request."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.pods: dict[str, dict[str, Any]] = {}
+        self.acts: deque[Act] = deque()
+        self.asked: list[dict[str, str]] = []
+
+    async def _handle(self, call: Call) -> None:
+        parts = call.request.path.split("/")
+        if parts[-1] == "log":
+            self.asked.append(call.request.query)
+            act = self.acts.popleft() if self.acts else refuse(500, "InternalError", "nothing is left to say")
+            await act(call)
+        elif parts[-1] in self.pods:
+            await call.answer(200, self.pods[parts[-1]])
+        else:
+            await refuse(404, "NotFound", "it is not there")(call)
+
+
+def says(data: bytes, *, ends: bool = True, cut: bool = False) -> Act:
+    async def act(call: Call) -> None:
+        await call.begin()
+        if data:
+            await call.chunk(data)
+        if cut:
+            call.cut()
+        elif ends:
+            await call.end()
+        else:
+            await asyncio.Event().wait()
+
+    return act
+
+
+class Bench:
+    def __init__(self, server: FakeLogs, logs: JobLogs) -> None:
+        self.server = server
+        self.logs = logs
+
+    def update(self, *statuses: dict[str, Any], tell: bool = True) -> None:
+        self.server.pods = {f"p-{index}": pod_of(status, index) for index, status in enumerate(statuses)}
+        if tell:
+            places = [
+                Place("worker", index, container="pytorch", pod_uid=f"uid-{index}", pod=pod)
+                for index, pod in enumerate(self.server.pods.values())
+            ]
+            self.logs.update(places, ended=False)
+
+    def count_streams(self) -> list[int]:
+        """Return a list that gets how many streams are open, whenever one is opened."""
+        api, counts, now = self.logs._api, [], 0
+        assert api is not None
+        opened = api.stream
+
+        @contextlib.asynccontextmanager
+        async def stream(*arguments: Any, **options: Any) -> AsyncIterator[Any]:
+            nonlocal now
+            now += 1
+            counts.append(now)
+            try:
+                async with opened(*arguments, **options) as chunks:
+                    yield chunks
+            finally:
+                now -= 1
+
+        api.stream = stream  # type: ignore[method-assign]
+        return counts
+
+    async def data(self, stream: str = OUT) -> bytes:
+        files = {file.stream.id: file for file in await self.logs.files()}
+        return files[stream].path.read_bytes() if stream in files and files[stream].path.exists() else b""
+
+    async def until(self, reached: Callable[[dict[str, LogStream]], Any]) -> dict[str, LogStream]:
+        for _ in range(3000):
+            streams = {file.stream.id: file.stream for file in await self.logs.files()}
+            if reached(streams):
+                return streams
+            await asyncio.sleep(0.01)
+        raise AssertionError((streams, self.server.asked[:20]))
+
+    async def has(self, expected: bytes, stream: str = OUT) -> dict[str, LogStream]:
+        return await self.until(lambda streams: stream in streams and streams[stream].size >= len(expected))
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FIRST_DELAY", "LONGEST_DELAY", "CONFIRM_SECONDS", "LAST_WORDS_SECONDS", "QUIET_SECONDS"):
+        monkeypatch.setattr(podlogs, name, 0.05)
+
+
+@contextlib.asynccontextmanager
+async def bench(tmp_path: Path, **options: Any) -> AsyncIterator[Bench]:
+    async with FakeLogs() as server:
+        write_kubeconfig(tmp_path / "kubeconfig", {"server": server.url})
+        with pytest.MonkeyPatch.context() as patches:
+            patches.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+            api = KubeApi(await asyncio.to_thread(load_connection))
+        folder = options.pop("folder", tmp_path / "logs")
+        logs = JobLogs(api, "lab", folder, **{"ranks": None, "always": True, **options})
+        try:
+            yield Bench(server, logs)
+        finally:
+            await logs.stop()
+            await api.close()
+
+
+async def test_an_answer_that_ends_is_not_the_containers_end(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [
+            says(lines(0, 13)),
+            says(lines(10, 17), cut=True),
+            refuse(500, "InternalError", "try later"),
+            says(lines(10, 25)[:-3]),
+            says(lines(20, 30), ends=False),
+        ]
+        job.update(running())
+        streams = await job.has(text(0, 30))
+        assert await job.data() == text(0, 30)
+        assert not streams[OUT].complete
+        assert [query.get("sinceTime") for query in job.server.asked] == [
+            None,
+            stamp(1)[:19] + "Z",
+            stamp(1)[:19] + "Z",
+            stamp(1)[:19] + "Z",
+            stamp(2)[:19] + "Z",
+        ]
+        job.server.acts += [says(lines(20, 31))]
+        job.update(ended())
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        assert await job.data() == text(0, 31)
+        assert "follow" not in job.server.asked[-1]
+        assert streams[OUT].missing == []
+
+
+async def test_a_stream_that_has_gone_silent_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(podlogs, "SILENCE_SECONDS", 0.3)
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
+        job.update(running())
+        streams = await job.has(text(0, 9))
+        assert await job.data() == text(0, 9)
+        assert streams[OUT].waiting is None
+
+
+async def test_lines_of_the_next_life_are_never_taken_for_this_ones(tmp_path: Path):
+    async with bench(tmp_path) as job:
+
+        async def next_life(call: Call) -> None:
+            # the API server knows of the restart, the watch has not told it yet
+            job.update(running(1), tell=False)
+            await says(lines(500, 510), ends=False)(call)
+
+        job.server.acts += [says(lines(0, 5)), next_life]
+        job.update(running())
+        await job.until(lambda _streams: len(job.server.asked) >= 2)
+        job.server.acts.clear()
+        job.server.acts += [says(lines(0, 8)), says(lines(500, 510), ends=False)]
+        job.update(running(1))
+        second = "worker-0.2.container.out"
+        streams = await job.has(text(500, 510), second)
+        assert await job.data() == text(0, 8)
+        assert await job.data(second) == text(500, 510)
+        assert streams[OUT].complete
+        assert streams[OUT].missing == streams[second].missing == []
+        assert job.server.asked[-2]["previous"] == "true"
+
+
+async def test_a_life_that_was_missed_and_one_that_is_gone(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [
+            refuse(400, "BadRequest", 'previous terminated container "pytorch" in pod "p-0" not found'),
+            says(lines(900, 903), ends=False),
+        ]
+        job.update(running(3))
+        last, before = "worker-0.4.container.out", "worker-0.3.container.out"
+        streams = await job.has(text(900, 903), last)
+        assert streams[before].complete
+        sentences = [span.sentence for span in streams[before].missing]
+        assert any("2 lives" in sentence for sentence in sentences)
+        assert any("previous terminated container" in sentence for sentence in sentences)
+
+
+async def test_what_the_kubelet_says_itself_is_no_line(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(b"unable to retrieve container logs for cri://0")]
+        job.update(ended())
+        streams = await job.until(lambda streams: OUT in streams and streams[OUT].complete)
+        assert await job.data() == b""
+        assert "unable to retrieve" in streams[OUT].missing[0].sentence
+
+
+async def test_a_pod_that_vanishes_while_the_network_is_down(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), cut=True)]
+        job.update(running())
+        await job.has(text(0, 5))
+        job.server.pods = {}
+        job.logs.update([Place("worker", 0)], ended=True)
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        (span,) = streams[OUT].missing
+        assert span.offset == len(text(0, 5))
+        assert span.since == START + 0.4
+        assert span.until is not None and "pod" in span.sentence
+        assert streams[OUT].size == len(text(0, 5))
+
+
+async def test_a_pod_that_only_seems_to_be_gone_is_followed_on(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
+        job.update(running())
+        await job.has(text(0, 5))
+        job.logs.update([Place("worker", 0)], ended=False)  # as while pods could not be listed
+        await job.has(text(0, 9))
+        assert await job.data() == text(0, 9)
+
+
+async def test_a_refusal_is_said_and_hinders_nothing_else(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        forbidden = refuse(403, "Forbidden", 'cannot get resource "pods/log"')
+
+        async def by_pod(call: Call) -> None:
+            await (forbidden if "/p-0/" in call.request.path else says(lines(0, 3), ends=False))(call)
+
+        job.server.acts += [by_pod] * 2
+        job.update(running(), running())
+        streams = await job.until(
+            lambda streams: OUT in streams and streams[OUT].waiting and streams["worker-1.1.container.out"].size
+        )
+        assert "may not read" in (streams[OUT].waiting or "")
+        assert await job.data("worker-1.1.container.out") == text(0, 3)
+
+
+async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(slots, "HOLD_SECONDS", 0.5)
+    async with bench(tmp_path, slots=Slots(2)) as job:
+        job.server.acts += [says(lines(0, 3), ends=False)] * 1000
+        names = [f"worker-{index}.1.container.out" for index in range(6)]
+        counts = job.count_streams()
+        job.update(*[running()] * 6)
+        await job.until(lambda streams: all(name in streams and streams[name].size for name in names))
+        assert [await job.data(name) for name in names] == [text(0, 3)] * 6
+        assert max(counts) == 2
+
+
+async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):
+    with small_disk(tmp_path / "disk") as disk:
+        async with bench(tmp_path, folder=disk.path / "logs") as job:
+            job.server.acts += [says(lines(0, 50), ends=False)]
+            job.update(running())
+            await job.has(text(0, 50))
+            await job.logs.stop()
+            disk.fill()
+            job.server.acts.clear()
+            job.server.acts += [says(lines(0, 4000), ends=False)] * 1000
+            job.update(running())
+            streams = await job.until(lambda streams: "full" in (streams[OUT].waiting or ""))
+            assert "Make room" in (streams[OUT].waiting or "")
+            disk.free()
+            await job.has(text(0, 4000))
+            assert await job.data() == text(0, 4000)
+            await job.until(lambda streams: streams[OUT].waiting is None)
+
+
+async def test_a_log_that_is_too_large_keeps_its_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jupyterlab_t9kjob.engines.kubernetes.joblogs.BEAT_SECONDS", 0.05)
+    async with bench(tmp_path, cap=1_000_000) as job:
+        body = b"".join(line(number, "x" * 1000) for number in range(3000))
+        job.server.acts += [says(body, ends=False)]
+        job.update(running())
+        streams = await job.until(lambda streams: OUT in streams and streams[OUT].removed > 1_900_000)
+        data = await job.data()
+        assert streams[OUT].size == len(data) == 3000 * 1001
+        assert data.startswith(b"x" * 1000) and data.endswith(b"x\n")
+        (path,) = (tmp_path / "logs").glob("*.log")
+        assert path.stat().st_blocks * 512 < 1_100_000
