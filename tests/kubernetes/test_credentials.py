@@ -510,10 +510,10 @@ async def test_a_renewal_that_fails_says_why_and_is_tried_again(
             with pytest.raises(Unreachable, match="exit status 4"):
                 await api.get("/version")
         assert runs(home) == 2  # a program that opens a browser must not be run all the time
-        monkeypatch.setattr(pool.time, "monotonic", lambda now=time.monotonic: now() + pool.RENEWAL_SECONDS)
+        monkeypatch.setattr(pool, "monotonic", lambda: time.monotonic() + pool.RENEWAL_SECONDS)
         with pytest.raises(Unreachable, match="exit status 4"):
             await api.get("/version")
-        monkeypatch.setattr(pool.time, "monotonic", lambda now=time.monotonic: now() + 2 * pool.RENEWAL_SECONDS)
+        monkeypatch.setattr(pool, "monotonic", lambda: time.monotonic() + 2 * pool.RENEWAL_SECONDS)
         await api.get("/version")
         assert runs(home) == 4
         await api.close()
@@ -541,6 +541,29 @@ async def test_a_plugin_gives_certificates_and_new_ones_when_they_are_refused(
             assert (await anext(events))["object"]["metadata"]["name"] == "p"
         await api.get("/version")
         assert runs(home) == 2
+        await api.close()
+
+
+@pytest.mark.asyncio
+async def test_a_server_with_a_new_authority_is_trusted_as_soon_as_the_kubeconfig_is_new(
+    configure: Configure, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a test cluster is made anew, or an authority is replaced."""
+    (home / "new").mkdir()
+    async with FakeApi(Certificates(home)) as server:
+        configure(cluster_of(server))
+        api = KubeApi(await asyncio.to_thread(load_connection))
+        await api.get("/version")
+        await server.stop()
+        server.certificates = Certificates(home / "new")
+        await server.start()
+        with pytest.raises(Unreachable, match="not trusted"):
+            await api.get("/version")
+        (home / "ca.crt").write_bytes((home / "new/ca.crt").read_bytes())
+        with pytest.raises(Unreachable, match="not trusted"):
+            await api.get("/version")  # it has just been looked at
+        monkeypatch.setattr(pool, "monotonic", lambda: time.monotonic() + pool.RENEWAL_SECONDS)
+        await api.get("/version")
         await api.close()
 
 

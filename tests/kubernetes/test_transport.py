@@ -21,9 +21,12 @@ from tests.kubernetes.fakeapi import PODS, Act, Call, Certificates, FakeApi, cut
 pytestmark = pytest.mark.asyncio
 
 
+WITHOUT_TLS = Tls()  # which is slow to make: it has the system's authorities
+
+
 def connect(fake: FakeApi, **more: Any) -> Connection:
     """Return a connection that nothing renews."""
-    tls = Tls(authority=fake.certificates.ca_file.read_bytes()) if fake.certificates else Tls()
+    tls = Tls(authority=fake.certificates.ca_file.read_bytes()) if fake.certificates else WITHOUT_TLS
     values = {"namespace": "lab", "context": "lab", "tls": tls, "proxy": None, "headers": (), "expires_at": None}
     connection = Connection(**{**values, "server": fake.url, "renew": lambda: connection, **more})
     return connection

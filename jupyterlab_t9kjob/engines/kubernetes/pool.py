@@ -7,9 +7,9 @@ import logging
 import os
 import socket
 import ssl
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import monotonic, time
 from urllib.parse import urlsplit
 
 import httpx
@@ -85,18 +85,18 @@ class Pools:
     async def fresh(self) -> Connection:
         """Return the connection, with credentials that have not run out; raises `Unreachable`."""
         expires = self.connection.expires_at
-        if expires is not None and time.time() >= expires:
+        if expires is not None and time() >= expires:
             await self._renew(self.connection)
         return self.connection
 
     async def renewed(self, refused: Connection) -> bool:
         """Load credentials anew because the server refused these; return whether there are others now."""
         if self.connection is refused:
-            if time.monotonic() < self._no_renewal_before and self._problem is None:
+            if monotonic() < self._no_renewal_before and self._problem is None:
                 return False
             await self._renew(refused)
         if (self.connection.headers, self.connection.tls) == (refused.headers, refused.tls):
-            self._no_renewal_before = time.monotonic() + RENEWAL_SECONDS
+            self._no_renewal_before = monotonic() + RENEWAL_SECONDS
             return False
         return True
 
@@ -104,7 +104,7 @@ class Pools:
         if self.connection is not old:
             return
         if self._renewal is None:
-            if self._problem is not None and time.monotonic() < self._no_renewal_before:
+            if self._problem is not None and monotonic() < self._no_renewal_before:
                 raise Unreachable(self._problem)
             self._renewal = asyncio.create_task(self._load(old), name="renew a cluster's credentials")
         # however many requests wait for it, and whichever of them is given up
@@ -120,7 +120,7 @@ class Pools:
         except NoCluster as error:
             log.warning("The cluster's credentials can't be renewed: %s", error)
             self._problem = str(error)
-            self._no_renewal_before = time.monotonic() + RENEWAL_SECONDS
+            self._no_renewal_before = monotonic() + RENEWAL_SECONDS
         else:
             self._problem = None
             self.connection = new
@@ -205,6 +205,11 @@ def words_of(error: Exception, connection: Connection) -> str:
     if isinstance(cause, OSError) and cause.errno:
         return f"The cluster at {host} can't be reached: {os.strerror(cause.errno)}."  # asyncio has other words
     return f"The cluster at {host} can't be reached: {str(error) or type(error).__name__}."
+
+
+def is_of_tls(error: Exception) -> bool:
+    """Whether one side did not like the other's certificate."""
+    return isinstance(_deepest(error), ssl.SSLError)
 
 
 def _deepest(error: BaseException) -> BaseException:

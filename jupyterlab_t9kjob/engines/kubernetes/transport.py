@@ -14,7 +14,7 @@ import httpx
 from .credentials import Connection
 from .errors import ApiError, Unreachable
 from .lines import lines
-from .pool import Pools, words_of
+from .pool import Pools, is_of_tls, words_of
 
 __all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines", "without_managed_fields"]
 
@@ -212,6 +212,9 @@ class KubeApi:
                         return response
                     refusal = await _refusal(response)
             except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
+                if is_of_tls(error) and not renewed and await self._pools.renewed(connection):
+                    renewed = True
+                    continue
                 raise Unreachable(words_of(error, connection)) from error
             await attempt.aclose()
             if response.has_redirect_location:
