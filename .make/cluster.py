@@ -39,7 +39,11 @@ def start(program: Path) -> dict[str, str]:
         if name not in there:
             _ask(program, "image", name, *contents)
     print(f"The cluster is up, with its images, after {time.monotonic() - began:.0f} s", flush=True)
-    return {"KUBECONFIG": said.strip().rpartition("=")[2], "T9KJOB_KUBECTL": shlex.join([str(program), "kubectl"])}
+    return {
+        "KUBECONFIG": said.strip().rpartition("=")[2],
+        "T9KJOB_KUBECTL": shlex.join([str(program), "kubectl"]),
+        "T9KJOB_TEST_CLUSTER": shlex.quote(str(program)),
+    }
 
 
 def _ask(program: Path, *arguments: str) -> str:

@@ -1,6 +1,6 @@
 """Credentials, requests and watches against a real API server.
 
-`T9KJOB_TEST_CLUSTER` names a command (words) that takes `stop apiserver` and `start apiserver`.
+`T9KJOB_TEST_CLUSTER` names what takes `stop apiserver` and `start apiserver` (words).
 """
 
 import asyncio
