@@ -26,8 +26,8 @@ open_page              `await open_page("stream")`; every answer is held against
 ============= ======== ================================================================================================
 
 Environment: KUBECONFIG; T9KJOB_KUBECTL, the kubectl to call (words); T9KJOB_TEST_IMAGE; T9KJOB_TEST_VOLUMES, a folder
-that this machine and the nodes have at the same path (kind: `extraMounts`). T9KJOB_TEST_CLUSTER, what stops and starts the API
-server (words; `stop apiserver` is added).
+that this machine and the nodes have at the same path (kind: `extraMounts`); T9KJOB_TEST_CLUSTER, what
+stops and starts the API server (words, to which `stop apiserver` is added).
 """
 
 from __future__ import annotations
