@@ -4,6 +4,7 @@ import error from '../style/icons/error.svg';
 import failed from '../style/icons/failed.svg';
 import hint from '../style/icons/hint.svg';
 import job from '../style/icons/job.svg';
+import lock from '../style/icons/lock.svg';
 import log from '../style/icons/log.svg';
 import lost from '../style/icons/lost.svg';
 import pause from '../style/icons/pause.svg';
@@ -35,6 +36,9 @@ export const logIcon = icon('log', log);
 /** Of the log's toolbar: times, and wrapping long lines. */
 export const clockIcon = icon('clock', clock);
 export const wrapIcon = icon('wrap', wrap);
+
+/** A value that stays in the cluster. */
+export const lockIcon = icon('lock', lock);
 
 /** Pausing a job; the lab has such an icon only from 4.3 on. */
 export const pauseIcon = icon('pause', pause);

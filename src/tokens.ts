@@ -78,6 +78,8 @@ export namespace CommandIDs {
   export const launch = 't9kjob:launch';
   /** Ask for a script or notebook, then launch it. */
   export const chooseScript = 't9kjob:choose-script';
+  /** Ask for the text of a manifest, then open the form with it. */
+  export const pasteManifest = 't9kjob:paste-manifest';
   /** Args: `id` of the job whose spec the form starts from. */
   export const clone = 't9kjob:clone';
   /** Args: `id`; `tab?` one of overview, replicas, logs; `stream?`, `offset?` for a log position. */

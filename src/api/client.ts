@@ -18,9 +18,12 @@ import {
   Prefill,
   PrefillRequest,
   PreviewRequest,
+  ReadManifest,
+  ReadManifestRequest,
   Replica,
   TensorBoard,
-  TensorBoardList
+  TensorBoardList,
+  Volume
 } from './types';
 
 /** Path of our routes below the server's base URL. */
@@ -37,6 +40,8 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.reason = body.reason ?? null;
     this.field = body.field ?? null;
+    this.line = body.line ?? null;
+    this.column = body.column ?? null;
     this.hint = body.hint ?? null;
     this.verbatim = body.verbatim ?? null;
   }
@@ -45,6 +50,9 @@ export class ApiError extends Error {
   readonly reason: string | null;
   /** JSON pointer into the request, if one field is wrong. */
   readonly field: string | null;
+  /** Where in a text that was sent, from 1. */
+  readonly line: number | null;
+  readonly column: number | null;
   /** What to do about it, a sentence. */
   readonly hint: string | null;
   /** The system's own words. */
@@ -92,6 +100,22 @@ export class ApiClient {
   /** Engines found, available or not. */
   async engines(): Promise<EngineInfo[]> {
     return (await this._get<{ engines: EngineInfo[] }>(['engines'])).engines;
+  }
+
+  /** Look again at what there is and what may be done. */
+  async refreshEngines(): Promise<EngineInfo[]> {
+    const { engines } = await this._send<{ engines: EngineInfo[] }>('POST', [
+      'engines'
+    ]);
+    return engines;
+  }
+
+  /** The PVCs that a job in a namespace can have. */
+  async volumes(engine: string, namespace: string): Promise<Volume[]> {
+    const query = { engine, namespace };
+    return (
+      await this._get<{ volumes: Volume[] }>(['cluster', 'volumes'], query)
+    ).volumes;
   }
 
   /** Jobs, newest first. */
@@ -187,6 +211,11 @@ export class ApiClient {
     signal?: AbortSignal
   ): Promise<LaunchPreview> {
     return this._send('POST', ['launch', 'preview'], { body: request, signal });
+  }
+
+  /** From a manifest's text to a form, and what that would lose. */
+  readManifest(request: ReadManifestRequest): Promise<ReadManifest> {
+    return this._send('POST', ['launch', 'manifest'], { body: request });
   }
 
   /** TensorBoards that run, and whether one can be started at all. */

@@ -39,7 +39,7 @@ export class CommandPreview implements IDisposable {
     return this._asked;
   }
 
-  /** Lines of the command, from 0, that the last edit changed. */
+  /** Lines of the manifest, or else of the command, from 0, that the last edit changed. */
   get editedLines(): ReadonlySet<number> {
     return this._editedLines;
   }
@@ -86,8 +86,9 @@ export class CommandPreview implements IDisposable {
   /** Show an answer that came by another way. */
   show(preview: LaunchPreview, spec: JobSpec): void {
     this._cancel();
-    if (this._shown && this._shown.command !== preview.command) {
-      this._editedLines = changedLines(this._shown.command, preview.command);
+    const [before, after] = [this._shown, preview].map(textOf);
+    if (before !== null && after !== null && before !== after) {
+      this._editedLines = changedLines(before, after);
     }
     this._shown = preview;
     this._asked = spec;
@@ -117,6 +118,10 @@ export class CommandPreview implements IDisposable {
   private _request: AbortController | null = null;
   private _timer = 0;
   private _isDisposed = false;
+}
+
+function textOf(preview: LaunchPreview | null): string | null {
+  return preview && (preview.manifest ?? preview.command);
 }
 
 /** The lines of `after`, from 0, that `before` does not have. */

@@ -1,252 +1,191 @@
-import { IDisposable } from '@lumino/disposable';
-import { ISignal, Signal } from '@lumino/signaling';
+import { EngineName } from '../api/aliases';
 import { ApiError, expectApiError } from '../api/client';
 import {
-  Check,
   CreateJob,
-  EnvVar,
+  EngineInfo,
   Job,
   JobSpec,
-  Kernel,
   Prefill,
-  ReplicaSpec,
-  ScriptOption
+  ReadManifest,
+  Volume
 } from '../api/types';
-import { CommandPreview } from './commandPreview';
 import { contentsPath } from './contentsPath';
-import {
-  asKind,
-  baseName,
-  EntrypointKind,
-  formOf,
-  IDraft,
-  ILaunchForm,
-  newRequestId,
-  specOf,
-  splitArgs,
-  withMore,
-  withName,
-  withOption,
-  withoutDraft,
-  withWorkingDir
-} from './launchForm';
-import { allChecks, isSameField, nameProblem } from './launchProblems';
-import { ILaunchOptions, ILaunchState, Start } from './launchState';
+import { asKind, EntrypointKind, formOf, splitArgs } from './launchForm';
+import { LaunchFields } from './launchFields';
+import { IPlace, placeOn, usualPlace } from './launchPlaces';
+import { IManifest, Start } from './launchState';
 import { ILastTime, ISavedTab } from './launchStore';
-import { OptionValue } from './scriptOptions';
-
-/** How long to wait for the next key before edits are kept for after a reload, in ms. */
-const SAVE_DELAY = 500;
+import { merge } from './merge';
 
 /** A launch form: prefilled by the server, edited by the user, checked while it is. */
-export class LaunchModel implements IDisposable {
-  constructor(private readonly _options: ILaunchOptions) {
-    this._state = {
-      path: _options.path,
-      engine: 'local',
-      namespace: '',
-      start: 'defaults',
-      clone: _options.clone ?? null,
-      lastTime: null,
-      prefill: null,
-      failure: null,
-      form: null,
-      busy: null,
-      refusal: null,
-      dryRunPassed: false
-    };
-    this.preview = new CommandPreview(
-      () => this.spec,
-      (spec, signal) => {
-        const { engine, namespace, path } = this._state;
-        return _options.api.preview({ engine, namespace, path, spec }, signal);
-      }
-    );
-    this.preview.changed.connect(() => this._changed.emit());
-  }
-
-  /** What the form amounts to. */
-  readonly preview: CommandPreview;
-
-  get state(): Readonly<ILaunchState> {
-    return this._state;
-  }
-
-  /** The state or the preview changed. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /** What the form is for, by name: its file, else the job that it starts from. */
-  get name(): string {
-    const { path, clone } = this._state;
-    return path === null
-      ? (clone?.name ?? this._options.trans.__('Job'))
-      : baseName(path);
-  }
-
-  /** The content of the form; there is none before `open` has succeeded. */
-  get form(): ILaunchForm {
-    if (!this._state.form) {
-      throw new Error('The form has not been filled yet.');
-    }
-    return this._state.form;
-  }
-
-  /** The spec that the form amounts to. */
-  get spec(): JobSpec {
-    return specOf(this.form, this.scriptOptions);
-  }
-
-  /** The options of the script that have fields; a command has none. */
-  get scriptOptions(): readonly ScriptOption[] {
-    const { form, prefill } = this._state;
-    return form?.spec.entrypoint.kind === 'command'
-      ? []
-      : (prefill?.script.options ?? []);
-  }
-
-  /** The kernel that the job would use, with its torch if the server has looked. */
-  get kernel(): Kernel | null {
-    const { form, prefill } = this._state;
-    const name = form?.spec.runtime.kernel ?? null;
-    const shown = this.preview.shown?.kernel;
-    return shown && (name === null || shown.name === name)
-      ? shown
-      : (prefill?.kernels.find(kernel => kernel.name === name) ?? null);
-  }
-
-  /** Everything that is known about the form, ours and the server's; fields named as here. */
-  get checks(): Check[] {
-    const { form, prefill, refusal } = this._state;
-    if (!form) {
-      return [];
-    }
-    const { shown, failure } = this.preview;
-    const { spec } = this;
-    const asked = this.preview.asked ?? prefill?.spec ?? spec;
-    const holds = ({ field }: { field: string | null }): boolean =>
-      field === null || isSameField(field, asked, spec);
-    return allChecks(
-      form,
-      this.scriptOptions,
-      [refusal, failure && holds(failure) ? failure : null],
-      (shown?.checks ?? prefill?.checks ?? []).filter(
-        check => check.level !== 'error' || holds(check)
-      ),
-      this._options.trans
-    );
-  }
-
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    this.preview.dispose();
-    window.clearTimeout(this._saveTimer);
-    Signal.clearData(this);
-  }
-
+export class LaunchModel extends LaunchFields {
   /** Take up the tab's saved edits if there are any, else what the file was last submitted with. */
   async open(): Promise<void> {
-    const { store, tab } = this._options;
+    const { store, tab, manifest } = this._options;
     const saved = await store.tab(tab);
+    this._set({ images: await store.images() });
     if (saved && (await this._restore(saved))) {
       return;
     }
+    if (manifest) {
+      return this._openManifest(manifest);
+    }
     this._set({ lastTime: await this._lastTime() });
-    const { clone, lastTime } = this._state;
+    const { clone, lastTime } = this.state;
+    if (!(clone?.engine || lastTime?.engine)) {
+      const engines = await this._askEngines();
+      this._set(usualPlace(engines, await store.lastPlace()));
+    }
     await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
   }
 
   /** Fill the form anew. */
   async startFrom(start: Start): Promise<void> {
-    const { path, clone, lastTime } = this._state;
+    const { path, clone, lastTime } = this.state;
     const source = { last: lastTime, job: clone, defaults: null }[start];
+    if (source?.engine && this._isAvailable(source.engine)) {
+      this._set({ engine: source.engine, namespace: source.namespace ?? '' });
+    }
     let prefill = await this._load(source?.spec);
-    const isRefused = !prefill && this._state.failure?.status === 422;
+    const isRefused = !prefill && this.state.failure?.status === 422;
     if (isRefused && source && path !== null) {
       // What was kept is of another version, or names what is gone: begin with what there is.
       start = 'defaults';
       prefill = await this._load();
     }
-    this._set({ start });
+    this._set({ start, notes: [] });
     if (prefill) {
-      this.preview.reset();
-      this._edit(formOf(prefill.spec, prefill.script.options));
+      await this._fill(prefill.spec);
+    }
+  }
+
+  /** Fill the form for another file. */
+  async openFor(path: string): Promise<void> {
+    this._set({ path });
+    this._set({ lastTime: await this._lastTime() });
+    await this.startFrom(this.state.lastTime ? 'last' : 'defaults');
+  }
+
+  /** Run the job elsewhere. What the user has entered goes along as far as it can; `notes` say what could not. */
+  async moveTo(engine: EngineName): Promise<void> {
+    const from = this._place;
+    const info = this.engines.find(({ name }) => name === engine);
+    if (engine === from.engine || !info || this.isLocked) {
+      return;
+    }
+    const now = this.spec;
+    // Back where it was before: what could not come along from there is there again.
+    const left = this._left.get(engine);
+    const spec = left ? merge(left.spec, left.crossed, now) : now;
+    const place = left?.place ?? placeOn(info);
+    this._set({ movingTo: engine, refusal: null });
+    const crossed = left ? engine : from.engine;
+    const prefill = await this._load(spec, place, crossed);
+    this._set({ movingTo: null });
+    if (prefill) {
+      this._left.set(from.engine, {
+        place: from,
+        spec: now,
+        crossed: prefill.spec
+      });
+      this._set({ ...place, notes: prefill.notes, volumes: null });
+      await this._fill(prefill.spec);
+    } else {
+      this._set({ refusal: this.state.failure, failure: null });
+    }
+  }
+
+  /** List the PVCs of the namespace. */
+  async loadVolumes(): Promise<void> {
+    const { engine, namespace } = this._place;
+    let list: Volume[] = [];
+    let failure: ApiError | null = null;
+    try {
+      list = await this._options.api.volumes(engine, namespace);
+    } catch (error) {
+      failure = expectApiError(error);
+    }
+    const now = this._place;
+    if (now.engine === engine && now.namespace === namespace) {
+      this._set({ volumes: { list, failure } });
+    }
+  }
+
+  /** Look again at what there is, and what may be done there. */
+  async refreshEngines(): Promise<void> {
+    const { prefill } = this.state;
+    try {
+      const engines = await this._options.api.refreshEngines();
+      this._set({ prefill: prefill && { ...prefill, engines } });
+    } catch (error) {
+      this._set({ refusal: expectApiError(error) });
+    }
+  }
+
+  /** Make the manifest the source: it is submitted as edited. */
+  editAsYaml(): void {
+    const text = this.preview.shown?.manifest;
+    if (text && !this.state.manifest) {
+      this._set({ manifest: { text, before: text } });
+      this._edit(this.form);
+    }
+  }
+
+  setManifest(text: string): void {
+    const { manifest } = this.state;
+    if (manifest && manifest.text !== text) {
+      this._set({ manifest: { ...manifest, text } });
+      this._edit(this.form);
+    }
+  }
+
+  /** Whether the manifest differs from what the form amounts to. */
+  get isManifestChanged(): boolean {
+    const { manifest } = this.state;
+    return manifest !== null && manifest.text !== manifest.before;
+  }
+
+  /** Ask what the edited manifest is as a form; null if it can't be read, which is a refusal then. */
+  async readManifest(): Promise<ReadManifest | null> {
+    const text = this.state.manifest?.text ?? '';
+    this._set({ busy: 'reading', refusal: null });
+    try {
+      return await this._options.api.readManifest({ text, ...this._place });
+    } catch (error) {
+      this._set({ refusal: expectApiError(error) });
+      return null;
+    } finally {
+      this._set({ busy: null });
+    }
+  }
+
+  /** Go on with the form: as the manifest says, or without one as it was before. */
+  async backToForm(read: ReadManifest | null = null): Promise<void> {
+    this._set({ manifest: null, refusal: null });
+    if (read) {
+      const { engine, namespace, notes } = read;
+      this._set({ engine, namespace, notes, volumes: null });
+      await this._fill(read.spec);
+    } else {
+      this._edit(this.form);
       await this.preview.refresh();
     }
   }
 
-  /** Fill the form for another file, or another engine. */
-  async openFor(
-    target: Partial<Pick<ILaunchState, 'path' | 'engine' | 'namespace'>>
-  ): Promise<void> {
-    this._set(target);
-    this._set({ lastTime: await this._lastTime() });
-    await this.startFrom(this._state.lastTime ? 'last' : 'defaults');
+  /** The notes have been read. */
+  dropNotes(): void {
+    this._set({ notes: [] });
   }
 
   /** Read the script again; what the user has entered stays. */
   async readScript(): Promise<void> {
-    if (!this._state.form) {
-      return this.startFrom(this._state.start);
+    if (!this.state.form) {
+      return this.startFrom(this.state.start);
     }
     const { spec } = this;
-    if ((await this._load(spec)) && this._state.form) {
+    if ((await this._load(spec)) && this.state.form) {
       this._edit({ ...this.form, ...splitArgs(spec.args, this.scriptOptions) });
     }
-  }
-
-  /** Change fields of the spec; `field` has a valid content again. */
-  edit(changes: Partial<JobSpec>, field: string): void {
-    const spec = { ...this.form.spec, ...changes };
-    this._edit(withoutDraft({ ...this.form, spec }, field));
-  }
-
-  /** Change the replicas; the form edits one group. */
-  editReplicas(changes: Partial<ReplicaSpec>, field: string): void {
-    const [first, ...rest] = this.form.spec.replica_specs;
-    this.edit({ replica_specs: [{ ...first, ...changes }, ...rest] }, field);
-  }
-
-  /** Keep what a field shows though it can't be put into the spec. */
-  setDraft(field: string, draft: IDraft): void {
-    const { drafts } = this.form;
-    this._edit({ ...this.form, drafts: { ...drafts, [field]: draft } });
-  }
-
-  setName(text: string): void {
-    const { prefill } = this._state;
-    const problem = nameProblem(text, this._options.trans);
-    if (problem !== null) {
-      this.setDraft('/name', { text, problem });
-    } else if (prefill) {
-      this._edit(withoutDraft(withName(this.form, text, prefill), '/name'));
-    }
-  }
-
-  /** Give an option a value; null is its default. */
-  setOption(option: ScriptOption, value: OptionValue | null): void {
-    this._edit(withOption(this.form, option, value));
-  }
-
-  /** Take further arguments as typed. */
-  setMore(text: string): void {
-    this._edit(withMore(this.form, text));
-  }
-
-  setEnv(env: EnvVar[]): void {
-    this._edit({ ...this.form, env });
-  }
-
-  setWorkingDir(directory: string | null): void {
-    this._edit(withWorkingDir(this.form, directory, this.scriptOptions));
   }
 
   /** Run something else; the options of a file are read anew. */
@@ -261,9 +200,9 @@ export class LaunchModel implements IDisposable {
     }
     this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });
     const isFile = kind === 'script' || kind === 'notebook';
-    const root = this._state.prefill?.root ?? null;
+    const root = this.state.prefill?.root ?? null;
     const path = isFile ? contentsPath(value, root) : null;
-    if (path && path !== this._state.path) {
+    if (path && path !== this.state.path) {
       this._set({ path });
       await this.readScript();
     }
@@ -271,7 +210,7 @@ export class LaunchModel implements IDisposable {
 
   /** Run the same file in another way; what runs no file is typed anew. */
   async setKind(kind: EntrypointKind): Promise<void> {
-    const { prefill, path } = this._state;
+    const { prefill, path } = this.state;
     if (prefill && path === null) {
       const { kind: own, value } = prefill.spec.entrypoint;
       await this.setEntrypoint(kind, kind === own ? value : '');
@@ -301,38 +240,29 @@ export class LaunchModel implements IDisposable {
     const job = await this._send('submitting', request =>
       this._options.api.createJob(request)
     );
-    const { path } = this._state;
-    if (job && path !== null) {
-      const time = Date.now() / 1000;
-      await this._options.store.saveLastTime(path, { spec, time });
+    if (job) {
+      await this._remember(spec);
     }
     return job;
-  }
-
-  /** Keep the edits, so that they survive a reload of the page. */
-  async save(): Promise<void> {
-    const { path, engine, namespace, start, clone, form } = this._state;
-    if (form && !this._isDisposed) {
-      await this._options.store.saveTab(this._options.tab, {
-        ...{ path, engine, namespace, start, clone, form },
-        spec: this.spec
-      });
-    }
   }
 
   private async _send<T>(
     busy: 'submitting' | 'checking',
     send: (request: Omit<CreateJob, 'dry_run'>) => Promise<T>
   ): Promise<T | null> {
-    if (this._state.busy) {
+    if (this.state.busy) {
       return null;
     }
-    const { engine, namespace, path } = this._state;
     const { spec, form } = this;
     this._set({ busy, refusal: null, dryRunPassed: false });
     try {
       const request_id = form.requestId;
-      return await send({ engine, namespace, path, spec, request_id });
+      return await send({
+        ...this._place,
+        ...this._source,
+        spec,
+        request_id
+      });
     } catch (error) {
       this._set({ refusal: expectApiError(error) });
       return null;
@@ -343,65 +273,118 @@ export class LaunchModel implements IDisposable {
 
   /** What the file was last submitted with. */
   private async _lastTime(): Promise<ILastTime | null> {
-    const { path } = this._state;
+    const { path } = this.state;
     return path === null ? null : this._options.store.lastTime(path);
   }
 
-  private _edit(form: ILaunchForm): void {
-    this._set({
-      form: { ...form, requestId: newRequestId() },
-      refusal: null,
-      dryRunPassed: false
-    });
-    this.preview.schedule();
-    window.clearTimeout(this._saveTimer);
-    this._saveTimer = window.setTimeout(() => void this.save(), SAVE_DELAY);
+  private _isAvailable(name: EngineName): boolean {
+    const { engines } = this;
+    return (
+      !engines.length ||
+      engines.some(info => info.name === name && info.available)
+    );
   }
 
-  private _set(changes: Partial<ILaunchState>): void {
-    this._state = { ...this._state, ...changes };
-    this._changed.emit();
+  /** The engines, also before the page has been told of them. */
+  private async _askEngines(): Promise<readonly EngineInfo[]> {
+    if (this.engines.length || !this._options.jobs) {
+      return this.engines;
+    }
+    return this._options.api.engines().catch(() => []); // filling the form fails as well, and says why
+  }
+
+  /** What the next form may begin with. */
+  private async _remember(spec: JobSpec): Promise<void> {
+    const { store } = this._options;
+    const { path, manifest } = this.state;
+    const { image } = spec.runtime;
+    const place = this._place;
+    await store.saveLastPlace(place);
+    if (manifest) {
+      return; // the form is not what was submitted
+    }
+    if (image) {
+      await store.saveImage(image);
+    }
+    if (path !== null) {
+      const time = Date.now() / 1000;
+      await store.saveLastTime(path, { ...place, spec, time });
+    }
+  }
+
+  /** Begin with a manifest: as a form, or where that would lose something, as it is. */
+  private async _openManifest({ text }: IManifest): Promise<void> {
+    let read: ReadManifest;
+    try {
+      read = await this._options.api.readManifest({ text });
+    } catch (error) {
+      this._set({ failure: expectApiError(error) });
+      return;
+    }
+    const { engine, namespace, notes, spec } = read;
+    this._set({ engine, namespace, notes });
+    if (await this._load(spec, this._place, engine)) {
+      await this._fill(spec);
+      const isLess = read.lost.some(({ level }) => level !== 'hint');
+      if (read.manifest !== null && isLess) {
+        // Going back to the form is asked for, though nothing was edited.
+        this._set({ manifest: { text: read.manifest, before: '' } });
+        this._edit(this.form);
+      }
+    }
+  }
+
+  /** Show a spec as the form. */
+  private async _fill(spec: JobSpec): Promise<void> {
+    this.preview.reset();
+    this._edit(formOf(spec, this.state.prefill?.script.options ?? []));
+    await this.preview.refresh();
   }
 
   /** Ask for a prefilled form; the answer to an older question is dropped. */
-  private async _load(spec?: JobSpec): Promise<Prefill | null> {
-    const { path, engine, namespace } = this._state;
+  private async _load(
+    spec?: JobSpec,
+    place = this._place,
+    crossedFrom: EngineName | null = null
+  ): Promise<Prefill | null> {
+    const { path } = this.state;
     const loading = ++this._loading;
     let prefill: Prefill | null = null;
     let failure: ApiError | null = null;
     try {
       prefill = await this._options.api.prefill({
         path,
-        engine,
-        namespace,
-        spec: spec ?? null
+        ...place,
+        spec: spec ?? null,
+        crossed_from: crossedFrom
       });
     } catch (error) {
       failure = expectApiError(error);
     }
-    if (loading !== this._loading || this._isDisposed) {
+    if (loading !== this._loading || this.isDisposed) {
       return null;
     }
-    this._set({ prefill: prefill ?? this._state.prefill, failure });
+    this._set({ prefill: prefill ?? this.state.prefill, failure });
     return prefill;
   }
 
   private async _restore(saved: ISavedTab): Promise<boolean> {
-    const { form, spec, ...others } = saved;
+    const { form, spec, manifest, ...others } = saved;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
     if (!(await this._load(spec))) {
-      return false;
+      return this.state.failure?.status !== 422; // the edits are still there when one tries again
     }
     // The request's id stays as well: a page that was reloaded while it submitted makes no second job.
-    this._set({ form });
+    this._set({ form, manifest });
     await this.preview.refresh();
     return true;
   }
 
-  private readonly _changed = new Signal<this, void>(this);
-  private _state: ILaunchState;
+  /** How the form was where it was moved from, and what became of it. */
+  private readonly _left = new Map<
+    EngineName,
+    { place: IPlace; spec: JobSpec; crossed: JobSpec }
+  >();
   private _loading = 0;
-  private _saveTimer = 0;
-  private _isDisposed = false;
 }

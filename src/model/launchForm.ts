@@ -23,6 +23,9 @@ export const NAME_PATTERN = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
 /** What an environment variable may be called. */
 export const ENV_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** What whole GPUs of NVIDIA's are called in a cluster. */
+export const GPU = 'nvidia.com/gpu';
+
 /** Options by these names hold the directory of the event files. */
 const LOG_DIR_OPTIONS = ['log_dir', 'logdir', 'tensorboard_dir'];
 
@@ -32,9 +35,15 @@ export interface IDraft {
   problem: string;
 }
 
+/** A row of an editor of names and values. */
+export interface IPair {
+  name: string;
+  value: string;
+}
+
 /** Everything that the user can change; the spec in it is always well-formed. */
 export interface ILaunchForm {
-  /** Without its arguments and variables, which are below. */
+  /** Without its arguments, variables and labels, which are below. */
   spec: JobSpec;
   /** Options of the script that are given. */
   values: OptionValues;
@@ -44,6 +53,9 @@ export interface ILaunchForm {
   moreWords: string[];
   /** Rows of the variables' editor; some may be unfinished. */
   env: EnvVar[];
+  /** Rows of the editors of labels; some may be unfinished. */
+  labels: IPair[];
+  nodeSelector: IPair[];
   drafts: Readonly<Record<string, IDraft>>;
   /** The name that is part of directories; the last valid one. */
   named: string;
@@ -65,6 +77,8 @@ export function formOf(
     spec,
     ...splitArgs(spec.args, options),
     env: spec.env,
+    labels: pairsOf(spec.labels),
+    nodeSelector: pairsOf(spec.scheduling.node_selector),
     drafts: {},
     named: spec.name,
     requestId: newRequestId()
@@ -90,11 +104,34 @@ export function specOf(
     ...spec,
     args: composeArgs(options, form.values, form.moreWords).args,
     env: form.env.filter(row => ENV_NAME_PATTERN.test(row.name)),
+    labels: recordOf(form.labels),
+    scheduling: {
+      ...spec.scheduling,
+      node_selector: recordOf(form.nodeSelector),
+      // A new row has no key yet; without one it would tolerate everything.
+      tolerations: spec.scheduling.tolerations.filter(row => row.key !== '')
+    },
+    mounts: spec.mounts.filter(isMount),
     tensorboard: {
       ...spec.tensorboard,
       log_dirs: spec.tensorboard.log_dirs.filter(dir => dir !== '')
     }
   };
+}
+
+/** Whether a row of the volumes' editor is finished. */
+function isMount({ claim, mount_path }: JobSpec['mounts'][number]): boolean {
+  return claim !== '' && mount_path !== '';
+}
+
+function pairsOf(record: Record<string, string>): IPair[] {
+  return Object.entries(record).map(([name, value]) => ({ name, value }));
+}
+
+function recordOf(pairs: readonly IPair[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.filter(({ name }) => name).map(({ name, value }) => [name, value])
+  );
 }
 
 /** A field has a content again that can be put into the spec. */
@@ -123,6 +160,20 @@ export function fieldOf(
     const index = rows[Number(variable[1])]?.index ?? 0;
     return `/env/${index}/${variable[2] ?? 'name'}`;
   }
+  const mount = /^\/mounts\/(\d+)(\/\w+)?$/.exec(path);
+  if (mount) {
+    const { mounts } = form.spec;
+    const finished = mounts.filter(isMount);
+    const index = mounts.indexOf(finished[Number(mount[1])]);
+    return `/mounts/${Math.max(0, index)}${mount[2] ?? '/claim'}`;
+  }
+  const label = /^(\/labels|\/scheduling\/node_selector)\/(.+)$/.exec(path);
+  if (label) {
+    const rows = label[1] === '/labels' ? form.labels : form.nodeSelector;
+    const name = label[2].replace(/~1/g, '/').replace(/~0/g, '~');
+    const index = rows.findIndex(row => row.name === name);
+    return `${label[1]}/${Math.max(0, index)}/name`;
+  }
   switch (path) {
     case '/entrypoint':
       return '/entrypoint/value';
@@ -133,8 +184,24 @@ export function fieldOf(
       return '/torchrun/proc_per_node';
     case '/runtime':
       return '/runtime/kernel';
+    case '/shm':
+      return '/shm/size_limit';
+    case '/security':
+      return '/security/uid';
+    case '/elastic':
+      return '/elastic/min';
+    case '/replica_specs/0/resources':
+      return '/replica_specs/0/resources/cpu/limit';
+    case '/replica_specs/0/resources/device/name':
+    case '/replica_specs/0/resources/device/count':
+      return '/replica_specs/0/resources/device';
   }
-  return path.replace(/^(\/torchrun\/extra_options)\/\d+$/, '$1');
+  return path
+    .replace(/^(\/torchrun\/extra_options)\/\d+$/, '$1')
+    .replace(/^(\/runtime\/pull_secrets)\/\d+$/, '$1')
+    .replace(/^(\/scheduling\/tolerations\/\d+)(\/\w+)?$/, '$1')
+    .replace(/^\/debug\b.*$/, '/paused')
+    .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
 }
 
 /** A directory that holds a job's name (alone or behind an option's `=`), with another name; any other value as it is. */

@@ -5,6 +5,7 @@ import {
   ENV_NAME_PATTERN,
   fieldOf,
   ILaunchForm,
+  IPair,
   MORE,
   NAME_PATTERN
 } from './launchForm';
@@ -33,7 +34,7 @@ export function allChecks(
   trans: TranslationBundle
 ): Check[] {
   const refused = refusals.flatMap(refusal =>
-    refusal?.field ? [error(refusal.field, refusal.message, refusal.hint)] : []
+    refusal?.field ? [refusalCheck(refusal)] : []
   );
   const theirs = [...refused, ...checks]
     .filter(check => check.code !== MISSING) // ours names the field
@@ -46,12 +47,38 @@ export function allChecks(
       ({ level, field }) =>
         level !== 'error' || !(field && field in form.drafts)
     );
-  const all = [...findProblems(form, options, trans), ...theirs];
-  return all.filter(
+  return distinct([...findProblems(form, options, trans), ...theirs]);
+}
+
+/**
+ * Everything that is known about a manifest that is edited by hand; the form counts for nothing.
+ *
+ * @param refusals - Answers to the text.
+ * @param checks - What the server's preview says of it.
+ */
+export function manifestChecks(
+  refusals: readonly (ApiError | null)[],
+  checks: readonly Check[]
+): Check[] {
+  const refused = refusals.flatMap(refusal =>
+    refusal && (refusal.field || refusal.line) ? [refusalCheck(refusal)] : []
+  );
+  return distinct([...refused, ...checks]);
+}
+
+function refusalCheck(refusal: ApiError): Check {
+  const { field, message, hint, line, column } = refusal;
+  return { ...error(field ?? '', message, hint), field, line, column };
+}
+
+function distinct(checks: readonly Check[]): Check[] {
+  return checks.filter(
     (check, index) =>
-      all.findIndex(
-        ({ message, field }) =>
-          message === check.message && field === check.field
+      checks.findIndex(
+        ({ message, field, line }) =>
+          message === check.message &&
+          field === check.field &&
+          line === check.line
       ) === index
   );
 }
@@ -91,7 +118,11 @@ function findProblems(
     ),
     ...optionProblems(form, options, trans),
     ...moreProblems(form, trans),
-    ...envProblems(form, trans)
+    ...envProblems(form, trans),
+    ...pairProblems(form.labels, '/labels', trans),
+    ...pairProblems(form.nodeSelector, '/scheduling/node_selector', trans),
+    ...tolerationProblems(form, trans),
+    ...mountProblems(form, trans)
   ];
 }
 
@@ -199,9 +230,9 @@ function moreProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
 
 function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
   const seen = new Set<string>();
-  return form.env.flatMap(({ name, value }, index) => {
+  return form.env.flatMap(({ name, value, secret }, index) => {
     const field = `/env/${index}/name`;
-    if (!name && !value) {
+    if (!name && !value && !secret) {
       return []; // a row that was added and not filled in
     }
     if (!name) {
@@ -222,8 +253,61 @@ function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
       return [error(field, trans.__('%1 is given twice.', name))];
     }
     seen.add(name);
+    if (secret && !(secret.name && secret.key)) {
+      const part = secret.name ? 'key' : 'secret';
+      const message = trans.__('Name the secret, and its key that is meant.');
+      return [error(`/env/${index}/${part}`, message)];
+    }
     return [];
   });
+}
+
+function pairProblems(
+  rows: readonly IPair[],
+  field: string,
+  trans: TranslationBundle
+): Check[] {
+  return rows.flatMap(({ name, value }, index) => {
+    const place = `${field}/${index}/name`;
+    if (!name) {
+      return value ? [error(place, trans.__('Name the label.'))] : [];
+    }
+    return rows.findIndex(other => other.name === name) < index
+      ? [error(place, trans.__('%1 is given twice.', name))]
+      : [];
+  });
+}
+
+function tolerationProblems(
+  form: ILaunchForm,
+  trans: TranslationBundle
+): Check[] {
+  return form.spec.scheduling.tolerations.flatMap((row, index) =>
+    row.key === '' && row.value
+      ? [
+          error(
+            `/scheduling/tolerations/${index}`,
+            trans.__('Name the taint that is tolerated.')
+          )
+        ]
+      : []
+  );
+}
+
+function mountProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  return form.spec.mounts.flatMap(({ claim, mount_path }, index) => [
+    ...(claim
+      ? []
+      : [error(`/mounts/${index}/claim`, trans.__('Name the PVC.'))]),
+    ...(mount_path
+      ? []
+      : [
+          error(
+            `/mounts/${index}/mount_path`,
+            trans.__('Say where the job sees it.')
+          )
+        ])
+  ]);
 }
 
 function quoted(text: string): string {

@@ -2,17 +2,27 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineName } from '../api/aliases';
 import { ApiClient, ApiError } from '../api/client';
-import { JobSpec, Prefill } from '../api/types';
+import { Check, JobSpec, Prefill, Volume } from '../api/types';
+import { IJobs } from '../tokens';
 import { ILaunchForm } from './launchForm';
+import { IPlace } from './launchPlaces';
 import { ILastTime, LaunchStore } from './launchStore';
 
 /** What a form can start from. */
 export type Start = 'last' | 'job' | 'defaults';
 
 /** The job whose spec a form starts from. */
-export interface IClone {
+export interface IClone extends Partial<IPlace> {
   name: string;
   spec: JobSpec;
+}
+
+/** A manifest that a form starts from: a file's, or one that was pasted. */
+export interface IManifest {
+  name: string;
+  /** The file, as the contents API names it; null for a pasted one. */
+  path: string | null;
+  text: string;
 }
 
 /** Which launch form to open. */
@@ -25,16 +35,30 @@ export interface ILaunchOptions {
   /** The file, as the contents API names it without a drive; null for a job that runs none. */
   path: string | null;
   clone?: IClone | null;
+  manifest?: IManifest | null;
+  /** Tells of the engines as they are now. */
+  jobs?: Pick<IJobs, 'engines' | 'changed'>;
+  /** Images that the settings offer. */
+  presetImages?: () => readonly string[];
+}
+
+/** A manifest that is edited by hand, in place of the form. */
+export interface IEditedManifest {
+  text: string;
+  /** The text that the editing began with. */
+  before: string;
 }
 
 /** What a launch tab shows. */
-export interface ILaunchState {
+export interface ILaunchState extends IPlace {
   /** The file that the form is for; null if the job runs none. */
   path: string | null;
-  engine: EngineName;
-  namespace: string;
+  /** The engine that the form is being moved to. */
+  movingTo: EngineName | null;
   start: Start;
   clone: IClone | null;
+  /** What the tab is called where it is for no file and no job: the manifest's name. */
+  title: string | null;
   /** What the file was last submitted with. */
   lastTime: ILastTime | null;
   /** What the server filled in; null before the first answer. */
@@ -42,7 +66,17 @@ export interface ILaunchState {
   /** Why the server could not fill it in. */
   failure: ApiError | null;
   form: ILaunchForm | null;
-  busy: 'submitting' | 'checking' | null;
+  /** While there is one, it is what is submitted, and the form is locked. */
+  manifest: IEditedManifest | null;
+  /** What was lost, mended or assumed on the way into this form. */
+  notes: Check[];
+  /** The field that was changed last. */
+  lastEdited: string | null;
+  /** PVCs of the namespace, or why they can't be listed; null before the answer. */
+  volumes: { list: Volume[]; failure: ApiError | null } | null;
+  /** Images of earlier jobs, the last first. */
+  images: string[];
+  busy: 'submitting' | 'checking' | 'reading' | null;
   /** The server's refusal of the form as it is. */
   refusal: ApiError | null;
   /** The last dry run found nothing wrong, and nothing was changed since. */

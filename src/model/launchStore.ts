@@ -1,26 +1,30 @@
 import { IStateDB } from '@jupyterlab/statedb';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { EngineName } from '../api/aliases';
-import { JobSpec } from '../api/types';
+import { Check, JobSpec } from '../api/types';
 import { ILaunchForm } from './launchForm';
-import { IClone, Start } from './launchState';
+import { IPlace } from './launchPlaces';
+import { IClone, IEditedManifest, Start } from './launchState';
 
 const PREFIX = 'jupyterlab_t9kjob:launch';
 
+/** Images that are remembered. */
+const IMAGES = 5;
+
 /** What a file was last submitted with. */
-export interface ILastTime {
+export interface ILastTime extends IPlace {
   spec: JobSpec;
   /** Seconds since the epoch. */
   time: number;
 }
 
 /** An open launch tab, so that its edits survive a reload of the page. */
-export interface ISavedTab {
+export interface ISavedTab extends IPlace {
   path: string | null;
-  engine: EngineName;
-  namespace: string;
   start: Start;
   clone: IClone | null;
+  title: string | null;
+  manifest: IEditedManifest | null;
+  notes: Check[];
   form: ILaunchForm;
   /** What the form amounts to. */
   spec: JobSpec;
@@ -48,6 +52,25 @@ export class LaunchStore {
 
   async removeTab(id: string): Promise<void> {
     await this._db?.remove(`${PREFIX}-tab:${id}`);
+  }
+
+  /** Where the last job was submitted to. */
+  lastPlace(): Promise<IPlace | null> {
+    return this._fetch<IPlace>('place');
+  }
+
+  saveLastPlace(place: IPlace): Promise<void> {
+    return this._save('place', place);
+  }
+
+  /** Images of earlier jobs, the last first. */
+  async images(): Promise<string[]> {
+    return (await this._fetch<string[]>('images')) ?? [];
+  }
+
+  async saveImage(image: string): Promise<void> {
+    const others = (await this.images()).filter(other => other !== image);
+    await this._save('images', [image, ...others].slice(0, IMAGES));
   }
 
   /** Which groups of the form are open, where that is not as at first. */

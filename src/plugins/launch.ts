@@ -8,6 +8,7 @@ import {
   IToolbarWidgetRegistry,
   WidgetTracker
 } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { DocumentRegistry, IDocumentWidget } from '@jupyterlab/docregistry';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
@@ -21,13 +22,19 @@ import { ReadonlyPartialJSONObject, UUID } from '@lumino/coreutils';
 import { ILaunchActions } from '../components/launch/context';
 import { jobIcon } from '../icons';
 import { LaunchModel } from '../model/launch';
-import { IClone } from '../model/launchState';
+import { baseName } from '../model/launchForm';
+import { IClone, IManifest } from '../model/launchState';
 import { LaunchStore } from '../model/launchStore';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { LaunchWidget } from '../widgets/launch';
 import { notifyError } from '../widgets/notices';
-import { isRunnable, LaunchFiles } from './launchFiles';
+import {
+  askForManifest,
+  confirmDiscard,
+  confirmLoss
+} from '../widgets/manifests';
+import { isManifest, isRunnable, LaunchFiles, SETTINGS } from './launchFiles';
 
 /** The name of our button in the schema's toolbars. */
 const TOOLBAR_ITEM = 'run-as-distributed-job';
@@ -37,7 +44,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:launch',
   description: 'Opens the form that runs a script or notebook as a job.',
   autoStart: true,
-  requires: [IJobs, IDocumentManager],
+  requires: [IJobs, IDocumentManager, IEditorServices],
   optional: [
     IFileBrowserFactory,
     IEditorTracker,
@@ -53,6 +60,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
     app: JupyterFrontEnd,
     jobs: IJobs,
     manager: IDocumentManager,
+    editorServices: IEditorServices,
     browsers: IFileBrowserFactory | null,
     editors: IEditorTracker | null,
     stateDB: IStateDB | null,
@@ -77,12 +85,17 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
     const tracker = new WidgetTracker<LaunchWidget>({
       namespace: 't9kjob-launch'
     });
-    const tabs = new LaunchTabs(app, jobs, files, store, tracker, trans);
+    const presets = new PresetImages(settings);
+    const tabs = new LaunchTabs({
+      ...{ app, jobs, files, store, tracker, presets, trans },
+      editors: editorServices
+    });
 
     addCommands(app, jobs, files, tabs, trans);
     addToolbarButtons(app, toolbars, trans);
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command: CommandIDs.launch, category });
+    palette?.addItem({ command: CommandIDs.pasteManifest, category });
     launcher?.add({ command: CommandIDs.chooseScript, category, rank: 1 });
     app.serviceManager.contents.fileChanged.connect((_, { type, newValue }) => {
       if (type === 'save' && newValue?.path) {
@@ -97,38 +110,82 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
+/** Images that the settings offer. */
+class PresetImages {
+  constructor(settings: ISettingRegistry | null) {
+    void settings?.load(SETTINGS).then(loaded => {
+      const read = (): void => {
+        const images = loaded.get('images').composite;
+        this._images = Array.isArray(images) ? images.map(String) : [];
+      };
+      loaded.changed.connect(read);
+      read();
+    });
+  }
+
+  get images(): readonly string[] {
+    return this._images;
+  }
+
+  private _images: string[] = [];
+}
+
+interface ILaunchTabsOptions {
+  app: JupyterFrontEnd;
+  jobs: IJobs;
+  files: LaunchFiles;
+  store: LaunchStore;
+  tracker: WidgetTracker<LaunchWidget>;
+  presets: PresetImages;
+  editors: IEditorServices;
+  trans: TranslationBundle;
+}
+
+/** What a tab begins with, beside a file. */
+interface IBeginning {
+  clone?: IClone;
+  manifest?: IManifest;
+  /** A tab whose edits are taken up again. */
+  tab?: string;
+}
+
 /** The launch tabs that are open. */
 class LaunchTabs {
-  constructor(
-    private readonly _app: JupyterFrontEnd,
-    private readonly _jobs: IJobs,
-    private readonly _files: LaunchFiles,
-    private readonly _store: LaunchStore,
-    private readonly _tracker: WidgetTracker<LaunchWidget>,
-    private readonly _trans: TranslationBundle
-  ) {}
+  constructor(private readonly _options: ILaunchTabsOptions) {}
 
   /** Open a tab, or go to the one that is open for the same file or job. */
-  open(path: string | null, clone: IClone | null = null, tab?: string): void {
-    const { shell } = this._app;
-    let widget = this._tracker.find(open =>
-      tab
+  open(path: string | null, { clone, manifest, tab }: IBeginning = {}): void {
+    const { app, tracker } = this._options;
+    let widget = tracker.find(open => {
+      const { state, manifestPath } = open.model;
+      return tab
         ? open.tab === tab
-        : open.model.state.path === path &&
-          open.model.state.clone?.name === clone?.name
-    );
-    if (!widget) {
-      widget = this._create(path, clone, tab ?? UUID.uuid4());
-      shell.add(widget, 'main', { type: 'Distributed Job' });
-      void this._tracker.add(widget);
+        : state.path === path &&
+            state.clone?.name === clone?.name &&
+            manifestPath === (manifest?.path ?? null);
+    });
+    if (!widget || manifest?.path === null) {
+      widget = this._create(path, { clone, manifest, tab });
+      app.shell.add(widget, 'main', { type: 'Distributed Job' });
+      void tracker.add(widget);
       widget.model.changed.connect(this._onChange, this);
     }
-    shell.activateById(widget.id);
+    app.shell.activateById(widget.id);
+  }
+
+  /** Ask for a manifest, and open a tab with it. */
+  async paste(): Promise<void> {
+    const { trans } = this._options;
+    const text = await askForManifest(trans);
+    if (text !== null) {
+      const name = trans.__('pasted manifest');
+      this.open(null, { manifest: { name, path: null, text } });
+    }
   }
 
   /** A file was saved: forms for it show its options anew. */
   onSaved(path: string): void {
-    this._tracker.forEach(({ model }) => {
+    this._options.tracker.forEach(({ model }) => {
       if (model.state.path === path) {
         void model.readScript();
       }
@@ -137,30 +194,55 @@ class LaunchTabs {
 
   /** The restorer keeps a tab's path, which can change. */
   private _onChange(model: LaunchModel): void {
-    const widget = this._tracker.find(each => each.model === model);
+    const { tracker } = this._options;
+    const widget = tracker.find(each => each.model === model);
     if (widget && this._paths.get(model) !== model.state.path) {
       this._paths.set(model, model.state.path);
-      void this._tracker.save(widget);
+      void tracker.save(widget);
     }
   }
 
   private _create(
     path: string | null,
-    clone: IClone | null,
-    tab: string
+    { clone, manifest, tab = UUID.uuid4() }: IBeginning
   ): LaunchWidget {
-    const { _store: store, _trans: trans, _files: files } = this;
-    const { api } = this._jobs;
-    const model = new LaunchModel({ api, store, trans, tab, path, clone });
+    const { jobs, store, trans, files, presets, editors } = this._options;
+    const model = new LaunchModel({
+      ...{ api: jobs.api, store, trans, tab, path, clone, manifest, jobs },
+      presetImages: () => presets.images
+    });
     const actions: ILaunchActions = {
       openFile: (file, line) => void files.open(file, line ?? null),
       chooseFile: () => files.chooseScript(model.state.path ?? ''),
       chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
+      pasteManifest: () => void this.paste(),
+      backToForm: () => void this._backToForm(model),
       submit: () => void this._submit(widget),
       dryRun: () => void this._dryRun(widget)
     };
-    const widget = new LaunchWidget({ model, store, tab, actions, trans });
+    const widget = new LaunchWidget({
+      ...{ model, store, tab, actions, editors, trans }
+    });
     return widget;
+  }
+
+  /** Take the edited manifest over into the form, if the user agrees to what that loses. */
+  private async _backToForm(model: LaunchModel): Promise<void> {
+    const { trans } = this._options;
+    if (!model.isManifestChanged) {
+      return model.backToForm();
+    }
+    const read = await model.readManifest();
+    if (read) {
+      if (!read.lost.length || (await confirmLoss(read.lost, trans))) {
+        await model.backToForm(read);
+      }
+      return;
+    }
+    const { refusal } = model.state;
+    if (refusal && (await confirmDiscard(refusal, trans))) {
+      await model.backToForm();
+    }
   }
 
   /** Create the job, show it, and close the form: its last time is remembered. */
@@ -168,7 +250,9 @@ class LaunchTabs {
     const { model } = widget;
     const job = (await this._isSaved(model)) && (await model.submit());
     if (job) {
-      await this._app.commands.execute(CommandIDs.openJob, { id: job.id });
+      await this._options.app.commands.execute(CommandIDs.openJob, {
+        id: job.id
+      });
       widget.dispose();
     }
   }
@@ -181,7 +265,7 @@ class LaunchTabs {
 
   /** Whether the disk has what the job is to run, or what the user wants it to. */
   private async _isSaved({ state: { path } }: LaunchModel): Promise<boolean> {
-    return path === null || (await this._files.saved(path));
+    return path === null || (await this._options.files.saved(path));
   }
 
   private readonly _paths = new WeakMap<LaunchModel, string | null>();
@@ -232,15 +316,29 @@ function addCommands(
     execute: async args => {
       if (typeof args.tab === 'string') {
         const path = typeof args.path === 'string' ? args.path : null;
-        tabs.open(path, null, args.tab);
+        tabs.open(path, { tab: args.tab });
         return;
       }
       for (const path of targets(args)) {
-        if (await files.saved(path)) {
+        if (!(await files.saved(path))) {
+          continue;
+        }
+        if (isManifest(path)) {
+          const text = await files.read(path);
+          const name = baseName(path);
+          tabs.open(null, { manifest: { name, path, text } });
+        } else {
           tabs.open(path);
         }
       }
     }
+  });
+
+  commands.addCommand(CommandIDs.pasteManifest, {
+    label: trans.__('Paste a Job’s Manifest…'),
+    caption: trans.__('Open the form with a manifest from elsewhere'),
+    describedBy: { args: {} },
+    execute: () => tabs.paste()
   });
 
   commands.addCommand(CommandIDs.clone, {
@@ -259,8 +357,10 @@ function addCommands(
     execute: async args => {
       try {
         const job = await jobs.api.job(String(args.id));
+        const { spec, engine, namespace } = job;
         const name = job.display_name ?? job.name;
-        tabs.open(job.entrypoint_path, { name, spec: job.spec });
+        const clone = { name, spec, engine, namespace };
+        tabs.open(job.entrypoint_path, { clone });
       } catch (error) {
         notifyError(error, trans);
       }

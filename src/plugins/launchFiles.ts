@@ -8,7 +8,8 @@ import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { askToSave } from '../widgets/saveFirst';
 
-const SETTINGS = 'jupyterlab_t9kjob:plugin';
+/** Where our settings are. */
+export const SETTINGS = 'jupyterlab_t9kjob:plugin';
 const ALWAYS_SAVE = 'alwaysSaveBeforeJob';
 
 interface ILaunchFilesOptions {
@@ -26,6 +27,16 @@ export function isRunnable(path: string): boolean {
   return /\.(py|ipynb)$/.test(path);
 }
 
+/** Whether a file may be a manifest, by its name. */
+export function isManifest(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+/** Whether a text looks like a manifest of a kind that can be run. */
+function saysOurKind(text: string): boolean {
+  return /^\s*kind:\s*["']?(PyTorchTrainingJob|PyTorchJob)\b/m.test(text);
+}
+
 /** The lab's files as jobs need them: without drives, saved, and found where they are open. */
 export class LaunchFiles {
   constructor(private readonly _options: ILaunchFilesOptions) {}
@@ -35,18 +46,36 @@ export class LaunchFiles {
     return this._options.app.serviceManager.contents.localPath(path);
   }
 
-  /** The scripts and notebooks that are selected in the file browser. */
+  /** The scripts, notebooks and manifests that are selected in the file browser. */
   get selected(): string[] {
     const browser = this._options.browsers?.tracker.currentWidget;
     return [...(browser?.selectedItems() ?? [])]
-      .filter(({ type, path }) => type !== 'directory' && isRunnable(path))
+      .filter(
+        ({ type, path }) =>
+          type !== 'directory' && (isRunnable(path) || isManifest(path))
+      )
       .map(({ path }) => this.localPath(path));
   }
 
-  /** The script or notebook in front; none or one. */
+  /** The script, notebook or manifest in front; none or one. */
   get inFront(): string[] {
-    const path = this._contextInFront?.path;
-    return path && isRunnable(path) ? [this.localPath(path)] : [];
+    const { path, model } = this._contextInFront ?? {};
+    return path &&
+      (isRunnable(path) ||
+        (isManifest(path) && saysOurKind(model?.toString() ?? '')))
+      ? [this.localPath(path)]
+      : [];
+  }
+
+  /** The text of a file, as it is on disk. */
+  async read(path: string): Promise<string> {
+    const { contents } = this._options.app.serviceManager;
+    const file = await contents.get(path, {
+      type: 'file',
+      format: 'text',
+      content: true
+    });
+    return String(file.content);
   }
 
   /** Whether a file of any kind is in front. */

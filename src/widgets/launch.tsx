@@ -1,4 +1,5 @@
 import { ReactWidget } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
 import * as React from 'react';
@@ -14,6 +15,7 @@ interface ILaunchWidgetOptions {
   /** Names the tab in the store. */
   tab: string;
   actions: ILaunchActions;
+  editors: IEditorServices;
   trans: TranslationBundle;
 }
 
@@ -51,12 +53,13 @@ export class LaunchWidget extends ReactWidget {
   }
 
   protected override render(): React.JSX.Element {
-    const { model, store, actions, trans } = this._options;
+    const { model, store, actions, editors, trans } = this._options;
     return (
       <LaunchView
         model={model}
         store={store}
         actions={actions}
+        editors={editors}
         trans={trans}
         prefix={`${this.id}:`}
       />

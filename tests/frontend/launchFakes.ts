@@ -211,10 +211,13 @@ export class LaunchServer extends FakeServer {
     json({ id: 'local::train-1:u1' }, 201);
 
   override answer = (request: IFakeRequest): Response => {
-    const { spec, dry_run } = request.body as {
-      spec: JobSpec | null;
+    const { spec = null, dry_run } = (request.body ?? {}) as {
+      spec?: JobSpec | null;
       dry_run?: boolean;
     };
+    if (request.url.endsWith('/engines')) {
+      return json({ engines: this.prefill.engines });
+    }
     if (request.url.endsWith('/launch/prefill')) {
       return json({ ...this.prefill, spec: spec ?? this.prefill.spec });
     }

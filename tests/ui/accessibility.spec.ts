@@ -1,7 +1,5 @@
 /** Roles, names, the order of the focus, and contrast, over all views. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { Locator } from '@playwright/test';
+import { expectAccessible, tabOrder } from './helpers/accessible';
 import { measureContrast } from './helpers/contrast';
 import { fakeTensorBoard, jobsInAllPhases } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
@@ -17,59 +15,7 @@ import {
   waitForPhase,
   writeFile
 } from './helpers/lab';
-import { inBothThemes } from './helpers/pictures';
 import { FAILS, LOSES_NETWORK, SILENT } from './helpers/scripts';
-
-/** What axe finds in our widgets, and text whose contrast is too low, in both themes. */
-async function expectAccessible(page: IJupyterLabPageFixture): Promise<void> {
-  const { violations } = await new AxeBuilder({ page: page as never })
-    .include('.jp-t9k-View')
-    .exclude('iframe')
-    .disableRules(['color-contrast']) // measured here, without its guesses
-    .analyze();
-  expect(
-    violations.map(({ id, help, nodes }) => ({
-      id,
-      help,
-      nodes: nodes.map(node => node.html)
-    }))
-  ).toEqual([]);
-  await inBothThemes(page, async theme => {
-    const { count, tooLow } = await measureContrast(page);
-    expect(count).toBeGreaterThan(0);
-    expect(tooLow, `in the ${theme} theme`).toEqual([]);
-  });
-}
-
-/** Names of all that the Tab key reaches from one control on, until it leaves a part of the page. */
-async function tabOrder(
-  page: IJupyterLabPageFixture,
-  part: Locator,
-  first: Locator
-): Promise<string[]> {
-  await first.focus();
-  const names: string[] = [];
-  for (;;) {
-    const name = await part.evaluate(element => {
-      const { activeElement } = document;
-      if (!activeElement || !element.contains(activeElement)) {
-        return null;
-      }
-      const labelled = activeElement as HTMLInputElement;
-      return (
-        activeElement.getAttribute('aria-label') ??
-        labelled.labels?.[0]?.textContent ??
-        activeElement.textContent ??
-        ''
-      ).trim();
-    });
-    if (name === null || names.length > 100) {
-      return names;
-    }
-    names.push(name);
-    await page.keyboard.press('Tab');
-  }
-}
 
 test.describe('the sidebar', () => {
   test.use({ autoGoto: false });

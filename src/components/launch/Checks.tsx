@@ -37,7 +37,7 @@ export function Checks(): React.JSX.Element {
       <ul>
         {sorted.map(check => (
           <CheckLine
-            key={`${check.code} ${check.field} ${check.message}`}
+            key={`${check.code} ${check.field} ${check.line} ${check.message}`}
             check={check}
           />
         ))}
@@ -68,10 +68,17 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
 }
 
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
-  const { trans, reveal } = useLaunch();
-  const { link, field } = check;
+  const { trans, reveal, revealLine } = useLaunch();
+  const { link, field, line, column } = check;
   if (link?.kind === 'file' || link?.kind === 'url') {
     return <SourceLink link={link} />;
+  }
+  if (line !== null) {
+    return (
+      <LinkButton onClick={() => revealLine({ line, column })}>
+        {trans.__('line %1', line)}
+      </LinkButton>
+    );
   }
   const place = field ? placeOf(field, trans) : null;
   return field && place && check.level !== 'passed' ? (

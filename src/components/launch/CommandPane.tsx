@@ -12,7 +12,7 @@ const NUMBER = /(?<=[\s=]|^)(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?=\s|$)/;
 export function CommandPane(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const [tab, setTab] = React.useState<'command' | 'environment'>('command');
-  const { shown, failure } = model.preview;
+  const { shown } = model.preview;
   const variables = Object.entries(shown?.environment ?? {});
   return (
     <section
@@ -38,14 +38,7 @@ export function CommandPane(): React.JSX.Element {
           }
         />
       </div>
-      {failure && !failure.field && (
-        <div className="jp-t9k-Launch-stale" role="status">
-          {trans.__('This may be behind the form.')} {failure.message}{' '}
-          <LinkButton onClick={() => void model.preview.refresh()}>
-            {trans.__('Try again')}
-          </LinkButton>
-        </div>
-      )}
+      <StalePreview />
       {tab === 'command' ? (
         <CommandText
           command={shown?.command ?? ''}
@@ -73,6 +66,20 @@ export function CommandPane(): React.JSX.Element {
       )}
     </section>
   );
+}
+
+/** Why what is shown may be behind the form. */
+export function StalePreview(): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const { failure } = model.preview;
+  return failure && !failure.field && !failure.line ? (
+    <div className="jp-t9k-Launch-stale" role="status">
+      {trans.__('This may be behind the form.')} {failure.message}{' '}
+      <LinkButton onClick={() => void model.preview.refresh()}>
+        {trans.__('Try again')}
+      </LinkButton>
+    </div>
+  ) : null;
 }
 
 /** Copies a text. */

@@ -1,6 +1,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { EnvVar } from '../../api/types';
+import { lockIcon } from '../../icons';
 import { IconButton, LinkButton } from '../Buttons';
 import { useLaunch } from './context';
 import { FieldErrors, TextField, useFieldId } from './fields';
@@ -69,8 +70,9 @@ function VariableRow({
 }): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const { env } = model.form;
-  const [name, value] = [`/env/${index}/name`, `/env/${index}/value`];
+  const field = `/env/${index}`;
   const add = `${useFieldId('')}environment`;
+  const can = model.can('secrets');
   const change = (changes: Partial<EnvVar>) =>
     model.setEnv(
       env.map((other, i) => (i === index ? { ...other, ...changes } : other))
@@ -91,24 +93,43 @@ function VariableRow({
       <div className="jp-t9k-Launch-line">
         <TextField
           code
-          field={name}
+          field={`${field}/name`}
           value={row.name}
           aria-label={trans.__('Name of variable %1', index + 1)}
           placeholder={trans.__('NAME')}
           onChange={text => change({ name: text })}
         />
         {row.secret ? (
-          <span className="jp-t9k-Launch-secret jp-t9k-secondary">
-            {trans.__('Secret %1, key %2', row.secret.name, row.secret.key)}
-          </span>
+          <SecretFields
+            field={field}
+            name={row.name || String(index + 1)}
+            secret={row.secret}
+            onChange={secret => change({ secret })}
+          />
         ) : (
           <TextField
             code
-            field={value}
+            field={`${field}/value`}
             value={row.value ?? ''}
             aria-label={trans.__('Value of %1', row.name || index + 1)}
             placeholder={trans.__('value')}
             onChange={text => change({ value: text })}
+          />
+        )}
+        {(can.supported || row.secret) && (
+          <IconButton
+            icon={lockIcon}
+            label={trans.__('%1 is a key of a secret', row.name || index + 1)}
+            aria-pressed={row.secret !== null}
+            onClick={() => {
+              const secret = { name: '', key: '' };
+              change(
+                row.secret
+                  ? { secret: null, value: '' }
+                  : { secret, value: null }
+              );
+              reveal(row.secret ? `${field}/value` : `${field}/secret`);
+            }}
           />
         )}
         <IconButton
@@ -117,8 +138,45 @@ function VariableRow({
           onClick={remove}
         />
       </div>
-      <FieldErrors field={name} />
-      <FieldErrors field={value} />
+      {['name', 'value', 'secret', 'key'].map(part => (
+        <FieldErrors key={part} field={`${field}/${part}`} />
+      ))}
     </>
+  );
+}
+
+/** A key of a secret: its value is never seen here. */
+function SecretFields({
+  field,
+  name,
+  secret,
+  onChange
+}: {
+  field: string;
+  /** Of the variable. */
+  name: string;
+  secret: NonNullable<EnvVar['secret']>;
+  onChange(secret: NonNullable<EnvVar['secret']>): void;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  return (
+    <span className="jp-t9k-Launch-secret">
+      <TextField
+        code
+        field={`${field}/secret`}
+        value={secret.name}
+        aria-label={trans.__('Secret of %1', name)}
+        placeholder={trans.__('secret')}
+        onChange={text => onChange({ ...secret, name: text.trim() })}
+      />
+      <TextField
+        code
+        field={`${field}/key`}
+        value={secret.key}
+        aria-label={trans.__('Key of the secret of %1', name)}
+        placeholder={trans.__('key')}
+        onChange={text => onChange({ ...secret, key: text.trim() })}
+      />
+    </span>
   );
 }

@@ -1,7 +1,9 @@
+import { TranslationBundle } from '@jupyterlab/translation';
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Check, JobSpec } from '../../api/types';
+import { Check } from '../../api/types';
 import { errorIcon, stateIcons, warningIcon } from '../../icons';
+import { LaunchModel } from '../../model/launch';
 import { MISSING } from '../../model/launchProblems';
 import { Button, LinkButton } from '../Buttons';
 import { useLaunch } from './context';
@@ -49,10 +51,13 @@ function Sentence(): React.JSX.Element {
     return (
       <>
         <Level level="error" icon={errorIcon} />
-        <span role="alert">
-          <strong>{refusal.message}</strong> {refusal.hint}
-          {refusal.verbatim && <code>{refusal.verbatim}</code>}
-        </span>
+        {refusal.verbatim ? (
+          <strong>{trans.__('The job was not created.')}</strong> // why is said above
+        ) : (
+          <span role="alert">
+            <strong>{refusal.message}</strong> {refusal.hint}
+          </span>
+        )}
       </>
     );
   }
@@ -99,21 +104,39 @@ function Sentence(): React.JSX.Element {
       {warned && <Level level="warning" icon={warningIcon} />}
       <span>
         {shown && <strong>{shown.summary}</strong>}
-        {shown && ['', ...howItRuns(model.spec)].join(' · ')}
+        {shown && ['', ...howItRuns(model, trans).filter(Boolean)].join(' · ')}
       </span>
     </>
   );
+}
 
-  function howItRuns(spec: JobSpec): string[] {
-    const [{ resources }] = spec.replica_specs;
-    const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
+/** What there is to say beside the size of the job. */
+function howItRuns(
+  model: LaunchModel,
+  trans: TranslationBundle
+): (string | null)[] {
+  const { manifest, namespace } = model.state;
+  const { spec, engine } = model;
+  if (manifest) {
+    return [trans.__('the manifest as it stands')];
+  }
+  const paused = spec.paused ? trans.__('starts when it is resumed') : null;
+  if (model.isCluster) {
+    const { queue } = spec.scheduling;
+    const label = engine?.label ?? model.state.engine;
     return [
-      ...(gpu ? [] : [trans.__('CPU')]),
-      spec.paused
-        ? trans.__('starts when it is resumed')
-        : trans.__('keeps running when the lab is closed')
+      trans.__('on %1, namespace %2', label, namespace),
+      queue && trans.__('queue %1', queue),
+      paused,
+      spec.debug && trans.__('debug mode: nothing runs')
     ];
   }
+  const [{ resources }] = spec.replica_specs;
+  const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
+  return [
+    gpu ? null : trans.__('CPU'),
+    paused ?? trans.__('keeps running when the lab is closed')
+  ];
 }
 
 function Level({
@@ -132,16 +155,23 @@ function Level({
 
 /** The fields that checks are about, by their names; what is nowhere in the form by its words. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
-  const { trans, reveal } = useLaunch();
-  const fields = [...new Map(checks.map(check => [check.field, check]))];
+  const { trans, reveal, revealLine } = useLaunch();
+  const fields = [
+    ...new Map(checks.map(check => [check.line ?? check.field, check]))
+  ];
   return (
     <>
-      {fields.slice(0, NAMED).map(([field, { message }], index) => {
+      {fields.slice(0, NAMED).map(([key, check], index) => {
+        const { field, line, column, message } = check;
         const place = field ? placeOf(field, trans) : null;
         return (
-          <React.Fragment key={field}>
+          <React.Fragment key={key}>
             {index > 0 && ', '}
-            {field && place ? (
+            {line !== null ? (
+              <LinkButton onClick={() => revealLine({ line, column })}>
+                {trans.__('line %1', line)}
+              </LinkButton>
+            ) : field && place ? (
               <LinkButton onClick={() => reveal(field)}>
                 {place.name}
               </LinkButton>

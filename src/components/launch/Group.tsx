@@ -2,12 +2,12 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, warningIcon } from '../../icons';
 import { useLaunch } from './context';
-import { GroupName, placeOf } from './fieldNames';
+import { FoldName, GroupName, placeOf } from './fieldNames';
 
 /** Which groups are open, and how to fold one. */
 export interface IFolding {
-  isOpen(group: GroupName): boolean;
-  toggle(group: GroupName): void;
+  isOpen(group: GroupName | FoldName): boolean;
+  toggle(group: GroupName | FoldName): void;
 }
 
 interface IGroupProps {
@@ -27,7 +27,7 @@ export function Group({
   folding,
   children
 }: IGroupProps): React.JSX.Element {
-  const { checks, trans, prefix } = useLaunch();
+  const { model, checks, trans, prefix } = useLaunch();
   const open = folding.isOpen(name);
   const count = (level: string) =>
     checks.filter(
@@ -70,9 +70,15 @@ export function Group({
           )}
         </button>
       </h3>
-      <div id={`${id}-body`} className="jp-t9k-Launch-body" hidden={!open}>
+      <fieldset
+        id={`${id}-body`}
+        className="jp-t9k-Launch-body"
+        aria-label={title}
+        hidden={!open}
+        disabled={model.isLocked}
+      >
         {open && children}
-      </div>
+      </fieldset>
     </section>
   );
 }

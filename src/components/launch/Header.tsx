@@ -1,14 +1,13 @@
 import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { EngineName } from '../../api/aliases';
 import { EngineInfo, ScriptInfo } from '../../api/types';
 import { formatTime } from '../../model/format';
 import { Start } from '../../model/launchState';
 import { IconButton } from '../Buttons';
 import { openMenu } from '../menu';
-import { Segments } from '../Segments';
 import { useLaunch } from './context';
+import { EngineChoice } from './EngineChoice';
 import { Select } from './fields';
 
 /** Where the job runs, what the script is, and what the form started from. */
@@ -21,66 +20,49 @@ export function Header(): React.JSX.Element {
       ({ level, field }) => level === 'error' && field === '/entrypoint/value'
     );
   const { name } = model;
-  const engines = prefill?.engines ?? [];
-  const openMore = (anchor: HTMLElement, file: string) =>
+  const about = [
+    prefill && isRead ? describeScript(prefill.script, trans) : null,
+    model.engine && describeCluster(model.engine, trans)
+  ].filter(Boolean);
+  const openMore = (anchor: HTMLElement) =>
     openMenu(anchor, [
+      ...(path === null
+        ? []
+        : [
+            {
+              label: trans.__('Open %1', name),
+              execute: () => actions.openFile(path)
+            },
+            {
+              label: trans.__('Read %1 Again', name),
+              disabled: model.isLocked ? trans.__('The form is locked.') : null,
+              execute: () => void model.readScript()
+            },
+            null
+          ]),
       {
-        label: trans.__('Open %1', name),
-        execute: () => actions.openFile(file)
-      },
-      {
-        label: trans.__('Read %1 Again', name),
-        execute: () => void model.readScript()
+        label: trans.__('Paste a Manifest…'),
+        execute: () => actions.pasteManifest()
       }
     ]);
   return (
     <div className="jp-t9k-Launch-header">
-      <EngineChoice engines={engines} />
-      <span className="jp-t9k-Launch-about jp-t9k-caption">
-        {prefill && isRead && describeScript(prefill.script, trans)}
+      <EngineChoice />
+      <span
+        className="jp-t9k-Launch-about jp-t9k-caption"
+        title={about.join(' · ')}
+      >
+        {about.join(' · ')}
       </span>
       <StartChoice />
-      {path !== null && (
-        <IconButton
-          icon={ellipsesIcon}
-          label={trans.__('More about %1', name)}
-          aria-haspopup="menu"
-          aria-expanded={false}
-          onClick={event => openMore(event.currentTarget, path)}
-        />
-      )}
+      <IconButton
+        icon={ellipsesIcon}
+        label={trans.__('More about %1', name)}
+        aria-haspopup="menu"
+        aria-expanded={false}
+        onClick={event => openMore(event.currentTarget)}
+      />
     </div>
-  );
-}
-
-function EngineChoice({
-  engines
-}: {
-  engines: readonly EngineInfo[];
-}): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { engine } = model.state;
-  return (
-    <Segments<EngineName>
-      aria-label={trans.__('Where the job runs')}
-      segments={engines.map(info => ({
-        value: info.name,
-        label: info.default_namespace
-          ? `${info.label} · ${info.default_namespace}`
-          : info.label,
-        disabled: info.available
-          ? null
-          : (info.reason ?? trans.__('It is not available.'))
-      }))}
-      value={engine}
-      onChange={next => {
-        const info = engines.find(each => each.name === next);
-        void model.openFor({
-          engine: next,
-          namespace: info?.default_namespace ?? ''
-        });
-      }}
-    />
   );
 }
 
@@ -106,6 +88,7 @@ function StartChoice(): React.JSX.Element | null {
       <span>{trans.__('Start from')}</span>
       <Select
         value={start}
+        disabled={model.isLocked}
         onChange={event => void model.startFrom(event.target.value as Start)}
       >
         {starts.map(([value, label]) => (
@@ -134,4 +117,19 @@ function describeScript(
   return flag
     ? trans.__('%1, writes events to %2', kind, flag)
     : trans.__('%1, writes events', kind);
+}
+
+/** What of the cluster was found: “PyTorchJob of kubeflow.org/v1, the lab’s own image”. */
+function describeCluster(
+  { cluster }: EngineInfo,
+  trans: TranslationBundle
+): string | null {
+  if (!cluster) {
+    return null;
+  }
+  const where =
+    cluster.context === null
+      ? cluster.found
+      : trans.__('%1 in %2', cluster.found, cluster.context);
+  return cluster.image ? trans.__('%1, the lab’s own image', where) : where;
 }

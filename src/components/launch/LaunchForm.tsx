@@ -1,4 +1,5 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LaunchModel } from '../../model/launch';
@@ -6,22 +7,33 @@ import { LaunchStore } from '../../model/launchStore';
 import { useSignal, useWidth } from '../hooks';
 import { Checks, countChecks } from './Checks';
 import { CommandPane, CopyButton } from './CommandPane';
-import { ILaunchActions, LaunchContext, useLaunch } from './context';
+import {
+  ILaunchActions,
+  ILinePlace,
+  LaunchContext,
+  useLaunch
+} from './context';
+import { DataGroup } from './DataGroup';
 import { placeOf } from './fieldNames';
 import { Footer } from './Footer';
 import { IFolding } from './Group';
 import { Header } from './Header';
 import { LifecycleGroup } from './LifecycleGroup';
+import { ManifestPane } from './ManifestPane';
 import { NotebookGroup } from './NotebookGroup';
+import { Notices } from './Notices';
+import { Refusal } from './Refusal';
 import { SizeGroup } from './SizeGroup';
 import { TensorBoardGroup } from './TensorBoardGroup';
 import { useFolding } from './useFolding';
 import { WhatGroup } from './WhatGroup';
+import { WhereGroup } from './WhereGroup';
 
 interface ILaunchFormProps {
   model: LaunchModel;
   store: LaunchStore;
   actions: ILaunchActions;
+  editors: IEditorServices;
   trans: TranslationBundle;
   /** Begins the ids of this tab's elements. */
   prefix: string;
@@ -40,6 +52,7 @@ export function LaunchForm({
   model,
   store,
   actions,
+  editors,
   trans,
   prefix
 }: ILaunchFormProps): React.JSX.Element {
@@ -47,6 +60,8 @@ export function LaunchForm({
   const width = useWidth(root);
   const folding = useFolding(store);
   const [wanted, reveal] = React.useState<string | null>(null);
+  const [linePlace, setLinePlace] = React.useState<ILinePlace | null>(null);
+  const [isPreviewOpen, openPreview] = React.useState(false);
   useSignal(model.changed);
   const { checks } = model;
 
@@ -55,10 +70,12 @@ export function LaunchForm({
     if (wanted === null) {
       return;
     }
-    const group = placeOf(wanted, trans)?.group;
-    if (group && !folding.isOpen(group)) {
-      folding.toggle(group);
-      return;
+    const { group, fold } = placeOf(wanted, trans) ?? {};
+    for (const part of [group, fold]) {
+      if (part && !folding.isOpen(part)) {
+        folding.toggle(part);
+        return;
+      }
     }
     const field = root.current?.querySelector<HTMLElement>(
       `[data-field="${CSS.escape(wanted)}"]`
@@ -71,20 +88,32 @@ export function LaunchForm({
     reveal(null);
   }, [wanted, folding, trans]);
 
-  const { refusal } = model.state;
-  React.useEffect(() => {
+  const revealLine = React.useCallback((place: ILinePlace) => {
+    openPreview(true);
+    setLinePlace({ ...place });
+  }, []);
+  /** Put the focus to what is wrong first. */
+  const revealError = React.useCallback((): void => {
     const error = model.checks.find(check => check.level === 'error');
-    if (refusal?.field && error?.field) {
+    if (error?.line) {
+      revealLine({ line: error.line, column: error.column });
+    } else if (error?.field) {
       reveal(error.field);
     }
-  }, [refusal, model]);
+  }, [model, revealLine]);
+
+  const { refusal } = model.state;
+  React.useEffect(() => {
+    if (refusal?.field || refusal?.line) {
+      revealError();
+    }
+  }, [refusal, revealError]);
 
   const submit = () => {
-    const error = model.checks.find(check => check.level === 'error');
-    if (!error) {
+    if (model.checks.some(check => check.level === 'error')) {
+      revealError();
+    } else {
       actions.submit();
-    } else if (error.field) {
-      reveal(error.field);
     }
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
@@ -102,9 +131,12 @@ export function LaunchForm({
         model,
         trans,
         actions: { ...actions, submit },
+        editors,
         checks,
         prefix,
-        reveal
+        reveal,
+        revealLine,
+        linePlace
       }}
     >
       <form
@@ -116,16 +148,15 @@ export function LaunchForm({
         onSubmit={event => event.preventDefault()}
       >
         <Header />
+        <Notices />
         <div className="jp-t9k-Launch-main">
           <Fields folding={folding} />
-          {!single && (
-            <div className="jp-t9k-Launch-preview">
-              <CommandPane />
-              <Checks />
-            </div>
-          )}
+          {!single && <Preview />}
         </div>
-        {single && <FoldedPreview />}
+        {single && (
+          <FoldedPreview open={isPreviewOpen} onToggle={openPreview} />
+        )}
+        <Refusal />
         <Footer />
       </form>
     </LaunchContext.Provider>
@@ -133,25 +164,56 @@ export function LaunchForm({
 }
 
 function Fields({ folding }: { folding: IFolding }): React.JSX.Element {
-  const { prefill } = useLaunch().model.state;
+  const { model } = useLaunch();
+  const { prefill } = model.state;
   return (
-    <div className="jp-t9k-Launch-fields">
+    <div
+      className="jp-t9k-Launch-fields"
+      data-locked={model.isLocked || undefined}
+    >
       <WhatGroup folding={folding} />
       {prefill?.notebook && (
         <NotebookGroup notebook={prefill.notebook} folding={folding} />
       )}
       <SizeGroup folding={folding} />
+      {model.isCluster && <WhereGroup folding={folding} />}
+      {model.isCluster && <DataGroup folding={folding} />}
       <LifecycleGroup folding={folding} />
       <TensorBoardGroup folding={folding} />
     </div>
   );
 }
 
+/** What will run, and what is known about it. */
+function Preview({ id }: { id?: string }): React.JSX.Element {
+  const { model } = useLaunch();
+  return (
+    <div id={id} className="jp-t9k-Launch-preview">
+      {model.isCluster || model.state.manifest ? (
+        <ManifestPane />
+      ) : (
+        <CommandPane />
+      )}
+      <Checks />
+    </div>
+  );
+}
+
+interface IFoldedPreviewProps {
+  open: boolean;
+  onToggle(open: boolean): void;
+}
+
 /** Where there is no room beside the form: one line that opens. */
-function FoldedPreview(): React.JSX.Element {
+function FoldedPreview({
+  open,
+  onToggle
+}: IFoldedPreviewProps): React.JSX.Element {
   const { model, trans, checks, prefix } = useLaunch();
-  const [open, setOpen] = React.useState(false);
-  const command = model.preview.shown?.command ?? '';
+  const { manifest } = model.state;
+  const { shown } = model.preview;
+  const command = shown?.command ?? '';
+  const text = manifest?.text ?? shown?.manifest ?? command;
   const Caret = open ? caretDownIcon : caretRightIcon;
   return (
     <div className="jp-t9k-Launch-folded">
@@ -160,21 +222,18 @@ function FoldedPreview(): React.JSX.Element {
           type="button"
           aria-expanded={open}
           aria-controls={`${prefix}folded`}
-          onClick={() => setOpen(!open)}
+          onClick={() => onToggle(!open)}
         >
           <Caret.react tag="span" />
-          <span>{trans.__('What will run')}</span>
+          <span>
+            {model.isCluster ? trans.__('Manifest') : trans.__('What will run')}
+          </span>
           <span className="jp-t9k-caption">{countChecks(checks, trans)}</span>
           {!open && <code>{oneLine(command)}</code>}
         </button>
-        {!open && <CopyButton text={command} />}
+        {!open && <CopyButton text={text} />}
       </div>
-      {open && (
-        <div id={`${prefix}folded`} className="jp-t9k-Launch-preview">
-          <CommandPane />
-          <Checks />
-        </div>
-      )}
+      {open && <Preview id={`${prefix}folded`} />}
     </div>
   );
 }

@@ -1,3 +1,4 @@
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ApiError } from '../../api/client';
@@ -15,6 +16,7 @@ interface ILaunchViewProps {
   model: LaunchModel;
   store: LaunchStore;
   actions: ILaunchActions;
+  editors: IEditorServices;
   trans: TranslationBundle;
   prefix: string;
 }
@@ -23,12 +25,13 @@ interface ILaunchViewProps {
 export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
   const { model, trans, actions } = props;
   useSignal(model.changed);
-  const { form, failure, path } = model.state;
+  const { form, failure } = model.state;
+  const path = model.state.path ?? model.manifestPath;
   const { name } = model;
   const choose = async () => {
     const chosen = await actions.chooseFile();
     if (chosen !== null) {
-      await model.openFor({ path: chosen });
+      await model.openFor(chosen);
     }
   };
   if (form) {
@@ -40,7 +43,7 @@ export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
       name={name}
       trans={trans}
       onRetry={() => void model.open()}
-      onOpen={path === null ? null : () => actions.openFile(path)}
+      onOpen={path === null ? null : () => actions.openFile(path, failure.line)}
       onChoose={() => void choose()}
     />
   ) : (
@@ -99,6 +102,7 @@ function Failure({
       ) : (
         failure.hint && <p>{failure.hint}</p>
       )}
+
       {failure.verbatim && <code>{failure.verbatim}</code>}
     </EmptyState>
   );

@@ -1,13 +1,15 @@
-import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
-import { formatSpan, parseSpan } from '../../model/span';
 import { Segments } from '../Segments';
 import { useLaunch } from './context';
-import { NumberField, Row, Select, TextField, useField } from './fields';
+import { NumberField, Row, Select, SpanField, useField } from './fields';
+import { FinishedFields } from './FinishedFields';
 import { Group, IFolding } from './Group';
-
-type RestartPolicy = JobSpec['replica_specs'][number]['restart_policy'];
+import {
+  describeLifecycle,
+  describePolicy,
+  RestartPolicy
+} from './lifecycleText';
 
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';
@@ -18,38 +20,70 @@ export function LifecycleGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans, prefix } = useLaunch();
+  const { model, trans } = useLaunch();
   const { spec } = model.form;
   return (
     <Group
       name="lifecycle"
       title={trans.__('Lifecycle')}
-      summary={describeLifecycle(spec, trans)}
+      summary={describeLifecycle(spec, model.isCluster, trans)}
       folding={folding}
     >
       <RestartField />
       {spec.torchrun && <WorkerRestartsField torchrun={spec.torchrun} />}
       <DeadlineField />
-      <Row field="/paused" group>
-        <Segments
-          aria-labelledby={`${prefix}/paused-label`}
-          data-field="/paused"
-          segments={[
-            { value: 'now', label: trans.__('Now') },
-            { value: 'paused', label: trans.__('Paused') }
-          ]}
-          value={spec.paused ? 'paused' : 'now'}
-          onChange={value =>
-            model.edit({ paused: value === 'paused' }, '/paused')
-          }
-        />
-        {spec.paused && (
-          <span className="jp-t9k-caption">
-            {trans.__('the job is kept, and starts when it is resumed')}
-          </span>
-        )}
-      </Row>
+      {model.isCluster && <FinishedFields />}
+      <StartField />
     </Group>
+  );
+}
+
+/** Whether the job begins at once. */
+function StartField(): React.JSX.Element {
+  const { model, trans, prefix } = useLaunch();
+  const { paused, debug, replica_specs } = model.form.spec;
+  const can = model.can('debug');
+  const start = debug ? 'debug' : paused ? 'paused' : 'now';
+  const captions = {
+    now: null,
+    paused: trans.__('The job is kept, and starts when it is resumed.'),
+    debug: trans.__(
+      'The containers wait instead of running, so that one can look around in them.'
+    )
+  };
+  const choose = (value: typeof start) => {
+    const waiting = { skip_init: false, command: ['sleep', 'inf'] };
+    const all = replica_specs.map(({ type }) => [type, waiting]);
+    model.edit(
+      {
+        paused: value === 'paused',
+        debug: value === 'debug' ? Object.fromEntries(all) : null
+      },
+      '/paused'
+    );
+  };
+  return (
+    <Row field="/paused" group caption={captions[start]}>
+      <Segments<typeof start>
+        aria-labelledby={`${prefix}/paused-label`}
+        data-field="/paused"
+        segments={[
+          { value: 'now', label: trans.__('Now') },
+          { value: 'paused', label: trans.__('Paused') },
+          ...(model.isCluster
+            ? [
+                {
+                  value: 'debug' as const,
+                  label: trans.__('Debug: replicas idle'),
+                  disabled: can.supported ? null : can.reason
+                }
+              ]
+            : [])
+        ]}
+        value={start}
+        onChange={choose}
+      />
+    </Row>
   );
 }
 
@@ -58,9 +92,7 @@ function RestartField(): React.JSX.Element {
   const field = useField(RESTART);
   const { replica_specs, run_policy, torchrun } = model.form.spec;
   const policy = replica_specs[0].restart_policy;
-  const { engine, prefill } = model.state;
-  const always = prefill?.engines.find(info => info.name === engine)
-    ?.capabilities.restart_always;
+  const always = model.can('restart_always');
   const policies: Record<RestartPolicy, string> = {
     Never: trans.__('Never'),
     OnFailure: trans.__('After a failure (OnFailure)'),
@@ -71,7 +103,12 @@ function RestartField(): React.JSX.Element {
     <Row
       field={RESTART}
       others={['/run_policy/backoff_limit']}
-      caption={describePolicy(policy, torchrun !== null, trans)}
+      caption={describePolicy(
+        policy,
+        torchrun !== null,
+        model.state.engine,
+        trans
+      )}
     >
       <Select
         {...field}
@@ -85,9 +122,7 @@ function RestartField(): React.JSX.Element {
       >
         {Object.entries(policies).map(([value, label]) => {
           const refused =
-            value === 'Always' && always?.supported === false
-              ? always.reason
-              : null;
+            value === 'Always' && !always.supported ? always.reason : null;
           return (
             <option key={value} value={value} disabled={refused !== null}>
               {refused ? `${label} – ${refused}` : label}
@@ -148,79 +183,22 @@ function WorkerRestartsField({
 function DeadlineField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const { run_policy } = model.form.spec;
-  const seconds = run_policy.active_deadline_seconds;
-  const [typed, setTyped] = React.useState<string | null>(null);
-  const change = (text: string) => {
-    setTyped(text);
-    const span = text.trim() ? parseSpan(text) : null;
-    if (span !== null || !text.trim()) {
-      model.edit(
-        { run_policy: { ...run_policy, active_deadline_seconds: span } },
-        DEADLINE
-      );
-    } else {
-      const problem = trans.__(
-        'Give a time with its unit, such as 12h, 90 min or 1h 30min.'
-      );
-      model.setDraft(DEADLINE, { text, problem });
-    }
-  };
   return (
     <Row field={DEADLINE}>
-      <TextField
+      <SpanField
         field={DEADLINE}
-        value={
-          model.form.drafts[DEADLINE]?.text ??
-          typed ??
-          (seconds === null ? '' : formatSpan(seconds))
-        }
-        size={12}
+        seconds={run_policy.active_deadline_seconds}
         placeholder={trans.__('none')}
-        onChange={change}
-        onBlur={() => setTyped(null)}
+        onChange={active_deadline_seconds =>
+          model.edit(
+            { run_policy: { ...run_policy, active_deadline_seconds } },
+            DEADLINE
+          )
+        }
       />
       <span className="jp-t9k-caption">
         {trans.__('e.g. 12h; the job fails when it is over')}
       </span>
     </Row>
   );
-}
-
-function describePolicy(
-  policy: RestartPolicy,
-  torchrun: boolean,
-  trans: TranslationBundle
-): string {
-  switch (policy) {
-    case 'Never':
-      return trans.__('A job that fails has failed.');
-    case 'ExitCode':
-      return torchrun
-        ? trans.__(
-            'By the exit code of the replica. With torchrun on that is torchrun’s own, 1 for every failure; the script’s is seen with torchrun off only.'
-          )
-        : trans.__(
-            'Codes of the system (such as 137 and 143) restart it, those of the script end it.'
-          );
-    default:
-      return torchrun
-        ? trans.__('All nodes start again together, and that counts as one.')
-        : trans.__('Counted over all nodes.');
-  }
-}
-
-function describeLifecycle(spec: JobSpec, trans: TranslationBundle): string {
-  const { run_policy, replica_specs, paused } = spec;
-  const limit = run_policy.backoff_limit;
-  const deadline = run_policy.active_deadline_seconds;
-  return [
-    replica_specs[0].restart_policy === 'Never'
-      ? trans.__('No restarts')
-      : trans._n('At most %1 restart', 'At most %1 restarts', limit),
-    deadline === null
-      ? trans.__('no deadline')
-      : trans.__('ends after %1', formatSpan(deadline)),
-    trans.__('files and logs stay'),
-    ...(paused ? [trans.__('starts paused')] : [])
-  ].join(' · ');
 }

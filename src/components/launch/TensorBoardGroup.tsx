@@ -1,9 +1,10 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { JobSpec } from '../../api/types';
 import { shownPath } from '../../model/contentsPath';
 import { IconButton, LinkButton } from '../Buttons';
 import { useLaunch } from './context';
-import { PathField, Row } from './fields';
+import { CheckField, PathField, Row, TextField } from './fields';
 import { Group, IFolding } from './Group';
 
 /** Where the job writes its event files. */
@@ -14,7 +15,8 @@ export function TensorBoardGroup({
 }): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const { tensorboard } = model.form.spec;
-  const root = model.state.prefill?.root ?? null;
+  const { cluster } = tensorboard;
+  const root = model.isCluster ? null : (model.state.prefill?.root ?? null);
   const dirs = tensorboard.log_dirs;
   const change = (log_dirs: string[], index: number) =>
     model.edit(
@@ -26,10 +28,10 @@ export function TensorBoardGroup({
       name="tensorboard"
       title={trans.__('TensorBoard')}
       summary={
-        dirs
-          .filter(Boolean)
-          .map(dir => shownPath(dir, root))
-          .join(' · ') || trans.__('no log directory')
+        [
+          ...dirs.filter(Boolean).map(dir => shownPath(dir, root)),
+          ...(cluster ? [trans.__('also in the cluster')] : [])
+        ].join(' · ') || trans.__('no log directory')
       }
       folding={folding}
     >
@@ -78,6 +80,65 @@ export function TensorBoardGroup({
           {trans.__('Add log directory')}
         </LinkButton>
       </div>
+      {model.isCluster && (
+        <ClusterField
+          cluster={cluster}
+          onChange={next =>
+            model.edit(
+              { tensorboard: { ...tensorboard, cluster: next } },
+              '/tensorboard/cluster'
+            )
+          }
+        />
+      )}
     </Group>
+  );
+}
+
+/** The TensorBoard that the platform runs beside the job. */
+function ClusterField({
+  cluster,
+  onChange
+}: {
+  cluster: JobSpec['tensorboard']['cluster'];
+  onChange(cluster: JobSpec['tensorboard']['cluster']): void;
+}): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/tensorboard/cluster';
+  const can = model.can('cluster_tensorboard');
+  const none = { request: null, limit: null };
+  const plain = {
+    image: null,
+    resources: { cpu: none, memory: none, device: null }
+  };
+  return (
+    <Row field={field} caption={can.reason} group>
+      <CheckField
+        field={field}
+        checked={cluster !== null}
+        disabled={!can.supported && cluster === null}
+        onChange={on => onChange(on ? plain : null)}
+      >
+        {trans.__('Create a TensorBoard with the job')}
+      </CheckField>
+      {cluster ? (
+        <TextField
+          code
+          field="/tensorboard/cluster/image"
+          aria-label={trans.__('Image of the TensorBoard')}
+          value={cluster.image ?? ''}
+          placeholder={trans.__('the platform’s own image')}
+          onChange={text =>
+            onChange({ ...cluster, image: text.trim() || null })
+          }
+        />
+      ) : (
+        can.supported && (
+          <span className="jp-t9k-caption">
+            {trans.__('for people without this lab')}
+          </span>
+        )
+      )}
+    </Row>
   );
 }

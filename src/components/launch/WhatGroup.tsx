@@ -9,6 +9,7 @@ import { PathField, Row, Select, TextField, useField } from './fields';
 import { Group, IFolding } from './Group';
 import { KernelField } from './KernelField';
 import { OptionFields } from './OptionFields';
+import { PairsField } from './PairsField';
 
 /** What runs: name, script, directory, kernel, arguments, variables. */
 export function WhatGroup({
@@ -34,10 +35,18 @@ export function WhatGroup({
       </Row>
       <EntrypointField />
       <WorkingDirectoryField />
-      <KernelField />
+      {!model.isCluster && <KernelField />}
       <OptionFields />
       <MoreField />
       <EnvironmentField />
+      {model.isCluster && (
+        <PairsField
+          field="/labels"
+          rows={model.form.labels}
+          onChange={rows => model.setLabels(rows)}
+          add={trans.__('Add label')}
+        />
+      )}
     </Group>
   );
 }
@@ -62,7 +71,7 @@ function EntrypointField(): React.JSX.Element {
   const choose = async () => {
     const chosen = await actions.chooseFile();
     if (chosen !== null) {
-      await model.openFor({ path: chosen });
+      await model.openFor(chosen);
     }
   };
   return (

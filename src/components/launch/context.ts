@@ -1,3 +1,4 @@
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Check } from '../../api/types';
@@ -11,6 +12,10 @@ export interface ILaunchActions {
   chooseFile(): Promise<string | null>;
   /** Ask for a folder; null if none was chosen. */
   chooseFolder(): Promise<string | null>;
+  /** Ask for a manifest, and open a form with it. */
+  pasteManifest(): void;
+  /** Take the edited manifest over into the form; asks if something would be lost. */
+  backToForm(): void;
   /** Create the job and go to it. */
   submit(): void;
   /** Validate the form without creating anything. */
@@ -22,12 +27,24 @@ export interface ILaunchContext {
   model: LaunchModel;
   trans: TranslationBundle;
   actions: ILaunchActions;
+  /** The lab's own editors. */
+  editors: IEditorServices;
   /** Checks of the form, looked up once for all parts. */
   checks: readonly Check[];
   /** Begins the ids of this tab's elements. */
   prefix: string;
   /** Open the group that a field is in, and put the focus there. */
   reveal(field: string): void;
+  /** Put the focus to a place of the manifest. */
+  revealLine(place: ILinePlace): void;
+  /** The place that was asked for last; a new object each time. */
+  linePlace: ILinePlace | null;
+}
+
+/** A place in a text, from 1. */
+export interface ILinePlace {
+  line: number;
+  column: number | null;
 }
 
 export const LaunchContext = React.createContext<ILaunchContext | null>(null);

@@ -2,7 +2,17 @@ import { TranslationBundle } from '@jupyterlab/translation';
 
 /** Parts of the form that fold. */
 export type GroupName =
-  'what' | 'notebook' | 'size' | 'lifecycle' | 'tensorboard';
+  'what' | 'notebook' | 'size' | 'where' | 'data' | 'lifecycle' | 'tensorboard';
+
+/** Rows that fold within a group. */
+export type FoldName = 'image' | 'placement' | 'security';
+
+interface IPlaceInForm {
+  group: GroupName;
+  fold?: FoldName;
+  /** How the form calls the field. */
+  name: string;
+}
 
 /**
  * Where the form shows a field, and how it calls it; null if it does not show it.
@@ -11,12 +21,25 @@ export type GroupName =
 export function placeOf(
   field: string,
   trans: TranslationBundle
-): { group: GroupName; name: string } | null {
+): IPlaceInForm | null {
   if (!field.startsWith('/')) {
     return { group: 'what', name: field };
   }
-  if (/^\/env\/\d+\/(name|value)$/.test(field)) {
+  if (/^\/env(\/\d+\/(name|value|secret|key))?$/.test(field)) {
     return { group: 'what', name: trans.__('Environment') };
+  }
+  if (/^\/labels\b/.test(field)) {
+    return { group: 'what', name: trans.__('Labels') };
+  }
+  if (/^\/mounts\b/.test(field)) {
+    return { group: 'data', name: trans.__('Volumes') };
+  }
+  if (/^\/security\b/.test(field)) {
+    return { group: 'where', fold: 'security', name: trans.__('User') };
+  }
+  const placement = placementName(field, trans);
+  if (placement) {
+    return { group: 'where', fold: 'placement', name: placement };
   }
   if (/^\/tensorboard\/log_dirs\/\d+$/.test(field)) {
     return { group: 'tensorboard', name: trans.__('Log directory') };
@@ -29,6 +52,18 @@ export function placeOf(
       return { group: 'what', name: trans.__('Entrypoint') };
     case '/working_dir':
       return { group: 'what', name: trans.__('Working directory') };
+    case '/namespace':
+      return { group: 'where', name: trans.__('Namespace') };
+    case '/runtime/image':
+      return { group: 'where', name: trans.__('Image') };
+    case '/runtime/pull_policy':
+      return { group: 'where', fold: 'image', name: trans.__('Pull') };
+    case '/runtime/pull_secrets':
+      return { group: 'where', fold: 'image', name: trans.__('Pull secrets') };
+    case '/scheduling/queue':
+      return { group: 'where', name: trans.__('Queue') };
+    case '/scheduling/priority':
+      return { group: 'where', name: trans.__('Priority') };
     case '/runtime/kernel':
       return { group: 'what', name: trans.__('Kernel') };
     case '/args':
@@ -37,10 +72,26 @@ export function placeOf(
       return { group: 'size', name: trans.__('Processes') };
     case '/torchrun/extra_options':
       return { group: 'size', name: trans.__('torchrun options') };
+    case '/torchrun':
+      return { group: 'size', name: trans.__('torchrun') };
+    case '/replica_specs':
+      return { group: 'size', name: trans.__('Replica types') };
     case '/replica_specs/0/replicas':
       return { group: 'size', name: trans.__('Nodes') };
     case '/replica_specs/0/resources/device':
       return { group: 'size', name: trans.__('GPUs') };
+    case '/replica_specs/0/resources/cpu/request':
+    case '/replica_specs/0/resources/cpu/limit':
+      return { group: 'size', name: trans.__('CPU') };
+    case '/replica_specs/0/resources/memory/request':
+    case '/replica_specs/0/resources/memory/limit':
+      return { group: 'size', name: trans.__('Memory') };
+    case '/shm/size_limit':
+      return { group: 'size', name: trans.__('Shared memory') };
+    case '/elastic/min':
+    case '/elastic/max':
+    case '/elastic/expected':
+      return { group: 'size', name: trans.__('Elastic') };
     case '/replica_specs/0/restart_policy':
     case '/run_policy/backoff_limit':
       return { group: 'lifecycle', name: trans.__('Restart') };
@@ -48,8 +99,32 @@ export function placeOf(
       return { group: 'lifecycle', name: trans.__('Worker restarts') };
     case '/run_policy/active_deadline_seconds':
       return { group: 'lifecycle', name: trans.__('Deadline') };
+    case '/run_policy/clean_up':
+      return { group: 'lifecycle', name: trans.__('When finished') };
+    case '/run_policy/ttl_seconds':
+      return { group: 'lifecycle', name: trans.__('Delete after') };
+    case '/keep_logs':
+      return { group: 'lifecycle', name: trans.__('Logs') };
     case '/paused':
       return { group: 'lifecycle', name: trans.__('Start') };
+    case '/tensorboard/cluster':
+      return { group: 'tensorboard', name: trans.__('Also in the cluster') };
   }
   return null;
+}
+
+function placementName(field: string, trans: TranslationBundle): string | null {
+  const [, part] = /^\/scheduling\/(\w+)/.exec(field) ?? [];
+  switch (part) {
+    case 'priority_class':
+      return trans.__('Priority class');
+    case 'node_selector':
+      return trans.__('Nodes with');
+    case 'tolerations':
+      return trans.__('Tolerates');
+    case 'scheduler':
+      return trans.__('Scheduler');
+    default:
+      return null;
+  }
 }

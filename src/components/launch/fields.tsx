@@ -8,6 +8,7 @@ import * as React from 'react';
 import { errorIcon, warningIcon } from '../../icons';
 import { absolutePath, shownPath } from '../../model/contentsPath';
 import { MISSING } from '../../model/launchProblems';
+import { formatSpan, parseSpan } from '../../model/span';
 import { useLaunch } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
@@ -73,6 +74,8 @@ interface IRowProps {
   caption?: React.ReactNode;
   /** Further fields in the row. */
   others?: string[];
+  /** What the row is called, where that is not the field's name. */
+  label?: string;
   /** The row holds a group of controls, which the label names together. */
   group?: boolean;
   children: React.ReactNode;
@@ -83,14 +86,17 @@ export function Row({
   field,
   caption,
   others = [],
+  label: ownLabel,
   group = false,
   children
 }: IRowProps): React.JSX.Element {
-  const { trans } = useLaunch();
+  const { model, trans } = useLaunch();
   const id = useFieldId(field);
-  const label = placeOf(field, trans)?.name;
+  const label = ownLabel ?? placeOf(field, trans)?.name;
+  const { lastEdited } = model.state;
+  const edited = lastEdited !== null && [field, ...others].includes(lastEdited);
   return (
-    <div className="jp-t9k-Launch-row">
+    <div className="jp-t9k-Launch-row" data-edited={edited || undefined}>
       {group ? (
         <span id={`${id}-label`} className="jp-t9k-Launch-label">
           {label}
@@ -160,9 +166,11 @@ export function PathField({
   onChange,
   ...props
 }: IPathFieldProps): React.JSX.Element {
-  const { form, state } = useLaunch().model;
+  const { form, state, isCluster } = useLaunch().model;
   const root = state.prefill?.root ?? null;
-  const shown = form.drafts[props.field]?.text ?? shownPath(path, root);
+  // A job in a cluster may see a file at another place than the lab.
+  const shown =
+    form.drafts[props.field]?.text ?? shownPath(path, isCluster ? null : root);
   const [typed, setTyped] = React.useState<string | null>(null);
   const commit = () => {
     if (typed !== null && typed !== shown) {
@@ -225,6 +233,7 @@ export function Spinner({
       type="button"
       tabIndex={-1} // the arrow keys do the same
       aria-label={label}
+      disabled={props.disabled}
       onClick={() => step(by)}
     >
       <icon.react tag="span" />
@@ -253,10 +262,12 @@ export function Spinner({
 
 interface INumberFieldProps {
   field: string;
-  value: number;
+  value: number | null;
   min: number;
   max: number;
   onChange(value: number): void;
+  /** The field may be empty. */
+  onClear?(): void;
   'aria-label'?: string;
   disabled?: boolean;
 }
@@ -268,10 +279,11 @@ export function NumberField({
   min,
   max,
   onChange,
+  onClear,
   ...props
 }: INumberFieldProps): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const text = model.form.drafts[field]?.text ?? String(value);
+  const text = model.form.drafts[field]?.text ?? String(value ?? '');
   return (
     <Spinner
       {...useField(field)}
@@ -284,11 +296,58 @@ export function NumberField({
         const number = Number(next);
         if (/^\d+$/.test(next) && number >= min && number <= max) {
           onChange(number);
+        } else if (!next.trim() && onClear) {
+          onClear();
         } else {
           const problem = trans.__('A whole number from %1 to %2.', min, max);
           model.setDraft(field, { text: next, problem });
         }
       }}
+    />
+  );
+}
+
+interface ISpanFieldProps {
+  field: string;
+  seconds: number | null;
+  placeholder: string;
+  disabled?: boolean;
+  onChange(seconds: number | null): void;
+}
+
+/** A length of time with its unit; may be empty. */
+export function SpanField({
+  field,
+  seconds,
+  onChange,
+  ...props
+}: ISpanFieldProps): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const [typed, setTyped] = React.useState<string | null>(null);
+  const change = (text: string) => {
+    setTyped(text);
+    const span = text.trim() ? parseSpan(text) : null;
+    if (span !== null || !text.trim()) {
+      onChange(span);
+    } else {
+      const problem = trans.__(
+        'Give a time with its unit, such as 12h, 90 min or 1h 30min.'
+      );
+      model.setDraft(field, { text, problem });
+    }
+  };
+  return (
+    <TextField
+      {...props}
+      field={field}
+      value={
+        model.form.drafts[field]?.text ??
+        typed ??
+        (seconds === null ? '' : formatSpan(seconds))
+      }
+      size={12}
+      onChange={change}
+      onBlur={() => setTyped(null)}
     />
   );
 }
@@ -314,6 +373,7 @@ interface ICheckFieldProps {
   field: string;
   checked: boolean;
   onChange(checked: boolean): void;
+  disabled?: boolean;
   children: React.ReactNode;
 }
 
@@ -322,6 +382,7 @@ export function CheckField({
   field,
   checked,
   onChange,
+  disabled,
   children
 }: ICheckFieldProps): React.JSX.Element {
   return (
@@ -329,6 +390,7 @@ export function CheckField({
       <input
         type="checkbox"
         {...useField(field)}
+        disabled={disabled}
         checked={checked}
         onChange={event => onChange(event.target.checked)}
       />

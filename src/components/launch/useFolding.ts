@@ -1,10 +1,18 @@
 import * as React from 'react';
 import { LaunchStore } from '../../model/launchStore';
-import { GroupName } from './fieldNames';
+import { FoldName, GroupName } from './fieldNames';
 import { IFolding } from './Group';
 
 /** Groups that are folded until somebody opens them: their defaults are right for most. */
-const FOLDED: readonly GroupName[] = ['lifecycle', 'tensorboard'];
+const FOLDED: readonly (GroupName | FoldName)[] = [
+  'where',
+  'data',
+  'lifecycle',
+  'tensorboard',
+  'image',
+  'placement',
+  'security'
+];
 
 /** Which groups are open, remembered over tabs and reloads. */
 export function useFolding(store: LaunchStore): IFolding {
@@ -21,7 +29,8 @@ export function useFolding(store: LaunchStore): IFolding {
     };
   }, [store]);
   return React.useMemo(() => {
-    const isOpen = (group: GroupName) => open[group] ?? !FOLDED.includes(group);
+    const isOpen = (group: GroupName | FoldName) =>
+      open[group] ?? !FOLDED.includes(group);
     return {
       isOpen,
       toggle: group => {

@@ -7,11 +7,13 @@ import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { LaunchModel } from '../../../src/model/launch';
 import { LaunchStore } from '../../../src/model/launchStore';
 import { loadTranslation } from '../../../src/translation';
+import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel, LaunchServer, option, somePrefill } from '../launchFakes';
 
 const trans = loadTranslation(null);
 const GIB = 2 ** 30;
+const editors = someEditors();
 
 describe('the launch form', () => {
   let server: LaunchServer;
@@ -40,6 +42,8 @@ describe('the launch form', () => {
       openFile: jest.fn(),
       chooseFile: jest.fn().mockResolvedValue(null),
       chooseFolder: jest.fn().mockResolvedValue(null),
+      pasteManifest: jest.fn(),
+      backToForm: jest.fn(),
       submit: jest.fn(),
       dryRun: jest.fn()
     };
@@ -57,6 +61,7 @@ describe('the launch form', () => {
           model={model}
           store={new LaunchStore(db)}
           actions={actions}
+          editors={editors}
           trans={trans}
           prefix="t:"
         />

@@ -15,6 +15,7 @@ import { ISavedTab, LaunchStore } from '../../../src/model/launchStore';
 import { launchPlugin } from '../../../src/plugins/launch';
 import { CommandIDs } from '../../../src/tokens';
 import { LaunchWidget } from '../../../src/widgets/launch';
+import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { LaunchServer, somePrefill, someSpec } from '../launchFakes';
 
@@ -89,6 +90,7 @@ describe('launching', () => {
     } as unknown as IFileBrowserFactory;
     const registry = {
       load: async () => ({
+        changed: new Signal<object, void>({}),
         get: (key: string) => ({ composite: settings[key] }),
         set: async (key: string, value: boolean) => {
           settings[key] = value;
@@ -99,6 +101,7 @@ describe('launching', () => {
       app,
       jobs,
       manager,
+      someEditors(),
       browsers,
       null,
       db,
@@ -290,6 +293,8 @@ describe('launching', () => {
       request.method === 'GET'
         ? json({
             name: 'old-1',
+            engine: 'local',
+            namespace: '',
             display_name: null,
             entrypoint_path: 'mnist/train.py',
             spec: someSpec({ args: ['--epochs', '3'] })
@@ -312,6 +317,8 @@ describe('launching', () => {
         request.method === 'GET'
           ? json({
               name: 'old-1',
+              engine: 'local',
+              namespace: '',
               display_name: null,
               entrypoint_path: null,
               spec

@@ -3,6 +3,7 @@ import type {
   EngineInfo,
   Job,
   JobDetail,
+  JobSpec,
   JobSummary,
   Progress,
   Reason,
@@ -169,6 +170,74 @@ export function jobsInAllPhases(): JobSummary[] {
   ];
 }
 
+/** What a job is to do. */
+export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
+  return {
+    name,
+    display_name: null,
+    labels: {},
+    annotations: {},
+    entrypoint: { kind: 'script', value: '/home/lin/mnist_ddp/train.py' },
+    args: ['--epochs', '10'],
+    working_dir: '/home/lin/mnist_ddp',
+    env: [],
+    runtime: {
+      image: null,
+      pull_policy: null,
+      pull_secrets: [],
+      kernel: 'python3'
+    },
+    replica_specs: [
+      {
+        type: 'worker',
+        replicas: 1,
+        restart_policy: 'Never',
+        resources: {
+          cpu: { request: null, limit: null },
+          memory: { request: null, limit: null },
+          device: null
+        },
+        entrypoint: null,
+        args: null,
+        runtime: null,
+        env: null,
+        scaling_weight: null
+      }
+    ],
+    torchrun: {
+      proc_per_node: 2,
+      max_restarts: 0,
+      rdzv_backend: 'c10d',
+      extra_options: []
+    },
+    elastic: null,
+    run_policy: {
+      backoff_limit: 3,
+      active_deadline_seconds: null,
+      clean_up: 'Unfinished',
+      ttl_seconds: null
+    },
+    paused: false,
+    debug: null,
+    resume: [],
+    scheduling: {
+      queue: null,
+      priority: null,
+      priority_class: null,
+      node_selector: {},
+      tolerations: [],
+      scheduler: null
+    },
+    mounts: [],
+    shm: null,
+    security: { uid: null, gid: null, fs_group: null },
+    tensorboard: { log_dirs, cluster: null },
+    keep_logs: true,
+    source: null,
+    extra: {}
+  };
+}
+
 /** A job in full. */
 export function fakeDetail(
   job: JobSummary,
@@ -180,70 +249,7 @@ export function fakeDetail(
     id: job.id,
     job: {
       ...job,
-      spec: {
-        name: job.name,
-        display_name: null,
-        labels: {},
-        annotations: {},
-        entrypoint: { kind: 'script', value: '/home/lin/mnist_ddp/train.py' },
-        args: ['--epochs', '10'],
-        working_dir: '/home/lin/mnist_ddp',
-        env: [],
-        runtime: {
-          image: null,
-          pull_policy: null,
-          pull_secrets: [],
-          kernel: 'python3'
-        },
-        replica_specs: [
-          {
-            type: 'worker',
-            replicas: 1,
-            restart_policy: 'Never',
-            resources: {
-              cpu: { request: null, limit: null },
-              memory: { request: null, limit: null },
-              device: null
-            },
-            entrypoint: null,
-            args: null,
-            runtime: null,
-            env: null,
-            scaling_weight: null
-          }
-        ],
-        torchrun: {
-          proc_per_node: 2,
-          max_restarts: 0,
-          rdzv_backend: 'c10d',
-          extra_options: []
-        },
-        elastic: null,
-        run_policy: {
-          backoff_limit: 3,
-          active_deadline_seconds: null,
-          clean_up: 'Unfinished',
-          ttl_seconds: null
-        },
-        paused: false,
-        debug: null,
-        resume: [],
-        scheduling: {
-          queue: null,
-          priority: null,
-          priority_class: null,
-          node_selector: {},
-          tolerations: [],
-          scheduler: null
-        },
-        mounts: [],
-        shm: null,
-        security: { uid: null, gid: null, fs_group: null },
-        tensorboard: { log_dirs: job.log_dirs, cluster: null },
-        keep_logs: true,
-        source: null,
-        extra: {}
-      },
+      spec: fakeSpec(job.name, job.log_dirs),
       command: ['python', '-m', 'torch.distributed.run', 'train.py'],
       working_dir: '/home/lin/mnist_ddp',
       working_dir_path: 'mnist_ddp',

@@ -1,0 +1,80 @@
+import { editIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Button } from '../Buttons';
+import { CopyButton, StalePreview } from './CommandPane';
+import { useLaunch } from './context';
+import { YamlEditor } from './YamlEditor';
+import { ILineMark } from './yamlMarks';
+
+/** The manifest that the form amounts to, or that is edited in its place. */
+export function ManifestPane(): React.JSX.Element {
+  const { model, trans, actions, editors, checks, linePlace, revealLine } =
+    useLaunch();
+  const { manifest, busy } = model.state;
+  const { shown, editedLines } = model.preview;
+  const text = manifest?.text ?? shown?.manifest ?? '';
+  const kind = /^kind: *(\w+)/m.exec(text)?.[1] ?? '';
+  const found = checks.flatMap(({ line, level }): ILineMark[] =>
+    line !== null && (level === 'error' || level === 'warning')
+      ? [{ line, kind: level }]
+      : []
+  );
+  const marks: ILineMark[] = manifest
+    ? found
+    : [...editedLines].map(line => ({ line: line + 1, kind: 'edited' }));
+  const reading = busy === 'reading';
+  return (
+    <section
+      className="jp-t9k-Launch-command"
+      aria-label={trans.__('Manifest')}
+    >
+      <div className="jp-t9k-Launch-commandHead">
+        <h3>
+          {trans.__('Manifest')} <span className="jp-t9k-caption">{kind}</span>
+        </h3>
+        {manifest ? (
+          <Button
+            aria-disabled={reading || undefined}
+            onClick={() => reading || actions.backToForm()}
+          >
+            {reading ? trans.__('Reading…') : trans.__('Back to form')}
+          </Button>
+        ) : (
+          <Button
+            icon={editIcon}
+            disabled={!text || model.isLocked}
+            onClick={() => {
+              model.editAsYaml();
+              revealLine({ line: (marks[0] ?? { line: 1 }).line, column: 1 });
+            }}
+          >
+            {trans.__('Edit as YAML')}
+          </Button>
+        )}
+        <CopyButton text={text} />
+      </div>
+      <StalePreview />
+      {text || manifest ? (
+        <YamlEditor
+          editors={editors}
+          label={trans.__('Manifest as YAML')}
+          text={manifest ? text : text.trimEnd()}
+          onChange={manifest ? next => model.setManifest(next) : undefined}
+          marks={marks}
+          place={linePlace}
+        />
+      ) : (
+        <div className="jp-t9k-Launch-lines">
+          <p className="jp-t9k-secondary">
+            {trans.__('There is a manifest as soon as the errors are fixed.')}
+          </p>
+        </div>
+      )}
+      {manifest && (
+        <p className="jp-t9k-Launch-keys jp-t9k-caption">
+          {trans.__('Escape, then Tab leaves the text.')}
+        </p>
+      )}
+    </section>
+  );
+}

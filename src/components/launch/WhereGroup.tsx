@@ -1,0 +1,130 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSpec } from '../../api/types';
+import { LaunchModel } from '../../model/launch';
+import { Combobox, IChoice } from './Combobox';
+import { useLaunch } from './context';
+import { NumberField, Row } from './fields';
+import { Group, IFolding } from './Group';
+import { ImageFields } from './ImageFields';
+import { PlacementFields } from './PlacementFields';
+import { describeUser, SecurityFields } from './SecurityFields';
+
+/** Where in the cluster the job runs, in which image, as whom. */
+export function WhereGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  return (
+    <Group
+      name="where"
+      title={trans.__('Where')}
+      summary={describeWhere(model, trans)}
+      folding={folding}
+    >
+      <NamespaceField />
+      <QueueField />
+      <ImageFields folding={folding} />
+      <SecurityFields folding={folding} />
+      <PlacementFields folding={folding} />
+    </Group>
+  );
+}
+
+function NamespaceField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/namespace';
+  const { namespace } = model.state;
+  const info = model.engine;
+  const listed = info?.cluster?.rights.list_namespaces;
+  const choices = (info?.namespaces ?? []).map((value): IChoice => {
+    const isUsual = value === info?.default_namespace;
+    return { value, note: isUsual ? trans.__('the lab’s own') : null };
+  });
+  return (
+    <Row
+      field={field}
+      caption={listed?.supported === false ? listed.reason : null}
+    >
+      <Combobox
+        lazy
+        field={field}
+        value={model.form.drafts[field]?.text ?? namespace}
+        choices={choices}
+        onChange={text => model.setNamespace(text.trim())}
+      />
+    </Row>
+  );
+}
+
+function QueueField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const { scheduling } = model.form.spec;
+  const [queue, priority] = [model.can('queue'), model.can('priority')];
+  const [field, priorityField] = ['/scheduling/queue', '/scheduling/priority'];
+  return (
+    <Row
+      field={field}
+      others={[priorityField]}
+      caption={queue.reason ?? priority.reason}
+    >
+      <Combobox
+        field={field}
+        value={scheduling.queue ?? ''}
+        choices={[]}
+        disabled={!queue.supported}
+        placeholder={trans.__('the namespace’s own')}
+        onChange={text => {
+          const changed = { ...scheduling, queue: text.trim() || null };
+          model.edit({ scheduling: changed }, field);
+        }}
+      />
+      <label htmlFor={`${useLaunch().prefix}${priorityField}`}>
+        {trans.__('Priority')}
+      </label>
+      <NumberField
+        field={priorityField}
+        value={scheduling.priority}
+        min={0}
+        max={100}
+        disabled={!priority.supported}
+        onChange={value => {
+          const changed = { ...scheduling, priority: value };
+          model.edit({ scheduling: changed }, priorityField);
+        }}
+        onClear={() => {
+          const changed = { ...scheduling, priority: null };
+          model.edit({ scheduling: changed }, priorityField);
+        }}
+      />
+    </Row>
+  );
+}
+
+function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
+  const { spec } = model.form;
+  return [
+    model.state.namespace,
+    describeQueue(spec, trans),
+    spec.runtime.image
+      ? trans.__('image %1', spec.runtime.image)
+      : trans.__('no image yet'),
+    describeUser(spec.security, trans)
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function describeQueue(
+  { scheduling: { queue, priority } }: JobSpec,
+  trans: TranslationBundle
+): string | null {
+  if (!queue) {
+    return null;
+  }
+  return priority === null
+    ? trans.__('queue %1', queue)
+    : trans.__('queue %1, priority %2', queue, priority);
+}

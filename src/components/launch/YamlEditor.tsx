@@ -1,0 +1,126 @@
+import { EditorView } from '@codemirror/view';
+import { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
+import { CodeMirrorEditor } from '@jupyterlab/codemirror';
+import * as React from 'react';
+import { ILinePlace } from './context';
+import { ILineMark, lineMarks, markLines } from './yamlMarks';
+
+interface IYamlEditorProps {
+  editors: IEditorServices;
+  label: string;
+  text: string;
+  /** Called with what the user has typed; without it the text is for reading only. */
+  onChange?: (text: string) => void;
+  marks: readonly ILineMark[];
+  /** Where to put the focus, whenever it is another object. */
+  place: ILinePlace | null;
+}
+
+/** YAML in the lab's own editor. */
+export function YamlEditor({
+  editors,
+  label,
+  text,
+  onChange,
+  marks,
+  place
+}: IYamlEditorProps): React.JSX.Element {
+  const host = React.useRef<HTMLDivElement>(null);
+  const editor = React.useRef<CodeEditor.IEditor | null>(null);
+  const changed = React.useRef(onChange);
+  changed.current = onChange;
+  const readOnly = !onChange;
+
+  React.useLayoutEffect(() => {
+    const model = new CodeEditor.Model({ mimeType: 'text/x-yaml' });
+    editor.current = editors.factoryService.newDocumentEditor({
+      host: host.current as HTMLDivElement,
+      model,
+      config: {
+        readOnly,
+        lineNumbers: true,
+        lineWrap: false,
+        scrollPastEnd: false,
+        tabSize: 2
+      },
+      extensions: [
+        lineMarks,
+        EditorView.contentAttributes.of({
+          'aria-label': label,
+          ...(readOnly && { tabindex: '0', 'aria-readonly': 'true' })
+        })
+      ]
+    });
+    const { sharedModel } = model;
+    const onText = () => changed.current?.(sharedModel.getSource());
+    sharedModel.changed.connect(onText);
+    return () => {
+      sharedModel.changed.disconnect(onText);
+      editor.current?.dispose();
+      editor.current = null;
+      model.dispose();
+    };
+  }, [editors, readOnly, label]);
+
+  React.useLayoutEffect(() => {
+    if (editor.current) {
+      replace(editor.current.model.sharedModel, text);
+    }
+  }, [text, editors, readOnly, label]);
+
+  const lines = marks.map(({ line, kind }) => `${line} ${kind}`).join();
+  React.useEffect(() => {
+    if (editor.current instanceof CodeMirrorEditor) {
+      markLines(editor.current.editor, marks);
+      const edited = marks.find(({ kind }) => kind === 'edited');
+      if (edited) {
+        show(editor.current, edited.line);
+      }
+    }
+    // The lines, not the list that they come in.
+  }, [lines, text, editors, readOnly, label]);
+
+  React.useEffect(() => {
+    if (place && editor.current) {
+      const position = {
+        line: place.line - 1,
+        column: (place.column ?? 1) - 1
+      };
+      editor.current.focus();
+      editor.current.setCursorPosition(position);
+      show(editor.current, place.line);
+    }
+  }, [place]);
+
+  return <div ref={host} className="jp-t9k-Launch-yaml" />;
+}
+
+/** Change only what differs, so that the view stays where it is. */
+function replace(model: CodeEditor.IModel['sharedModel'], text: string): void {
+  const before = model.getSource();
+  if (before === text) {
+    return;
+  }
+  const least = Math.min(before.length, text.length);
+  let start = 0;
+  while (start < least && before[start] === text[start]) {
+    start++;
+  }
+  let end = 0;
+  while (
+    end < least - start &&
+    before[before.length - 1 - end] === text[text.length - 1 - end]
+  ) {
+    end++;
+  }
+  model.updateSource(
+    start,
+    before.length - end,
+    text.slice(start, text.length - end)
+  );
+}
+
+/** Scroll a line into view if it is not. */
+function show(editor: CodeEditor.IEditor, line: number): void {
+  editor.revealPosition({ line: line - 1, column: 0 });
+}

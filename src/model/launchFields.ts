@@ -1,0 +1,330 @@
+import { IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import {
+  Capability,
+  Check,
+  EngineInfo,
+  EnvVar,
+  JobSpec,
+  Kernel,
+  ReplicaSpec,
+  ScriptOption
+} from '../api/types';
+import { CommandPreview } from './commandPreview';
+import {
+  baseName,
+  IDraft,
+  ILaunchForm,
+  IPair,
+  MORE,
+  newRequestId,
+  specOf,
+  withMore,
+  withName,
+  withOption,
+  withoutDraft,
+  withWorkingDir
+} from './launchForm';
+import { capability, IPlace, NAMESPACE_PATTERN } from './launchPlaces';
+import {
+  allChecks,
+  isSameField,
+  manifestChecks,
+  nameProblem
+} from './launchProblems';
+import { ILaunchOptions, ILaunchState } from './launchState';
+import { optionKey, OptionValue } from './scriptOptions';
+import { IJobs } from '../tokens';
+
+/** How long to wait for the next key before edits are kept for after a reload, in ms. */
+const SAVE_DELAY = 500;
+
+/** The fields of a launch form: what is in them, what that amounts to, and what is known about it. */
+export abstract class LaunchFields implements IDisposable {
+  constructor(protected readonly _options: ILaunchOptions) {
+    this._state = {
+      path: _options.path,
+      engine: 'local',
+      namespace: '',
+      movingTo: null,
+      start: 'defaults',
+      clone: _options.clone ?? null,
+      title: _options.manifest?.name ?? null,
+      lastTime: null,
+      prefill: null,
+      failure: null,
+      form: null,
+      manifest: null,
+      notes: [],
+      lastEdited: null,
+      volumes: null,
+      images: [],
+      busy: null,
+      refusal: null,
+      dryRunPassed: false
+    };
+    this.preview = new CommandPreview(
+      () => this.spec,
+      (spec, signal) => {
+        const request = { ...this._place, ...this._source, spec };
+        return _options.api.preview(request, signal);
+      }
+    );
+    this.preview.changed.connect(() => this._changed.emit());
+    _options.jobs?.changed.connect(this._onJobs, this);
+  }
+
+  /** What the form amounts to. */
+  readonly preview: CommandPreview;
+
+  get state(): Readonly<ILaunchState> {
+    return this._state;
+  }
+
+  /** The state or the preview changed. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** What the form is for, by name: its file, else the job that it starts from. */
+  get name(): string {
+    const { path, clone, title } = this._state;
+    return path === null
+      ? (clone?.name ?? title ?? this._options.trans.__('Job'))
+      : baseName(path);
+  }
+
+  /** All engines, as they are now where that is known. */
+  get engines(): readonly EngineInfo[] {
+    const now = this._options.jobs?.engines ?? [];
+    return now.length ? now : (this._state.prefill?.engines ?? []);
+  }
+
+  /** The engine that the job is for. */
+  get engine(): EngineInfo | null {
+    const { engine } = this._state;
+    return this.engines.find(info => info.name === engine) ?? null;
+  }
+
+  /** Whether that engine can do a thing, or why not. */
+  can(name: string): Capability {
+    return capability(this.engine, name);
+  }
+
+  /** The job is an object of a cluster, and has a manifest. */
+  get isCluster(): boolean {
+    return this.state.engine !== 'local';
+  }
+
+  /** The file of the manifest that the form began with. */
+  get manifestPath(): string | null {
+    return this._options.manifest?.path ?? null;
+  }
+
+  /** Images that the settings offer. */
+  get presetImages(): readonly string[] {
+    return this._options.presetImages?.() ?? [];
+  }
+
+  /** The form can't be changed: the manifest is edited in its place, or it is on its way to another engine. */
+  get isLocked(): boolean {
+    return this._state.manifest !== null || this._state.movingTo !== null;
+  }
+
+  /** The content of the form; there is none before `open` has succeeded. */
+  get form(): ILaunchForm {
+    if (!this._state.form) {
+      throw new Error('The form has not been filled yet.');
+    }
+    return this._state.form;
+  }
+
+  /** The spec that the form amounts to. */
+  get spec(): JobSpec {
+    return specOf(this.form, this.scriptOptions);
+  }
+
+  /** The options of the script that have fields; a command has none. */
+  get scriptOptions(): readonly ScriptOption[] {
+    const { form, prefill } = this._state;
+    return form?.spec.entrypoint.kind === 'command'
+      ? []
+      : (prefill?.script.options ?? []);
+  }
+
+  /** The kernel that the job would use, with its torch if the server has looked. */
+  get kernel(): Kernel | null {
+    const { form, prefill } = this._state;
+    const name = form?.spec.runtime.kernel ?? null;
+    const shown = this.preview.shown?.kernel;
+    return shown && (name === null || shown.name === name)
+      ? shown
+      : (prefill?.kernels.find(kernel => kernel.name === name) ?? null);
+  }
+
+  /** Everything that is known about the form, ours and the server's; fields named as here. */
+  get checks(): Check[] {
+    const { form, prefill, refusal } = this._state;
+    if (!form) {
+      return [];
+    }
+    const { shown, failure } = this.preview;
+    if (this._state.manifest) {
+      // Of a text that can't be read there is nothing else to say.
+      return manifestChecks(
+        [refusal, failure],
+        failure ? [] : (shown?.checks ?? [])
+      );
+    }
+    const { spec } = this;
+    const asked = this.preview.asked ?? prefill?.spec ?? spec;
+    const holds = ({ field }: { field: string | null }): boolean =>
+      field === null || isSameField(field, asked, spec);
+    return allChecks(
+      form,
+      this.scriptOptions,
+      [refusal, failure && holds(failure) ? failure : null],
+      (shown?.checks ?? prefill?.checks ?? []).filter(
+        check => check.level !== 'error' || holds(check)
+      ),
+      this._options.trans
+    );
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    this.preview.dispose();
+    window.clearTimeout(this._saveTimer);
+    Signal.clearData(this);
+  }
+
+  /** Change fields of the spec; `field` has a valid content again. */
+  edit(changes: Partial<JobSpec>, field: string): void {
+    const spec = { ...this.form.spec, ...changes };
+    this._edit(withoutDraft({ ...this.form, spec }, field), field);
+  }
+
+  /** Change the replicas; the form edits one group. */
+  editReplicas(changes: Partial<ReplicaSpec>, field: string): void {
+    const [first, ...rest] = this.form.spec.replica_specs;
+    this.edit({ replica_specs: [{ ...first, ...changes }, ...rest] }, field);
+  }
+
+  /** Keep what a field shows though it can't be put into the spec. */
+  setDraft(field: string, draft: IDraft): void {
+    const { drafts } = this.form;
+    this._edit({ ...this.form, drafts: { ...drafts, [field]: draft } }, field);
+  }
+
+  setName(text: string): void {
+    const { prefill } = this._state;
+    const problem = nameProblem(text, this._options.trans);
+    if (problem !== null) {
+      this.setDraft('/name', { text, problem });
+    } else if (prefill) {
+      const form = withName(this.form, text, prefill);
+      this._edit(withoutDraft(form, '/name'), '/name');
+    }
+  }
+
+  /** Give an option a value; null is its default. */
+  setOption(option: ScriptOption, value: OptionValue | null): void {
+    this._edit(withOption(this.form, option, value), optionKey(option));
+  }
+
+  /** Take further arguments as typed. */
+  setMore(text: string): void {
+    this._edit(withMore(this.form, text), MORE);
+  }
+
+  setEnv(env: EnvVar[]): void {
+    this._edit({ ...this.form, env }, '/env');
+  }
+
+  setLabels(labels: IPair[]): void {
+    this._edit({ ...this.form, labels }, '/labels');
+  }
+
+  setNodeSelector(nodeSelector: IPair[]): void {
+    this._edit({ ...this.form, nodeSelector }, '/scheduling/node_selector');
+  }
+
+  setWorkingDir(directory: string | null): void {
+    const form = withWorkingDir(this.form, directory, this.scriptOptions);
+    this._edit(form, '/working_dir');
+  }
+
+  /** Run the job in another namespace. */
+  setNamespace(namespace: string): void {
+    const field = '/namespace';
+    if (NAMESPACE_PATTERN.test(namespace)) {
+      this._set({ namespace, volumes: null });
+      this._edit(withoutDraft(this.form, field), field);
+    } else {
+      const problem = this._options.trans.__(
+        'A namespace has small letters, digits and dashes.'
+      );
+      this.setDraft(field, { text: namespace, problem });
+    }
+  }
+
+  /** Keep the edits, so that they survive a reload of the page. */
+  async save(): Promise<void> {
+    const { path, start, clone, title, manifest, notes, form } = this._state;
+    if (form && !this._isDisposed) {
+      await this._options.store.saveTab(this._options.tab, {
+        ...{ path, start, clone, title, manifest, notes, form },
+        ...this._place,
+        spec: this.spec
+      });
+    }
+  }
+
+  private _onJobs({ engines }: Pick<IJobs, 'engines'>): void {
+    if (engines !== this._enginesSeen) {
+      this._enginesSeen = engines;
+      this._changed.emit();
+    }
+  }
+
+  protected get _place(): IPlace {
+    const { engine, namespace } = this._state;
+    return { engine, namespace };
+  }
+
+  /** What is submitted beside the spec. */
+  protected get _source(): { path: string | null; manifest: string | null } {
+    const { path, manifest } = this._state;
+    return { path, manifest: manifest?.text ?? null };
+  }
+
+  protected _edit(form: ILaunchForm, lastEdited: string | null = null): void {
+    this._set({
+      lastEdited,
+      form: { ...form, requestId: newRequestId() },
+      refusal: null,
+      dryRunPassed: false
+    });
+    this.preview.schedule();
+    window.clearTimeout(this._saveTimer);
+    this._saveTimer = window.setTimeout(() => void this.save(), SAVE_DELAY);
+  }
+
+  protected _set(changes: Partial<ILaunchState>): void {
+    this._state = { ...this._state, ...changes };
+    this._changed.emit();
+  }
+
+  private readonly _changed = new Signal<this, void>(this);
+  private _state: ILaunchState;
+  private _enginesSeen: readonly EngineInfo[] = [];
+  private _saveTimer = 0;
+  private _isDisposed = false;
+}
