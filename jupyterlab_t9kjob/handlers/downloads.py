@@ -65,6 +65,7 @@ class LogFileHandler(_Download):
     async def get(self, ident: str, stream: str) -> None:
         """Send the bytes as they were written; in a download a line says where some were cut out."""
         from ..logs import cuts
+        from ..logs.archive import missing_lines
         from ..logs.sources import size_of
 
         offset = self.query("offset", 0)
@@ -79,9 +80,10 @@ class LogFileHandler(_Download):
                 size = size_of(os.fstat(descriptor))
                 if download:
                     self.begin("application/octet-stream", f"{job.name}.{stream}.log")
-                    if file.stream.complete and not file.stream.removed:  # else the length is not known before the end
+                    notes = missing_lines(file.stream)
+                    if file.stream.complete and not (file.stream.removed or notes):  # else it is known at the end only
                         self.set_header("Content-Length", size)
-                    await self.send(cuts.whole(descriptor, size, file.cuts))
+                    await self.send(cuts.whole(descriptor, size, file.cuts, notes))
                 else:
                     end = min(offset + limit, size)
                     self.begin("application/octet-stream")

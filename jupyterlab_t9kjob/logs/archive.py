@@ -7,13 +7,30 @@ import os
 import time
 import zipfile
 from collections.abc import Generator
+from datetime import datetime, timezone
 
 from ..core.engine import LogFile
+from ..core.job import LogStream, MissingSpan
 from . import cuts
 from .sources import open_log, size_of
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """A ZIP file knows no time before."""
+
+
+def missing_lines(stream: LogStream) -> list[tuple[int, bytes]]:
+    """Return what is missing of a stream, as lines for a download, with the offsets where they belong."""
+    return [(span.offset, _line(span)) for span in stream.missing]
+
+
+def _line(span: MissingSpan) -> bytes:
+    times = [_clock(time) for time in (span.since, span.until) if time is not None]
+    when = " to ".join(times)
+    return f"[jupyterlab_t9kjob: {when}{': ' if when else ''}{span.sentence}]\n".encode()
+
+
+def _clock(moment: float) -> str:
+    return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 class _Sink(io.RawIOBase):
@@ -58,7 +75,7 @@ def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
                 info.compress_type = zipfile.ZIP_DEFLATED
                 info.external_attr = 0o600 << 16
                 with archive.open(info, "w", force_zip64=True) as member:
-                    for data in cuts.whole(descriptor, size_of(status), file.cuts):
+                    for data in cuts.whole(descriptor, size_of(status), file.cuts, missing_lines(file.stream)):
                         member.write(data)
                         yield sink.take()
             finally:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Generator
+from collections import deque
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +68,9 @@ def read(path: Path | None) -> Cut | None:
     return cut if cut.start < cut.end else None
 
 
-def whole(descriptor: int, size: int, record: Path | None) -> Generator[bytes, None, None]:
+def whole(
+    descriptor: int, size: int, record: Path | None, notes: Iterable[tuple[int, bytes]] = ()
+) -> Generator[bytes, None, None]:
     """Return a log's bytes in pieces, with a line in words where some were removed, even if that happens meanwhile.
 
     Parameters
@@ -78,12 +81,20 @@ def whole(descriptor: int, size: int, record: Path | None) -> Generator[bytes, N
         Bytes of it that are wanted.
     record
         The record of its cut; None if it has none.
+    notes
+        Lines that are put in at offsets, where lines begin.
     """
+    waiting = deque(sorted(notes))
     place = 0
-    while place < size:
-        data = os.pread(descriptor, min(CHUNK, size - place), place)
+    while True:
+        while waiting and waiting[0][0] <= place:
+            yield waiting.popleft()[1]
+        if place >= size:
+            break
+        end = min(place + CHUNK, size, waiting[0][0] if waiting else size)
+        data = os.pread(descriptor, end - place, place)
         if not data:
-            return
+            break
         cut = read(record)  # after the bytes: those before a hole that is not yet recorded are sound
         if cut is None or cut.end <= place or cut.start >= place + len(data):
             place += len(data)
@@ -91,3 +102,5 @@ def whole(descriptor: int, size: int, record: Path | None) -> Generator[bytes, N
             continue
         yield data[: max(0, cut.start - place)] + cut._replace(start=max(cut.start, place)).words
         place = cut.end
+    for _, words in waiting:
+        yield words

@@ -22,6 +22,9 @@ SIFTED_SUFFIX = ".launcher"
 DONE_SUFFIX = ".done"
 CHUNK = 1024 * 1024
 _DONE = struct.Struct("<QQQ")
+_TOLD_BYTES = 256 * 1024
+_RANKS = re.compile(rb"\bglobal_ranks=\[(\d{1,6})")
+_FAILED = re.compile(rb"\brank\s*: (\d{1,6}) \(local_rank: (\d{1,6})\)")
 _REPEATED = re.compile(rb"\[[A-Za-z_][\w.-]*?\d+\]:")
 
 
@@ -72,6 +75,25 @@ def sift(log: Path) -> None:
     fresh = done.with_name(done.name + ".new")
     fresh.write_bytes(_DONE.pack(read, size, records))
     fresh.replace(done)
+
+
+def first_rank(sifted: Path) -> int | None:
+    """Return the global rank of local rank 0, if the launcher has told it; blocking.
+
+    It does so at its log level INFO, and where a rank has failed.
+    """
+    try:
+        with sifted.open("rb") as file:
+            start = file.read(_TOLD_BYTES)
+            file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _TOLD_BYTES))
+            end = file.read(_TOLD_BYTES)
+    except OSError:
+        return None
+    told = _RANKS.findall(start + end)
+    if told:
+        return int(told[-1])
+    failed = _FAILED.search(end or start)
+    return max(0, int(failed[1]) - int(failed[2])) if failed is not None else None
 
 
 def _pieces(log: Path, start: int) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from tests.kubernetes.harness import Kube
+from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.logkeeper import Cable, Keeper, keeping, pod
 
 pytestmark = [pytest.mark.cluster]
@@ -194,3 +194,40 @@ async def test_what_a_rotation_took_before_anybody_looked_is_said(kube: Kube, im
         assert span.offset == 0
         assert span.since is not None and span.until is not None and span.since < span.until
         end()
+
+
+async def test_rank_files_come_first_and_nothing_comes_twice(kube: Kube, image: str, volume: Volume, tmp_path: Path):
+    (volume.path / "train.py").write_text(
+        "import os, sys\n"
+        "for n in range(50): print('rank', os.environ['LOCAL_RANK'], n)\n"
+        "print('on stderr', file=sys.stderr)\n"
+    )
+    run = (
+        "python -m torch.distributed.run --nproc_per_node=2 --log_dir=/data/.t9kjob/logs/ranked/$(T9KJOB_POD_UID)"
+        " --tee=3 /data/train.py"
+    )
+    container = {
+        "command": ["sh", "-c", run],
+        "env": [{"name": "T9KJOB_POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}}],
+        "volumeMounts": [{"name": "data", "mountPath": "/data"}],
+    }
+    claims = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": volume.claim}}]}
+    kube.create("pods", pod("ranked", image, "", container=container, **claims))
+    ranks = volume.path / ".t9kjob" / "logs" / "ranked"
+    async with keeping(kube.namespace, "ranked", tmp_path / "logs", ranks=ranks) as keeper:
+        end = keeper.logs.look()
+        names = [f"worker-0.1.rank-{rank}.{out}" for rank in (0, 1) for out in ("out", "err")]
+        streams = await keeper.complete(OUT, *names)
+        for rank in (0, 1):
+            expected = b"".join(b"rank %d %d\n" % (rank, n) for n in range(50))
+            assert await keeper.bytes(f"worker-0.1.rank-{rank}.out") == expected
+            assert await keeper.bytes(f"worker-0.1.rank-{rank}.err") == b"on stderr\n"
+            assert streams[f"worker-0.1.rank-{rank}.out"].rank == rank
+            assert b"[default%d]:rank %d 49\n" % (rank, rank) in await keeper.bytes(OUT)
+        launcher = "worker-0.1.launcher.out"
+        streams = await keeper.until(lambda streams: streams[launcher].size > 0)
+        assert b"[default" not in await keeper.bytes(launcher)
+        assert b"OMP_NUM_THREADS" in await keeper.bytes(launcher)
+        assert streams[names[0]].first_time is not None
+        end()
+    assert sorted(path.name for path in ranks.rglob("*") if path.suffix not in (".log", ".json", "")) == []

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import zipfile
 
 import pytest
 
+from jupyterlab_t9kjob.core.job import MissingSpan
 from jupyterlab_t9kjob.logs import cuts
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
@@ -131,3 +133,24 @@ async def test_archive(engine: FakeEngine, api: Api):
         f"train-1/{other}.log": b"error\n",
     }
     assert len(answer.body) < len(BYTES) / 10
+
+
+async def test_a_download_says_where_something_is_missing(engine: FakeEngine, api: Api):
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    log.write(b"one\ntwo\nthree\n")
+    file = engine.streams[job.uid][OUT]
+    spans = [
+        MissingSpan(sentence="The rest is gone.", offset=14),
+        MissingSpan(sentence="Lines may be missing here.", offset=4, since=0.0, until=61.0),
+    ]
+    stream = file.stream.model_copy(update={"missing": spans, "complete": True})
+    engine.streams[job.uid][OUT] = dataclasses.replace(file, stream=stream)
+    expected = (
+        b"one\n[jupyterlab_t9kjob: 1970-01-01 00:00:00 UTC to 1970-01-01 00:01:01 UTC: Lines may be missing here.]\n"
+        b"two\nthree\n[jupyterlab_t9kjob: The rest is gone.]\n"
+    )
+    assert (await api("GET", "jobs", job.id, "logs", OUT, download="true")).body == expected
+    assert (await api("GET", "jobs", job.id, "logs", OUT)).body == b"one\ntwo\nthree\n"
+    archive = await api("GET", "jobs", job.id, "log-archive")
+    assert zipfile.ZipFile(io.BytesIO(archive.body)).read(f"train-1/{OUT}.log") == expected

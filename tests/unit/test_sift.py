@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyterlab_t9kjob.logs import cuts, index
-from jupyterlab_t9kjob.logs.sift import sift, sifted_path
+from jupyterlab_t9kjob.logs.sift import first_rank, sift, sifted_path
 
 LOG = [
     b"W1121 23:59:00.000000 1 torch/distributed/run.py:852] \n",
@@ -61,3 +61,15 @@ def test_what_was_cut_out_is_passed_over(tmp_path: Path):
     cuts.append(path.with_name("a.log.cuts"), cuts.Cut(6, 6 + 3_000_000, 10))
     sift(path)
     assert sifted_path(path).read_bytes() == b"first\nlast\n"
+
+
+def test_global_ranks_are_known_where_it_tells_them(tmp_path: Path):
+    path = tmp_path / "a.launcher"
+    assert first_rank(path) is None
+    path.write_bytes(b"[default] starting workers\n")
+    assert first_rank(path) is None
+    failure = b"Root Cause:\n[0]:\n  time      : 2026\n  rank      : 5 (local_rank: 1)\n  exitcode  : 1\n"
+    path.write_bytes(b"x" * 1_000_000 + failure)
+    assert first_rank(path) == 4
+    path.write_bytes(b"  local_ranks=[0, 1]\n  role_ranks=[2, 3]\n  global_ranks=[2, 3]\n" + failure)
+    assert first_rank(path) == 2

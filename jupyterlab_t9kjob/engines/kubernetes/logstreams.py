@@ -13,7 +13,7 @@ from ...core.job import LogStream, MissingSpan
 from ...logs import cuts
 from ...logs.index import span
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
-from ...logs.sift import sifted_path
+from ...logs.sift import first_rank, sifted_path
 from ...logs.spool import INDEX_SUFFIX
 from .kept import cuts_path
 from .kinds import Place
@@ -53,7 +53,7 @@ class Listing:
     def files(self) -> list[LogFile]:
         """Return the streams, by replica, attempt and source (blocking)."""
         records = read_records(self.folder)
-        pods = _Pods(self.places, records)
+        pods = _Pods(self.folder, self.places, records)
         found = [self._spooled(record, pods) for record in records.values()]
         found += self._not_begun(records)
         if self.ranks is not None:
@@ -142,7 +142,7 @@ class Listing:
         replica, base = pods.replica(log.pod_uid)
         number = base + log.life + 1
         index = log.index_in(self.folder)
-        first, last = span(index) or (None, None)
+        began, last = span(index) or (None, None)
         parts = [replica, str(number), f"rank-{log.local_rank}"]
         if log.worker_restart:
             parts.append(f"r{log.worker_restart}")
@@ -154,10 +154,10 @@ class Listing:
             source="rank",
             output=log.output,
             local_rank=log.local_rank,
-            rank=log.local_rank if len(self.places) == 1 else None,
+            rank=log.local_rank + first if (first := pods.first_rank(log.pod_uid, log.life)) is not None else None,
             worker_restart=log.worker_restart,
             size=log.size,
-            first_time=first,
+            first_time=began,
             last_time=last,
             complete=self.ended or not pods.runs(log.pod_uid, log.life),
         )
@@ -167,7 +167,12 @@ class Listing:
 class _Pods:
     """Whose a pod is."""
 
-    def __init__(self, places: Sequence[Place], records: Mapping[str, SpoolRecord]) -> None:
+    def __init__(self, folder: Path, places: Sequence[Place], records: Mapping[str, SpoolRecord]) -> None:
+        self._launchers = {
+            (record.pod_uid, record.restart): sifted_path(folder / (record.key + LOG_SUFFIX))
+            for record in records.values()
+            if record.main
+        }
         self.states: dict[tuple[str, str], ContainerState] = {}
         self._running: dict[str, int] = {}
         self._replicas: dict[str, tuple[str, int]] = {}
@@ -190,6 +195,13 @@ class _Pods:
         if known is not None:
             return known
         return (self._only or f"pod-{pod_uid[:8]}", 0)
+
+    def first_rank(self, pod_uid: str, life: int) -> int | None:
+        """Return the global rank of a pod's local rank 0, if that is known."""
+        if self._only is not None:
+            return 0
+        launcher = self._launchers.get((pod_uid, life))
+        return first_rank(launcher) if launcher is not None else None
 
     def runs(self, pod_uid: str, life: int) -> bool:
         """Whether that life of the training container may still write."""
