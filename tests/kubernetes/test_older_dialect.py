@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 import yaml
 
+from jupyterlab_t9kjob.core.errors import Conflict
+from jupyterlab_t9kjob.core.spec import Entrypoint, Torchrun
+from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("older_dialect")]
@@ -62,3 +66,33 @@ def test_what_the_schema_does_not_know_is_pruned(kube: Kube) -> None:
     )
     assert "enabled" not in kept["spec"]["torchrunConfig"]
     assert kept["spec"]["torchrunConfig"]["minNodes"] == 1
+
+
+@pytest.mark.asyncio
+async def test_the_engine_speaks_it(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        engine = bench.engines["t9k"]
+        info = await engine.info()
+        assert info.cluster is not None
+        assert "older spelling" in info.cluster.found
+        assert not info.capabilities["pause"].supported
+        program = Entrypoint(kind="command", value="sleep")
+        job = await bench.submit("t9k", bench.spec(torchrun=Torchrun(), entrypoint=program, args=["1000"]))
+        there = await asyncio.to_thread(kube.find, "pytorchtrainingjobs", job.name)
+        assert there["spec"]["torchrunConfig"]["enable"] is True
+        running = await bench.until_phase(job, "Running")
+        assert "pause" not in running.actions
+        assert "stop" not in running.actions
+        with pytest.raises(Conflict) as refused:
+            await engine.act(job.uid, "stop")
+        assert "Delete it" in (refused.value.hint or "")
+        # a manifest in the current spelling is put into the cluster's
+        other = await bench.submit(
+            "t9k",
+            bench.spec("true", torchrun=Torchrun(proc_per_node=2)),
+            edit=lambda manifest: manifest["spec"].update(torchrunConfig={"enabled": True, "procPerNode": "1"}),
+        )
+        there = await asyncio.to_thread(kube.find, "pytorchtrainingjobs", other.name)
+        assert there["spec"]["torchrunConfig"]["enable"] is True
+        await engine.act(job.uid, "delete")
+        await engine.act(other.uid, "delete")

@@ -177,7 +177,7 @@ class Cluster:
                 await self._ask(self.api, [namespace])
 
     def refused(self) -> None:
-        """Ask again what this account may do: it was refused something that it was thought to be allowed."""
+        """Look again at what this account may do, and what the cluster has: it refused what was thought to be right."""
         self._refused = True
         self._hurry.set()
 

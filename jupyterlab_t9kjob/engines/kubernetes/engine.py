@@ -238,8 +238,9 @@ class KubernetesEngine:
             await prepare()
         try:
             answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
-        except NotAllowed:
-            self._cluster.refused()
+        except JobError as problem:
+            if isinstance(problem, NotAllowed) or problem.reason == "UnknownField":
+                self._cluster.refused()  # rights or the schema are others than they were
             raise
         job = self._table.note(namespace, answer)
         self._table.keep(job, submitted=manifest)

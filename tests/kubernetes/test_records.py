@@ -1,0 +1,85 @@
+"""What is kept of jobs on disk: it helps where it can, and never stands in the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.kubernetes.engines import PLURALS, serving
+from tests.kubernetes.harness import Kube
+from tests.local.disks import small_disk
+
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+
+
+async def test_a_record_is_its_owners_only_and_small(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.ended(await bench.submit("t9k", bench.spec("true")))
+    folder = tmp_path / "cluster" / "t9k" / kube.namespace / job.uid
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    record = folder / "record.json"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert record.stat().st_size < 64 * 1024
+    kept = json.loads(record.read_text())
+    assert kept["phase"] == "Succeeded"
+    assert kept["submitted"]["metadata"]["name"] == job.name
+    assert "managedFields" not in kept["last"]["metadata"]
+
+
+async def test_what_else_lies_there_is_passed_over(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.ended(await bench.submit("t9k", bench.spec("true")))
+    place = tmp_path / "cluster" / "t9k" / kube.namespace
+    good = (place / job.uid / "record.json").read_text()
+    for name, text in {
+        "empty": "",
+        "cut": good[: len(good) // 2],
+        "other-uid": good,
+        "list": "[]",
+        "nan": good.replace('"version":1', '"version":NaN'),
+        "later": good.replace('"version":1', '"version":99'),
+    }.items():
+        (place / name).mkdir()
+        (place / name / "record.json").write_text(text)
+    (place / "a-file").write_text("")
+    (place / "a-pipe").mkdir()
+    (place / "a-pipe" / "record.json").mkdir()
+    (place / "loop").symlink_to(place)
+    async with serving(kube, image, tmp_path) as bench:
+        uids = [known.uid for known in await bench.engines["t9k"].jobs()]
+        assert uids.count(job.uid) == 1
+        assert {"empty", "cut", "other-uid", "list", "nan", "later"}.isdisjoint(uids)
+
+
+async def test_a_full_disk_stands_in_nobody_s_way(kube: Kube, image: str, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        disk.fill()
+        async with serving(kube, image, disk.path) as bench:
+            job = await bench.submit("kubeflow", bench.spec("sleep 1000"))
+            await bench.until_phase(job, "Running")
+            await bench.engines["kubeflow"].act(job.uid, "pause")
+            await bench.until_phase(job, "Paused")
+            disk.free()
+        # what could not be written is written as the server goes
+        async with serving(kube, image, disk.path) as bench:
+            assert (await bench.engines["kubeflow"].manifest(job.uid)).submitted["metadata"]["name"] == job.name
+            await bench.engines["kubeflow"].act(job.uid, "delete")
+            await bench.until(job, lambda seen: seen.deleted)
+
+
+async def test_a_job_of_another_cluster_is_not_taken_for_deleted(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.submit("t9k", bench.spec("sleep 1000"))
+        await bench.until_phase(job, "Running")
+    record = tmp_path / "cluster" / "t9k" / kube.namespace / job.uid / "record.json"
+    await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"server": "elsewhere.example:6443"}))
+    async with serving(kube, image, tmp_path) as bench:
+        seen = await bench.until(job, lambda seen: seen.phase == "Unknown")
+        assert not seen.deleted
+        assert "elsewhere.example:6443" in (seen.read_only or "")
+        assert seen.actions == ["rerun", "remove"]
