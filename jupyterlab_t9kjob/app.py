@@ -60,9 +60,9 @@ class T9kJobApp(ExtensionApp):
         None,
         allow_none=True,
         min=1_000_000,
-        help="Bytes of log that a local job may have on disk; None for any number. Of one that has more, the middle of"
-        " its largest files is removed while it runs. The file system must be able to make holes in files, as those of"
-        " Linux are.",
+        help="Bytes of log that a local job may have on disk, or are kept of one in a cluster; None for any number."
+        " Of one that has more, the middle of its largest files is removed while it runs. The file system must be able"
+        " to make holes in files, as those of Linux are.",
     ).tag(config=True)
     local_jobs_are_activity = Bool(
         True,
@@ -214,6 +214,7 @@ class T9kJobApp(ExtensionApp):
                 owner=self.kubernetes_owner,
                 keep_logs=self.keep_rank_logs,
                 follow_replicas=self.follow_replicas,
+                log_bytes=self.log_bytes_per_job,
             ),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,

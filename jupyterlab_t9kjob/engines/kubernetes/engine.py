@@ -68,7 +68,7 @@ class KubernetesEngine:
         self._cluster = cluster
         self._root = root
         self._records = Records(home / "cluster" / kind.engine)
-        self._logs = LogKeeper(cluster, self._records, cluster.settings.follow_replicas)
+        self._logs = LogKeeper(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
             kind,
             cluster,

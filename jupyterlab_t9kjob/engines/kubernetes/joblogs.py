@@ -32,6 +32,8 @@ MOST_FOLLOWED: Final = 64
 """Logs that one server follows at the same time; with more, they take turns."""
 RANKS_SECONDS: Final = 0.25
 """Between two looks at rank files while somebody looks at the log, whose times they give."""
+RANKS_SHARE: Final = 10.0
+"""Between two such looks so many times what one takes: volumes may be slow, and ranks many."""
 REST_SECONDS: Final = 3600.0
 """While somebody looks at what is all here."""
 FETCH_SECONDS: Final = 20.0
@@ -94,6 +96,7 @@ class JobLogs:
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._indexes = RankIndexes(folder)
         self._indexed = False
+        self._scan_seconds = 0.0
         self._trouble: str | None = None
         self._changed = asyncio.Event()
         self._seen = asyncio.Event()
@@ -222,7 +225,7 @@ class JobLogs:
             self._trouble = not_kept(error, self._kept.folder)
             return BEAT_SECONDS
         await self._start_and_stop()
-        return RANKS_SECONDS if indexes else BEAT_SECONDS
+        return min(max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds), BEAT_SECONDS) if indexes else BEAT_SECONDS
 
     @property
     def _lost(self) -> list[SpoolRecord]:
@@ -271,8 +274,9 @@ class JobLogs:
 
     async def _index_ranks(self) -> None:
         assert self._ranks is not None  # noqa: S101
-        folder = self._ranks
+        folder, begun = self._ranks, time.monotonic()
         found = await asyncio.to_thread(find_rank_logs, folder)
+        self._scan_seconds = time.monotonic() - begun
         await in_thread(lambda: self._indexes.note(found, time.time()))
         for record in self._kept.records.values():
             if record.main and any(log.pod_uid == record.pod_uid for log in found):

@@ -52,13 +52,17 @@ class LogKeeper:
     records
         Whose folders keep them.
     follow_replicas
-        Own jobs of up to this many replicas are followed always.
+        Own jobs of up to this many replicas are followed always; others are read once when they end.
+    log_bytes
+        Bytes of log that a job may have on disk; None for any number.
     """
 
-    def __init__(self, cluster: Cluster, records: Records, follow_replicas: int) -> None:
+    def __init__(self, cluster: Cluster, records: Records, follow_replicas: int, log_bytes: int | None) -> None:
         self._cluster = cluster
         self._records = records
         self._most = follow_replicas
+        self._log_bytes = log_bytes
+        self._active: set[str] = set()
         self._open: dict[str, _Open] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -80,6 +84,17 @@ class LogKeeper:
             opened.followed = followed
             opened.logs.update(seen.places, ended=not _is_active(seen))
             self._let_go_later(seen.job.uid, opened)
+        if _is_active(seen):
+            self._active.add(seen.job.uid)
+        elif seen.job.uid in self._active:
+            self._active.discard(seen.job.uid)
+            if opened is None:
+                self._spawn(self._read_once(seen))
+
+    async def _read_once(self, seen: Seen) -> None:
+        """Keep what can still be had of a job that has just ended."""
+        stop = await self.look(seen)
+        stop()
 
     async def files(self, seen: Seen) -> list[LogFile]:
         """Return the log streams that exist now."""
@@ -123,7 +138,7 @@ class LogKeeper:
         folder = self._records.folder(job.namespace, job.uid)
         if folder is None:
             return None
-        logs = JobLogs(api, job.namespace, folder / "logs", ranks=ranks, always=self._always(seen))
+        logs = JobLogs(api, job.namespace, folder / "logs", ranks=ranks, always=self._always(seen), cap=self._log_bytes)
         if seen.complete:
             logs.update(seen.places, ended=not _is_active(seen))
         opened = self._open[job.uid] = _Open(logs, api, ranks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -52,7 +52,8 @@ class Listing:
 
     def files(self) -> list[LogFile]:
         """Return the streams, by replica, attempt and source (blocking)."""
-        records = read_records(self.folder)
+        read = sorted(read_records(self.folder).items(), key=lambda item: (item[1].started_at or 0.0, item[0]))
+        records = dict(read)
         pods = _Pods(self.folder, self.places, records)
         found = [self._spooled(record, pods) for record in records.values()]
         found += self._not_begun(records)
@@ -65,7 +66,7 @@ class Listing:
             ]
         have = {file.stream.replica for file in found}
         found += [_gone(place, self.folder) for place in self.places if _is_gone(place) and place.name not in have]
-        return sorted(found, key=_order)
+        return list(_told_apart(sorted(found, key=_order)))
 
     def _spooled(self, record: SpoolRecord, pods: _Pods) -> LogFile:
         path = self.folder / (record.key + LOG_SUFFIX)
@@ -206,6 +207,18 @@ class _Pods:
     def runs(self, pod_uid: str, life: int) -> bool:
         """Whether that life of the training container may still write."""
         return pod_uid in self._running and self._running[pod_uid] <= life
+
+
+def _told_apart(files: list[LogFile]) -> Iterator[LogFile]:
+    """Give streams of one name another one: of pods of which nobody knows that there was one before."""
+    known: set[str] = set()
+    for file in files:
+        name, again = file.stream.id, 1
+        while name in known:
+            again += 1
+            name = f"{file.stream.id}.{again}"
+        known.add(name)
+        yield file if again == 1 else replace(file, stream=file.stream.model_copy(update={"id": name}))
 
 
 def _is_gone(place: Place) -> bool:

@@ -26,6 +26,8 @@ class Settings:
         Whether jobs may write their rank files to a volume of theirs.
     follow_replicas
         Own jobs of up to this many replicas have their pods' logs followed also while nobody looks.
+    log_bytes
+        Bytes of a job's log that may be kept on disk before the middle of it is cut out; None for any number.
     """
 
     enabled: bool = True
@@ -35,3 +37,4 @@ class Settings:
     owner: str | None = None
     keep_logs: bool = True
     follow_replicas: int = 16
+    log_bytes: int | None = None
