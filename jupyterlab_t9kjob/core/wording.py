@@ -23,6 +23,14 @@ SIGNALS: Final = {
 WORDS: Final = {2: "Wrong use", 120: "Output can't be written", 126: "Not executable", 127: "Command not found"}
 """Exit codes of Python and of shells."""
 
+_DIED: Final = {
+    130: "was interrupted",
+    137: "was killed",
+    138: "asked to be restarted",
+    139: "crashed: segmentation fault",
+    143: "was asked to end",
+}
+
 _CAUSES: Final = {
     "PausedByUser": "Paused by you",
     "Paused": "Ended for a pause",
@@ -51,6 +59,35 @@ def duration(seconds: float) -> str:
         minutes = whole % 3600 // 60
         return f"{whole // 3600} h {minutes} min" if minutes else f"{whole // 3600} h"
     return f"{whole // 86400} days"
+
+
+def exit_code(code: int) -> int:
+    """Turn Python's negative code of a death by signal into the shell's 128 + n."""
+    return 128 - code if code < 0 else code
+
+
+def died(code: int) -> str:
+    """Say how what a signal ended has ended, to stand after its name: “was killed (137)”."""
+    return f"{_DIED.get(code) or 'died: ' + SIGNALS[code].lower()} ({code})"
+
+
+def failed(code: int, error: str | None) -> str:
+    """Say how a script failed, to stand after its name: “failed: ValueError: …”, “was killed (137)”.
+
+    Parameters
+    ----------
+    code
+        The exit code.
+    error
+        The last line of its traceback, or what else it said last.
+    """
+    if code in SIGNALS and code != 138:
+        return died(code)
+    if error:
+        return f"failed: {error}"
+    if code in WORDS:
+        return f"failed: {code_in_words(code)}"
+    return f"ended with exit code {code}"
 
 
 def code_in_words(code: int, *, launched: bool = False) -> str:

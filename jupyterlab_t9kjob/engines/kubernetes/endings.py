@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...core.wording import SIGNALS, WORDS, code_in_words
+from ...core.wording import SIGNALS, WORDS, code_in_words, died
 from .attempts import Life
 from .events import Happening
 from .fields import moment, part, parts, text, whole
@@ -19,13 +19,6 @@ from .transport import Json
 _AT_ONCE: Final = 10.0
 """Seconds within which ends count as one: times are whole seconds, and a lost replica takes the others along."""
 
-_DIED: Final = {
-    130: "was interrupted",
-    137: "was killed",
-    138: "asked to be restarted",
-    139: "crashed: segmentation fault",
-    143: "was asked to end",
-}
 _NO_PROGRAM: Final = re.compile(
     r'exec: "(?P<program>[^"]{1,4096})": .*?(?P<why>executable file not found|no such file|permission denied)'
 )
@@ -271,7 +264,7 @@ def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
         return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
     hint = None
     if code in SIGNALS:
-        words = f"{_DIED.get(code) or 'died: ' + SIGNALS[code].lower()} ({code})"
+        words = died(code)
         hint = "The cluster does not say by what. Its log may end with the cause." if code == 137 else None
     elif error is not None:
         words = f"failed: {error}"

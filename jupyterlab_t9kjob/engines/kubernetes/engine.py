@@ -31,6 +31,7 @@ from ...core.spec import JobSpec
 from . import inventory, submission, views
 from .cluster import Cluster
 from .discovery import Found
+from .failurereader import FailureReader
 from .inherit import inherit
 from .jobtable import JobTable
 from .kinds import JobKind
@@ -75,9 +76,10 @@ class KubernetesEngine:
             self._records,
             contents_path(root) if root is not None else lambda _path: None,
             owner=cluster.settings.owner,
-            told=self._logs.update,
+            told=self._seen,
         )
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
+        self._failures = FailureReader(self._logs, self._table.note_failures)
         self._lab: Lab | None = None
         self._rights: dict[str, dict[str, Capability]] = {}
         self._end: Callable[[], None] = lambda: None
@@ -95,6 +97,7 @@ class KubernetesEngine:
         self._end()
         await self._reminders.stop()
         await self._table.stop()
+        await self._failures.stop()
         await self._logs.stop()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -427,6 +430,10 @@ class KubernetesEngine:
             inherit, spec, context, lab, root=self._root, keep_logs=settings.keep_logs
         )
         return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
+
+    def _seen(self, seen: Seen) -> None:
+        self._logs.update(seen)
+        self._failures.update(seen)
 
     def _cluster_changed(self) -> None:
         """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""

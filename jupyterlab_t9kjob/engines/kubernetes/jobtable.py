@@ -12,7 +12,7 @@ from typing import Final
 
 from ...core.engine import Capability, Listener
 from ...core.errors import NotFound
-from ...core.job import Event, JobSummary
+from ...core.job import Event, Failure, JobSummary
 from . import views
 from .cluster import Cluster
 from .discovery import Found
@@ -168,16 +168,28 @@ class JobTable:
         job.note_times(state, now=now)
         if space.pods.complete:
             places = job.observe(state, places, now=now)
+        failure = job.failure if state.phase == "Failed" and state.cause != "Stopped" else None
         events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
         return Seen(
             job=job,
             state=state,
             places=places,
             events=events,
-            reason=reason_of(job.manifest, job.spec, state, places, events, now=now, user=self._owner, lives=job.lives),
+            reason=reason_of(
+                job.manifest,
+                job.spec,
+                state,
+                places,
+                events,
+                now=now,
+                user=self._owner,
+                lives=job.lives,
+                failure=failure,
+            ),
             rights=self._cluster.rights(self.kind, job.namespace),
             pausable=self.pausable(),
             mine=self._is_mine(job),
+            failure=failure,
             pending=views.pending_of(job, state, places, now=now),
             complete=space.pods.complete,
         )
@@ -199,6 +211,7 @@ class JobTable:
             rights=self._cluster.rights(self.kind, job.namespace),
             pausable=self.pausable(),
             mine=self._is_mine(job),
+            failure=job.failure if phase == "Failed" else None,
             read_only=read_only,
             complete=job.deleted,
         )
@@ -269,6 +282,15 @@ class JobTable:
             job.record.deleted = False
         self._mark(uid, detail=False)
         return job
+
+    def note_failures(self, uid: str, failures: Iterable[Failure]) -> None:
+        """Take note of how replicas failed, as their logs tell it."""
+        found = {failure.replica: failure for failure in failures}
+        job = self.jobs.get(uid)
+        if job is not None and found:
+            job.failures |= found
+            job.unread = True  # for the paths of their tracebacks
+            self._mark(uid, detail=True)
 
     def tell_all(self, *, anew: bool = False) -> None:
         """Tell of all jobs that are not as they were told; `anew` reads them again."""
@@ -390,7 +412,7 @@ class JobTable:
             seen = self.seen(job)
             summary = views.summary(self.kind, seen)
             record.last, record.phase, record.reason = job.manifest, summary.phase, summary.reason
-            record.ended_by, record.lives = summary.ended_by, job.lives
+            record.ended_by, record.lives, record.failures = summary.ended_by, job.lives, job.failures
             record.started_at, record.ended_at = job.started_at, job.ended_at
             record.replicas = views.replicas(seen, now=time.time())
             record.events = self.events(seen)[:MOST_EVENTS]

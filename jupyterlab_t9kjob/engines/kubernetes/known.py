@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...core.job import ACTIVE_PHASES, JobSummary, Phase
+from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Phase
 from ...core.lab import Lab
 from ...core.manifests import ManifestError, parse, rank_logs
+from ...core.manifests.entrypoints import working_directory
 from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
 from ...core.spec import JobSpec
 from .attempts import Life, earlier, observe
+from .failures import cause_of, failed_life, with_paths
 from .fields import moment, part, text
 from .kinds import Place, State
 from .records import Record
@@ -34,12 +37,15 @@ class Paths:
         The log directories that the lab sees, on its disk, with their contents paths.
     ranks
         The folder with a folder of rank files for each pod.
+    frames
+        The files that the traceback of its failure names, by what it calls them, as the contents API names them.
     """
 
     entrypoint: str | None = None
     working_dir: str | None = None
     log_dirs: tuple[tuple[Path, str | None], ...] = ()
     ranks: Path | None = None
+    frames: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass
@@ -58,6 +64,8 @@ class KnownJob:
         What it amounts to; None if it was not read yet (`unread`), or can't be (`problem`).
     lives
         All attempts that were ever seen, by replica, see `attempts`.
+    failures
+        How replicas failed in their newest attempts, by replica, as their logs tell it.
     started_at, ended_at
         When it first ran and when it ended, as far as that was ever told or seen.
     record
@@ -75,6 +83,7 @@ class KnownJob:
     unread: bool = True
     paths: Paths = field(default_factory=Paths)
     lives: dict[str, list[Life]] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
     started_at: float | None = None
     ended_at: float | None = None
     record: Record | None = None
@@ -84,7 +93,7 @@ class KnownJob:
     def recorded(cls, record: Record) -> KnownJob:
         """Return a job of which nothing is known yet but our record."""
         job = cls(record.uid, record.namespace, record.last, present=False, record=record, lives=record.lives)
-        job.started_at, job.ended_at = record.started_at, record.ended_at
+        job.started_at, job.ended_at, job.failures = record.started_at, record.ended_at, record.failures
         return job
 
     @property
@@ -121,6 +130,21 @@ class KnownJob:
     def rerun_of(self) -> str | None:
         """Id of the job that it repeats."""
         return self.note(RERUN_OF)
+
+    @property
+    def failure(self) -> Failure | None:
+        """Which rank failed first of the attempts that failed by themselves and are the newest, if that is known."""
+        return with_paths(self._failure(), self.paths.frames.get)
+
+    def _failure(self) -> Failure | None:
+        lives = {name: failed_life(lives) for name, lives in self.lives.items()}
+        failed = ((name, life) for name, life in lives.items() if life is not None)
+        return cause_of(self.failures[name] for name, life in failed if self.knows_failure(name, life))
+
+    def knows_failure(self, replica: str, life: Life) -> bool:
+        """Whether it is known how a replica failed in an attempt."""
+        known = self.failures.get(replica)
+        return known is not None and known.attempt == life["number"]
 
     def note(self, name: str) -> str | None:
         """Return an annotation."""
@@ -170,10 +194,14 @@ class KnownJob:
             self.spec, self.problem = parse(self.manifest).spec, None
         except ManifestError as error:
             self.spec, self.problem = None, error.message
-        self.paths = Paths() if self.spec is None or lab is None else _paths(self.spec, lab, self.namespace, contents)
+        self.paths = (
+            Paths()
+            if self.spec is None or lab is None
+            else _paths(self.spec, lab, self.namespace, contents, self._failure())
+        )
 
 
-def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath) -> Paths:
+def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath, failure: Failure | None) -> Paths:
     def here(path: str | None) -> Path | None:
         return lab.in_lab(path, spec.mounts, namespace) if path else None
 
@@ -183,11 +211,14 @@ def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath) -> P
 
     in_file = spec.entrypoint.kind in ("script", "notebook")
     places = [place for path in spec.tensorboard.log_dirs if (place := here(path)) is not None]
+    cwd = working_directory(spec) or "/"
+    files = {frame.file for frame in failure.frames} if failure is not None else set()
     return Paths(
         entrypoint=named(spec.entrypoint.value) if in_file else None,
         working_dir=named(spec.working_dir),
         log_dirs=tuple((place, contents(place)) for place in places),
         ranks=here(rank_logs(spec)),
+        frames={file: named(posixpath.join(cwd, file)) for file in files},
     )
 
 

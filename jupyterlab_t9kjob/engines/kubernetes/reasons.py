@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from ...core.job import EndedBy, Fix, Reason
+from ...core.job import EndedBy, Failure, Fix, Reason
 from ...core.manifests.names import KUEUE_QUEUE, PAUSED
 from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
@@ -24,6 +24,7 @@ from ...core.wording import duration
 from .attempts import Life
 from .endings import Ending, ending_of, first_failure, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
+from .failures import links_of, reason_of_failure
 from .fields import moment, text, whole
 from .kinds import Place, State
 from .marks import marked
@@ -70,6 +71,7 @@ def reason_of(
     now: float,
     user: str | None = None,
     lives: Mapping[str, Sequence[Life]] | None = None,
+    failure: Failure | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -89,8 +91,10 @@ def reason_of(
         Whose lab it is: what this one did was done “by you”.
     lives
         What was seen of the replicas' attempts, by their names: it may be known still how a pod ended that is gone.
+    failure
+        Which rank failed first, as its log tells it, where that was read.
     """
-    about = _Job(manifest, spec, state, places, events, lives or {}, now, user)
+    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure)
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
     if state.phase == "Paused":
@@ -151,6 +155,7 @@ class _Job:
     lives: Mapping[str, Sequence[Life]]
     now: float
     user: str | None
+    failure: Failure | None
 
     @cached_property
     def own(self) -> list[Happening]:
@@ -202,11 +207,14 @@ class _Job:
             return made("DeadlineExceeded", sentence, hint, verbatim=self.state.message)
         if first is None:
             return self._failed_unseen()
-        used_up = self._used_up(first)
-        sentence = f"{self._who(first)} {first.words}"
+        used_up, failure = self._used_up(first), self.failure
         code = "BackoffLimitExceeded" if used_up and first.code == "ExitCode" else first.code
+        if failure is not None and first.code == "ExitCode" and (failure.rank is not None or failure.error):
+            return reason_of_failure(failure, self._who(first), code, used_up)
         words = first.verbatim or self.state.message
-        return made(code, sentence, joined(first.hint, used_up), verbatim=words, fix=self._more_memory(first))
+        sentence = f"{self._who(first)} {first.words}"
+        reason = made(code, sentence, joined(first.hint, used_up), verbatim=words, fix=self._more_memory(first))
+        return reason.model_copy(update={"links": links_of(failure)})
 
     def _failed_unseen(self) -> Reason:
         """Say of what the job failed when nothing is known of how its pods ended."""

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from ...core.disk import trouble_of
-from ...core.job import EndedBy, Event, Phase, Reason, Replica, Time
+from ...core.job import EndedBy, Event, Failure, Phase, Reason, Replica, Time
 from ...core.spec import Model
 from ..local.record import write_atomically
 from .attempts import Life
@@ -57,6 +57,8 @@ class Record(Model):
         When it first ran, and when it was first seen to have ended.
     lives
         All attempts, by replica, see `attempts`.
+    failures
+        How replicas failed in their newest attempts, by replica, as their logs tell it.
     replicas, events
         As last known.
     deleted
@@ -78,6 +80,7 @@ class Record(Model):
     started_at: Time | None = None
     ended_at: Time | None = None
     lives: dict[str, list[Life]] = Field(default_factory=dict)
+    failures: dict[str, Failure] = Field(default_factory=dict)
     replicas: list[Replica] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)
     deleted: bool = False

@@ -13,6 +13,7 @@ from ...core.job import (
     ACTIVE_PHASES,
     Action,
     EndedBy,
+    Failure,
     Job,
     JobSummary,
     PendingAction,
@@ -71,6 +72,8 @@ class Seen:
         Whether it can be paused; if not, why.
     mine
         Whether it was submitted by whoever uses this lab.
+    failure
+        Which rank failed first, where that is known.
     read_only
         Why nothing can be done to it.
     pending
@@ -87,6 +90,7 @@ class Seen:
     rights: Mapping[str, Capability]
     pausable: Capability
     mine: bool
+    failure: Failure | None = None
     read_only: str | None = None
     pending: PendingAction | None = None
     complete: bool = True
@@ -126,6 +130,7 @@ def full(kind: JobKind, seen: Seen) -> Job:
         working_dir_path=job.paths.working_dir,
         log_dir_paths=[path for _place, path in job.paths.log_dirs],
         log_location=str(job.paths.ranks) if job.paths.ranks is not None else None,
+        failure=seen.failure,
         tensorboard_url=kind.tensorboard_url(job.manifest) if job.present else None,
         request_id=job.request_id,
         rerun_of=job.rerun_of,

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ...core.wording import exit_code
 from .record import MachineId, ProcessId
 
 MARK = "T9KJOB_UID"
@@ -186,11 +187,6 @@ def reap() -> list[tuple[int, int]]:
         if pid == 0:
             return ended
         ended.append((pid, exit_code(os.waitstatus_to_exitcode(status))))
-
-
-def exit_code(code: int) -> int:
-    """Turn Python's negative code of a death by signal into the shell's 128 + n."""
-    return 128 - code if code < 0 else code
 
 
 def _started(pid: int) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
-from ...core.wording import SIGNALS, WORDS, code_in_words, duration
-from .failure import STILL_WORKED
+from ...core.wording import duration, failed
+from ...logs.lastwords import advice
 from .record import Record
 
 _SHORT_OF_MEMORY = (
@@ -122,23 +122,11 @@ def _failed(code: str, record: Record) -> Reason:
     who = _who(failure, len(record["replicas"]))
     exit_code = failure["exit_code"]
     trouble = failure.get("disk")
-    if trouble:
-        sentence = f"{who} failed: {trouble['sentence']}"
-    elif exit_code in SIGNALS and exit_code != 138:
-        what = {130: "was interrupted", 137: "was killed", 143: "was asked to end", 139: "crashed: segmentation fault"}
-        sentence = f"{who} {what.get(exit_code, 'died: ' + SIGNALS[exit_code].lower())} ({exit_code})"
-    elif failure["error"]:
-        sentence = f"{who} failed: {failure['error']}"
-    elif exit_code in WORDS:
-        sentence = f"{who} failed: {code_in_words(exit_code)}"
-    else:
-        sentence = f"{who} ended with exit code {exit_code}"
+    words = f"failed: {trouble['sentence']}" if trouble else failed(exit_code, failure["error"])
     hint = None
     if code == "BackoffLimitExceeded":
         hint = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
-    if exit_code == 134 and failure["error"] == STILL_WORKED:
-        advice = "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
-        hint = _joined(hint, advice)
+    hint = _joined(hint, advice(exit_code, failure["error"]))
     if exit_code == 137:
         hint = _joined(hint, _SHORT_OF_MEMORY)
     if trouble:
@@ -146,7 +134,7 @@ def _failed(code: str, record: Record) -> Reason:
     link = link_to(failure)
     return Reason(
         code=trouble["code"] if trouble else code,
-        sentence=sentence,
+        sentence=f"{who} {words}",
         hint=hint,
         verbatim=failure["error"],
         links=[link] if link is not None else [],
