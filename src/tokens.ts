@@ -91,6 +91,8 @@ export namespace CommandIDs {
   /** Args: `id` of a TensorBoard, or else the one in front. */
   export const restartTensorBoard = 't9kjob:restart-tensorboard';
   export const stopTensorBoard = 't9kjob:stop-tensorboard';
+  /** Look again at which engines there are and what may be done. */
+  export const refresh = 't9kjob:refresh';
   /** Reveal the sidebar. */
   export const showJobs = 't9kjob:show-jobs';
   /** Args of the actions: `id`. Those that lose something ask first. */

@@ -28,9 +28,15 @@ export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
 export function matches(
   job: JobSummary,
   filter: string,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  place = ''
 ): boolean {
-  const text = [job.name, jobLabel(job, trans), job.reason?.sentence ?? '']
+  const text = [
+    job.name,
+    jobLabel(job, trans),
+    job.reason?.sentence ?? '',
+    place
+  ]
     .join(' ')
     .toLowerCase();
   return filter

@@ -7,6 +7,7 @@ import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Action } from '../api/aliases';
 import { JobSummary } from '../api/types';
+import { refusalOf } from '../model/rights';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import {
@@ -43,6 +44,20 @@ export const actionsPlugin: JupyterFrontEndPlugin<void> = {
     const trans = loadTranslation(translator);
     addActions(app, jobs, trans);
     addDirectories(app, jobs, trans);
+    app.commands.addCommand(CommandIDs.refresh, {
+      label: trans.__('Refresh Engines and Rights'),
+      caption: trans.__(
+        'Look again at which engines there are and what you may do in a cluster'
+      ),
+      describedBy: { args: { type: 'object', properties: {} } },
+      execute: async () => {
+        try {
+          await jobs.api.refreshEngines();
+        } catch (error) {
+          notifyError(error, trans);
+        }
+      }
+    });
     const category = trans.__('Distributed Jobs');
     for (const command of [
       CommandIDs.stop,
@@ -50,6 +65,7 @@ export const actionsPlugin: JupyterFrontEndPlugin<void> = {
       CommandIDs.resume,
       CommandIDs.rerun,
       CommandIDs.deleteJob,
+      CommandIDs.refresh,
       CommandIDs.openWorkingDirectory,
       CommandIDs.openLogDirectory
     ]) {
@@ -82,14 +98,19 @@ function addActions(
   ): void => {
     app.commands.addCommand(command, {
       label: args => (args.id === undefined ? labels.palette : labels.menu),
-      caption: args => listed(args)?.read_only ?? '',
+      caption: args => {
+        const job = listed(args);
+        const refusal = job && refusalOf(job, action, jobs.engines);
+        return job?.read_only ?? refusal ?? '';
+      },
       describedBy: { args: JOB_ARGS },
       isVisible: args => {
         const job = listed(args);
         // Deleting offers to remove as well.
         return job === undefined || action === 'remove'
           ? (job?.deleted ?? true)
-          : job.actions.includes(action);
+          : job.actions.includes(action) ||
+              refusalOf(job, action, jobs.engines) !== null;
       },
       isEnabled: args => {
         const job = listed(args);

@@ -64,13 +64,19 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
 /** Keep what is folded and shown over a reload. */
 async function remember(model: MonitorModel, stateDB: IStateDB): Promise<void> {
   const known = (await stateDB.fetch(STATE_KEY)) as
-    { folded?: unknown; showDeleted?: unknown } | undefined;
+    { folded?: unknown; showDeleted?: unknown; onlyMine?: unknown } | undefined;
   if (known) {
     const folded = Array.isArray(known.folded) ? known.folded.map(String) : [];
-    model.state = { folded, showDeleted: known.showDeleted === true };
+    model.state = {
+      folded,
+      showDeleted: known.showDeleted === true,
+      onlyMine: known.onlyMine !== false
+    };
   }
   model.changed.connect(() => {
-    const { folded, showDeleted } = model.state;
-    void stateDB.save(STATE_KEY, { folded: [...folded], showDeleted });
+    void stateDB.save(STATE_KEY, {
+      ...model.state,
+      folded: [...model.state.folded]
+    });
   });
 }

@@ -52,7 +52,11 @@ export class MonitorWidget extends ReactWidget {
 
 /** What the sidebar shows besides the jobs: folded sections, and which job is in front. */
 export class MonitorModel implements IMonitorModel {
-  constructor(state: ISidebarState = { folded: [], showDeleted: false }) {
+  constructor(state: ISidebarState = {
+    folded: [],
+    showDeleted: false,
+    onlyMine: true
+  }) {
     this._state = state;
   }
 
@@ -92,6 +96,11 @@ export class MonitorModel implements IMonitorModel {
   /** Show the jobs that were deleted, too, or no longer. */
   showDeleted(showDeleted: boolean): void {
     this.state = { ...this._state, showDeleted };
+  }
+
+  /** Hide the jobs of others, or show them. */
+  showOnlyMine(onlyMine: boolean): void {
+    this.state = { ...this._state, onlyMine };
   }
 
   private _state: ISidebarState;

@@ -32,6 +32,8 @@ interface IJobListProps {
   current: string | null;
   /** Stands behind a section's title: “as of 10:42”. */
   note: string | null;
+  /** Where a job is and whose, as far as that tells it from others. */
+  placeOf: (job: JobSummary) => string;
   run: RunCommand;
   openMenu: (id: string, x: number, y: number) => void;
   trans: TranslationBundle;
@@ -39,7 +41,8 @@ interface IJobListProps {
 
 /** Active, finished and deleted jobs as a tree: one tab stop, windowed, still under the pointer. */
 export function JobList(props: IJobListProps): React.JSX.Element {
-  const { folded, onFold, current, note, run, openMenu, trans } = props;
+  const { folded, onFold, current, note, placeOf, run, openMenu, trans } =
+    props;
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
   const hold = (change: Partial<typeof held>): void =>
     setHeld(before => ({ ...before, ...change }));
@@ -178,7 +181,10 @@ export function JobList(props: IJobListProps): React.JSX.Element {
                 aria-posinset={
                   (shown.current[item.section]?.indexOf(item.job) ?? -1) + 1
                 }
-                aria-label={jobLabel(item.job, trans)}
+                aria-label={[jobLabel(item.job, trans), placeOf(item.job)]
+                  .filter(Boolean)
+                  .join(', ')
+                  .replace(/ · /g, ', ')}
                 onClick={() => run(CommandIDs.openJob, { id: key })}
                 onContextMenu={event => {
                   event.preventDefault();
@@ -191,6 +197,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
               >
                 <JobRow
                   job={item.job}
+                  place={placeOf(item.job)}
                   current={key === current}
                   wrapped={wrapped(item.job)}
                   run={run}

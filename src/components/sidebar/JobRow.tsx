@@ -22,6 +22,8 @@ import { Age, Time } from '../Time';
 
 interface IJobRowProps {
   job: JobSummary;
+  /** Where it is and whose; empty where that goes without saying. */
+  place: string;
   /** Its tab is in front. */
   current: boolean;
   /** The sentence has two lines. */
@@ -36,6 +38,7 @@ interface IJobRowProps {
 export const JobRow = React.memo(
   ({
     job,
+    place,
     current,
     wrapped,
     run,
@@ -59,6 +62,11 @@ export const JobRow = React.memo(
             <span className="jp-t9k-JobRow-name" title={jobTitle(job)}>
               <JobName job={job} />
             </span>
+            {place && (
+              <span className="jp-t9k-JobRow-place" title={place}>
+                {place}
+              </span>
+            )}
             <JobTime job={job} trans={trans} />
             <RowActions job={job} run={run} openMenu={openMenu} trans={trans} />
           </div>
@@ -117,7 +125,7 @@ function RowActions({
   run,
   openMenu,
   trans
-}: Omit<IJobRowProps, 'current' | 'wrapped'>): React.JSX.Element {
+}: Omit<IJobRowProps, 'place' | 'current' | 'wrapped'>): React.JSX.Element {
   const { id, actions } = job;
   const action = (
     icon: LabIcon,

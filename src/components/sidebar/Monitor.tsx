@@ -4,10 +4,12 @@ import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { formatClock } from '../../model/format';
+import { placeText, spreadOf } from '../../model/place';
 import { matches, sectionsOf } from '../../model/sidebar';
 import { CommandIDs, IJobs } from '../../tokens';
 import { Banner } from '../Banner';
 import { Button, IconButton } from '../Buttons';
+import { ClusterBanner } from '../ClusterBanner';
 import { RunCommand } from '../commands';
 import { useSignal, useWidth } from '../hooks';
 import { ConnectionBanner } from '../ConnectionBanner';
@@ -26,6 +28,8 @@ const NARROW = 260;
 export interface ISidebarState {
   folded: readonly string[];
   showDeleted: boolean;
+  /** Others' jobs are hidden. */
+  onlyMine: boolean;
 }
 
 /** The view's own state, kept by the widget. */
@@ -36,6 +40,7 @@ export interface IMonitorModel {
   readonly changed: ISignal<IMonitorModel, void>;
   fold(section: string): void;
   showDeleted(shown: boolean): void;
+  showOnlyMine(only: boolean): void;
 }
 
 interface IMonitorProps {
@@ -63,16 +68,23 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       ? trans.__('as of %1', formatClock(asOf))
       : null;
   const machine = engines.find(engine => engine.machine)?.machine;
-  const { showDeleted } = model.state;
+  const { showDeleted, onlyMine } = model.state;
   React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
-  const visible = jobs.jobs.filter(job => !job.deleted);
-  const deleted = jobs.deleted.jobs;
-  const isFound = (job: JobSummary): boolean => matches(job, filter, trans);
+  const all = jobs.jobs.filter(job => !job.deleted);
+  const allDeleted = jobs.deleted.jobs;
+  const others = [...all, ...(allDeleted ?? [])].filter(({ mine }) => !mine);
+  const isMeant = (job: JobSummary): boolean => job.mine || !onlyMine;
+  const visible = all.filter(isMeant);
+  const deleted = allDeleted && allDeleted.filter(isMeant);
+  const spread = spreadOf([...visible, ...(deleted ?? [])]);
+  const placeOf = (job: JobSummary): string => placeText(job, spread, engines);
+  const isFound = (job: JobSummary): boolean =>
+    matches(job, filter, trans, placeOf(job));
   const sections = sectionsOf(
     visible.filter(isFound),
     deleted && deleted.filter(isFound)
   );
-  const none = visible.length === 0 && !deleted?.length;
+  const none = all.length === 0 && !allDeleted?.length;
   const found = Object.values(sections).some(section => section?.length);
   const folded = new Set(model.state.folded);
   const refusal = whyNoJob(jobs, ready, trans);
@@ -103,6 +115,10 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
                 label: trans.__('Show Deleted Jobs'),
                 toggled: showDeleted,
                 execute: () => model.showDeleted(!showDeleted)
+              },
+              {
+                label: trans.__('Refresh Engines and Rights'),
+                execute: () => run(CommandIDs.refresh)
               }
             ])
           }
@@ -113,12 +129,19 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
         reconnect={() => jobs.reconnect()}
         trans={trans}
       />
+      {ready && connection.state === 'open' && (
+        <ClusterBanner
+          engines={engines}
+          refresh={() => run(CommandIDs.refresh)}
+          trans={trans}
+        />
+      )}
       {ready && machine && (
-        <Capacity machine={machine} jobs={visible} note={note} trans={trans} />
+        <Capacity machine={machine} jobs={all} note={note} trans={trans} />
       )}
       {ready && !none && refusal !== null && connection.state === 'open' && (
         <Banner level="error" title={refusal}>
-          {engines.map(({ reason }) => reason).join(' ')}
+          {[...new Set(engines.map(({ reason }) => reason))].join(' ')}
         </Banner>
       )}
       {jobs.deleted.error !== null && (
@@ -135,6 +158,8 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           onChange={setFilter}
           narrow={narrow}
           trans={trans}
+          onlyMine={others.length > 0 ? onlyMine : null}
+          setOnlyMine={only => model.showOnlyMine(only)}
         />
       )}
       <div className="jp-t9k-Monitor-main">
@@ -150,6 +175,12 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           <NothingFound
             filter={filter}
             clear={() => setFilter('')}
+            others={
+              onlyMine
+                ? others.filter(job => matches(job, filter, trans)).length
+                : 0
+            }
+            showOthers={() => model.showOnlyMine(false)}
             trans={trans}
           />
         ) : (
@@ -159,6 +190,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
             onFold={section => model.fold(section)}
             current={model.current}
             note={note}
+            placeOf={placeOf}
             run={run}
             openMenu={props.openMenu}
             trans={trans}
@@ -182,35 +214,57 @@ function Filter({
   value,
   onChange,
   narrow,
+  onlyMine,
+  setOnlyMine,
   trans
 }: {
   value: string;
   onChange: (value: string) => void;
   narrow: boolean;
+  /** Null where there are no others’ jobs. */
+  onlyMine: boolean | null;
+  setOnlyMine: (only: boolean) => void;
   trans: TranslationBundle;
 }): React.JSX.Element {
   return (
-    <label className="jp-t9k-Filter">
-      <searchIcon.react tag="span" width="16px" height="16px" />
-      <span className="jp-t9k-visuallyHidden">
-        {trans.__('Filter the jobs by name, phase or reason')}
-      </span>
-      <input
-        type="search"
-        value={value}
-        placeholder={
-          narrow ? trans.__('Filter') : trans.__('Filter: name, phase, reason')
-        }
-        spellCheck={false}
-        onChange={event => onChange(event.target.value)}
-        onKeyDown={event => {
-          if (event.key === 'Escape' && value) {
-            event.stopPropagation();
-            onChange('');
+    <div className="jp-t9k-Filter">
+      <label className="jp-t9k-Filter-field">
+        <searchIcon.react tag="span" width="16px" height="16px" />
+        <span className="jp-t9k-visuallyHidden">
+          {trans.__('Filter the jobs by name, phase or reason')}
+        </span>
+        <input
+          type="search"
+          value={value}
+          placeholder={
+            narrow
+              ? trans.__('Filter')
+              : trans.__('Filter: name, phase, reason')
           }
-        }}
-      />
-    </label>
+          spellCheck={false}
+          onChange={event => onChange(event.target.value)}
+          onKeyDown={event => {
+            if (event.key === 'Escape' && value) {
+              event.stopPropagation();
+              onChange('');
+            }
+          }}
+        />
+      </label>
+      {onlyMine !== null && (
+        <label className="jp-t9k-Filter-mine">
+          <input
+            type="checkbox"
+            checked={onlyMine}
+            onChange={event => setOnlyMine(event.target.checked)}
+          />
+          {trans.__('Mine')}
+          <span className="jp-t9k-visuallyHidden">
+            {trans.__(': only jobs of yours')}
+          </span>
+        </label>
+      )}
+    </div>
   );
 }
 

@@ -101,7 +101,9 @@ export function EngineList({
 function engineText(engine: EngineInfo, trans: TranslationBundle): string {
   const says = !engine.available
     ? engine.reason
-    : engine.machine && machineText(engine.machine, trans);
+    : engine.machine
+      ? machineText(engine.machine, trans)
+      : trans.__('namespace %1', engine.default_namespace);
   return says ? `${engine.label}: ${says}` : engine.label;
 }
 
@@ -121,12 +123,33 @@ export function machineText(
 export function NothingFound({
   filter,
   clear,
+  others,
+  showOthers,
   trans
-}: ITrans & { filter: string; clear: () => void }): React.JSX.Element {
+}: ITrans & {
+  filter: string;
+  clear: () => void;
+  /** Jobs of others that would be found. */
+  others: number;
+  showOthers: () => void;
+}): React.JSX.Element {
   return (
     <div className="jp-t9k-NothingFound" role="status">
-      <p>{trans.__('No job matches “%1”.', filter)}</p>
-      <LinkButton onClick={clear}>{trans.__('Clear the filter')}</LinkButton>
+      <p>
+        {filter.trim() === ''
+          ? trans.__('No job of yours.')
+          : others > 0
+            ? trans.__('No job of yours matches “%1”.', filter)
+            : trans.__('No job matches “%1”.', filter)}
+      </p>
+      {others > 0 && (
+        <LinkButton onClick={showOthers}>
+          {trans._n('Show %1 job of others', 'Show %1 jobs of others', others)}
+        </LinkButton>
+      )}
+      {filter.trim() !== '' && (
+        <LinkButton onClick={clear}>{trans.__('Clear the filter')}</LinkButton>
+      )}
     </div>
   );
 }
