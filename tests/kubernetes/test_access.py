@@ -168,3 +168,28 @@ async def test_the_page_says_why_there_is_no_cluster(kube: Kube, image: str, tmp
             nowhere.write_bytes(kube.kubeconfig.read_bytes())
         await bench.engines["t9k"].refresh()
         assert (await bench.engines["t9k"].info()).available
+
+
+async def test_other_namespaces(kube: Kube, cluster: Kube, image: str, tmp_path: Path) -> None:
+    """A namespace is watched once a job of ours is in it, also after a restart; or because a trait says so."""
+    other = f"{kube.namespace}-other"
+    await asyncio.to_thread(cluster.create, "namespaces", {"metadata": {"name": other}})
+    try:
+        async with serving(kube, image, tmp_path) as bench:
+            info = await bench.engines["t9k"].info()
+            assert info.default_namespace == info.namespaces[0] == kube.namespace
+            assert other in info.namespaces
+            job = await bench.submit("t9k", bench.spec("sleep 5"), namespace=other)
+            assert job.id.split(":")[1] == other
+        async with serving(kube, image, tmp_path) as bench:
+            assert (await bench.ended(job)).phase == "Succeeded"
+            assert await bench.engines["t9k"].events(job.uid)
+        async with serving(kube, image, tmp_path / "another") as bench:
+            assert job.uid not in [known.uid for known in await bench.engines["t9k"].jobs()]
+        async with serving(kube, image, tmp_path / "another", namespaces=(other,)) as bench:
+            seen = await bench.until(job, lambda found: found.phase == "Succeeded")
+            assert seen.mine
+            await bench.engines["t9k"].act(job.uid, "delete")
+            await bench.until(job, lambda found: found.deleted)
+    finally:
+        await asyncio.to_thread(cluster.delete, "namespaces", other)
