@@ -101,7 +101,7 @@ build/lab-newest/.t9kjob: LAB := jupyterlab
 build/lab-4.2/.t9kjob: LAB := jupyterlab==4.2.*
 build/lab-%/.t9kjob: $(WHEEL)
 	test -d $(@D) || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/pip install --quiet "$(LAB)" "$$(ls build/dist/*.whl)[tensorboard]"
+	$(@D)/bin/pip install --quiet "$(LAB)" "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
 	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@touch $@
 

@@ -41,11 +41,18 @@ STEPS = [
     Step("pytest", f"pytest -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
     Step("jest", "jlpm test", "jest.xml"),
     Step("ui", "make -s ui-envs && cd tests/ui && jlpm playwright test", "ui.xml", needs_chromium=True),
-    # the last one, for the cluster that it starts stays up
+    # the last ones, for the cluster that they start stays up
     Step(
         "cluster",
         f"pytest tests/kubernetes -m cluster --junitxml={REPORTS}/cluster.xml",
         "cluster.xml",
+        needs_cluster=True,
+    ),
+    Step(
+        "cluster-ui",
+        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test cluster.spec.ts",
+        "cluster-ui.xml",
+        needs_chromium=True,
         needs_cluster=True,
     ),
 ]
@@ -89,7 +96,9 @@ def read_report(step: Step, environment: dict[str, str]) -> Count:
         if case.find("failure") is not None or case.find("error") is not None:
             count.fail(name)
         elif skipped is not None:
-            count.skip(name, skipped.get("message", "no reason given"), allowed)
+            said = case.find("properties/property[@name='skip']")  # so does Playwright
+            reason = skipped.get("message") or (said is not None and said.get("value")) or "no reason given"
+            count.skip(name, reason, allowed)
         else:
             count.passed += 1
     return count

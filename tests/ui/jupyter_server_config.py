@@ -1,6 +1,10 @@
 """The server that the browser tests run against: Galata's settings, for tests only."""
 
+import json
+import os
+
 from jupyterlab.galata import configure_jupyter_server
 
 c = get_config()  # noqa: F821
 configure_jupyter_server(c)
+c.T9kJobApp.update(json.loads(os.environ.get("T9KJOB_UI_TRAITS", "{}")))

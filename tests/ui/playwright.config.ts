@@ -71,7 +71,15 @@ const oldest = lab(
 export default defineConfig({
   testDir: '.',
   outputDir: `${build}/ui/results`,
-  reporter: [['list'], ['junit', { outputFile: `${build}/reports/ui.xml` }]],
+  reporter: [
+    ['list'],
+    [
+      'junit',
+      {
+        outputFile: `${build}/reports/${process.env.T9KJOB_UI_REPORT ?? 'ui.xml'}`
+      }
+    ]
+  ],
   forbidOnly: !!process.env.CI,
   timeout: 120_000,
   workers: 1, // the tests of one project share a server

@@ -99,15 +99,36 @@ function Sentence(): React.JSX.Element {
   }
   const { shown } = model.preview;
   const warned = checks.some(check => check.level === 'warning');
+  const isForm = model.isCluster && !model.state.manifest;
+  const what = isForm ? describeStart(model, trans) : shown?.summary;
   return (
     <>
       {warned && <Level level="warning" icon={warningIcon} />}
       <span>
-        {shown && <strong>{shown.summary}</strong>}
+        {shown && <strong>{what}</strong>}
         {shown && ['', ...howItRuns(model, trans).filter(Boolean)].join(' · ')}
       </span>
     </>
   );
+}
+
+/** “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
+function describeStart(model: LaunchModel, trans: TranslationBundle): string {
+  const { spec, engine } = model;
+  const { namespace } = model.state;
+  const [{ replicas, resources }] = spec.replica_specs;
+  const gpus = resources.device?.count ?? 0;
+  const each = spec.torchrun?.proc_per_node ?? 1;
+  const size = [
+    trans._n('%1 node', '%1 nodes', replicas),
+    gpus || each === 'gpu'
+      ? trans._n('%1 GPU', '%1 GPUs', gpus)
+      : trans._n('%1 process', '%1 processes', each)
+  ].join(' × ');
+  const where = engine?.label ?? model.state.engine;
+  return spec.paused
+    ? trans.__('Keep %1 ready on %2, namespace %3', size, where, namespace)
+    : trans.__('Start %1 on %2, namespace %3', size, where, namespace);
 }
 
 /** What there is to say beside the size of the job. */
@@ -115,17 +136,15 @@ function howItRuns(
   model: LaunchModel,
   trans: TranslationBundle
 ): (string | null)[] {
-  const { manifest, namespace } = model.state;
-  const { spec, engine } = model;
+  const { manifest } = model.state;
+  const { spec } = model;
   if (manifest) {
     return [trans.__('the manifest as it stands')];
   }
   const paused = spec.paused ? trans.__('starts when it is resumed') : null;
   if (model.isCluster) {
     const { queue } = spec.scheduling;
-    const label = engine?.label ?? model.state.engine;
     return [
-      trans.__('on %1, namespace %2', label, namespace),
       queue && trans.__('queue %1', queue),
       paused,
       spec.debug && trans.__('debug mode: nothing runs')

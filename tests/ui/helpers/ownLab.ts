@@ -7,9 +7,19 @@ import path from 'path';
 
 const BUILD = path.resolve(__dirname, '../../../build');
 
+interface IOwnLabOptions {
+  root?: string;
+  env?: Record<string, string>;
+  /** Of our part of the server. */
+  traits?: Record<string, unknown>;
+}
+
 /** A lab of a test's own, that can be killed and started again. */
 export class OwnLab {
-  constructor(name: string) {
+  constructor(
+    name: string,
+    private readonly _options: IOwnLabOptions = {}
+  ) {
     this._state = path.join(BUILD, 'ui', name);
     rmSync(this._state, { recursive: true, force: true });
     mkdirSync(this.root, { recursive: true });
@@ -17,7 +27,7 @@ export class OwnLab {
 
   /** Where its files are. */
   get root(): string {
-    return path.join(this._state, 'root');
+    return this._options.root ?? path.join(this._state, 'root');
   }
 
   get url(): string {
@@ -49,7 +59,9 @@ export class OwnLab {
           JUPYTER_PATH: `${BUILD}/kernels/share/jupyter`,
           JUPYTERLAB_SETTINGS_DIR: `${this._state}/settings`,
           JUPYTERLAB_WORKSPACES_DIR: `${this._state}/workspaces`,
-          JUPYTERLAB_GALATA_ROOT_DIR: this.root
+          JUPYTERLAB_GALATA_ROOT_DIR: this.root,
+          T9KJOB_UI_TRAITS: JSON.stringify(this._options.traits ?? {}),
+          ...this._options.env
         }
       }
     );
