@@ -7,12 +7,13 @@ in the background, again and again, and everybody is told when something has cha
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from urllib.parse import urlsplit
+
+import anyio
 
 from ...core.engine import Capability, Check
 from ...core.lab import Lab
@@ -81,6 +82,7 @@ class Cluster:
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
         self._wanted: dict[str, None] = dict.fromkeys(settings.namespaces)
+        self._lab_due = True
         self._lock = asyncio.Lock()
         self._looked = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -123,9 +125,9 @@ class Cluster:
 
     async def looked(self) -> None:
         """Wait until the cluster has been looked at once, but not for long."""
-        with contextlib.suppress(asyncio.TimeoutError):
-            if self._task is not None:
-                await asyncio.wait_for(self._looked.wait(), READY_SECONDS)
+        if self._task is not None:
+            with anyio.move_on_after(READY_SECONDS):
+                await self._looked.wait()
 
     async def refresh(self) -> None:
         """Look again at everything, now."""
@@ -191,8 +193,9 @@ class Cluster:
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
             backoff = FIRST_DELAY if well else min(backoff * 2, LONGEST_DELAY)
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), LOOK_SECONDS if well or self.api is None else backoff)
+            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            with anyio.move_on_after(LOOK_SECONDS if well or self.api is None else backoff):
+                await self._hurry.wait()
 
     async def _look(self, *, thoroughly: bool = False) -> bool:
         """See what there is; return whether the cluster answered. One look at a time."""
@@ -215,18 +218,18 @@ class Cluster:
 
     async def _look_at_all(self, *, thoroughly: bool) -> None:
         api = await self._connect(anew=thoroughly and self.problem is not None)
-        first = not self._rights or thoroughly
+        first = not self.namespaces or thoroughly
         self.version = await version_of(api)
         await self._look_for_kinds(api)
         if not self._found:
             return
         own = api.connection.namespace
-        if first or self.lab is None:
+        if thoroughly or self._lab_due:
             self.lab = await self._lab(api, own)  # before any job is read: its files are found by it
         for namespace in dict.fromkeys([own, *self._wanted]):
             await self._watch(api, namespace)
+        await self._ask(api, list(self.spaces), again=thoroughly)
         if first:
-            await self._ask(api, list(self.spaces))
             seen = await namespaces_of(api)
             self.namespaces = list(dict.fromkeys([own, *self._wanted, *seen]))
 
@@ -267,21 +270,24 @@ class Cluster:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
 
-    async def _ask(self, api: KubeApi, namespaces: Sequence[str]) -> None:
+    async def _ask(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
+        """Ask what may be done in these namespaces, as far as it is not known; `again` asks for all of it."""
+        wanted = {"": NAMESPACE_RIGHTS} | {engine: job_rights(self._sinks[engine].kind) for engine in self._found}
         for namespace in namespaces:
-            self._rights["", namespace] = await ask(api, NAMESPACE_RIGHTS, namespace)
-            for engine, sink in self._sinks.items():
-                if engine in self._found:
-                    self._rights[engine, namespace] = await ask(api, job_rights(sink.kind), namespace)
+            for engine, rights in wanted.items():
+                if again or (engine, namespace) not in self._rights:
+                    self._rights[engine, namespace] = await ask(api, rights, namespace)
 
     async def _lab(self, api: KubeApi, own: str) -> Lab:
-        """See what this lab is."""
+        """See what this lab is; where the cluster did not tell it is due again at the next look."""
+        self._lab_due = False
         try:
             return await find_lab(api, own, lab_mounts(self.settings.volumes, own))
         except ValueError as error:
             message = f"This JupyterLab's settings of its volumes are wrong: {error}."
             hint = "Until that is mended, choose volumes in the form."
         except (ApiError, Unreachable) as error:
+            self._lab_due = True
             message = "JupyterLab's own pod could not be looked at, so its volumes and image are not known."
             hint = error.message if isinstance(error, ApiError) else str(error)
         return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))

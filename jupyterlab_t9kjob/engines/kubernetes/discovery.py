@@ -36,9 +36,13 @@ class Found:
 
 
 async def version_of(api: KubeApi) -> str | None:
-    """Return the API server's version (``v1.34.1``), if it tells."""
-    answer = await api.get("/version")
-    version = answer.get("gitVersion")
+    """Return the API server's version (``v1.34.1``), if it tells: some clusters tell it not to everybody."""
+    try:
+        version = (await api.get("/version")).get("gitVersion")
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        return None
     return version if isinstance(version, str) else None
 
 

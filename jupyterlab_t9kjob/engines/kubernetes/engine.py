@@ -39,7 +39,7 @@ from .known import KnownJob, contents_path
 from .logkeeper import LogKeeper
 from .marks import mark
 from .reasons import refused
-from .records import Records
+from .records import Record, Records
 from .reminders import Reminders
 from .space import jobs_path
 from .transport import ApiError, Json, KubeApi, Unreachable
@@ -77,6 +77,7 @@ class KubernetesEngine:
             contents_path(root) if root is not None else lambda _path: None,
             owner=cluster.settings.owner,
             told=self._seen,
+            drop=self._drop,
         )
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(self._logs, self._table.note_failures)
@@ -274,7 +275,7 @@ class KubernetesEngine:
             if action == "delete":
                 await self._delete(api, path, job, remove=remove)
             else:
-                self._table.note(job.namespace, await api.patch(path, self._patch(job, action)))
+                self._note_answer(job, await api.patch(path, self._patch(job, action)))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
         return views.full(self._kind, self._table.seen(job))  # with its record gone it may not be found any more
@@ -291,30 +292,39 @@ class KubernetesEngine:
         """
         seen = await self._look_at(uid)
         self._demand_action(seen, "remove")
-        await self._logs.drop(uid)
         try:
             if seen.job.record is not None:
-                await self._records.drop(seen.job.record)
+                await self._drop(seen.job.record)
         except OSError as error:
             trouble = trouble_of(error, self._records.path)
             message = f"The record could not be removed: {trouble.sentence}."
             raise Unavailable(message, reason=trouble.code, hint=trouble.hint, verbatim=str(error)) from error
         self._table.forget(seen.job)
 
+    async def _drop(self, record: Record) -> None:
+        await self._logs.drop(record.uid)
+        await self._records.drop(record)
+
     async def _delete(self, api: KubeApi, path: str, job: KnownJob, *, remove: bool) -> None:
         record = self._table.keep(job)
-        record.remove = record.remove or remove
+        before, record.remove = record.remove, record.remove or remove
         await self._table.save(job)
         try:
             answer = await api.delete(path, uid=job.uid)
         except ApiError as error:
             if error.status not in (404, 409):
+                record.remove = before  # else it would go with a later end of the job
                 raise
             answer = {}  # it is gone already; 409: its name is another one's by now
         if answer.get("kind") == self._kind.kind:
-            self._table.note(job.namespace, answer)  # something holds it
+            self._note_answer(job, answer)  # something holds it
         else:
             self._table.job_gone(job.namespace, job.uid)
+
+    def _note_answer(self, job: KnownJob, manifest: Json) -> None:
+        """Take note of a job's object, unless the watch has told of the job's end before this answer was read."""
+        if job.present:
+            self._table.note(job.namespace, manifest)
 
     def _patch(self, job: KnownJob, action: Action) -> Json:
         """Return the merge patch for an action; it is refused if the object is another one by now."""
@@ -438,7 +448,7 @@ class KubernetesEngine:
     def _cluster_changed(self) -> None:
         """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""
         rights = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
-        if self._cluster.lab is not self._lab:
+        if self._cluster.lab != self._lab:
             self._table.tell_all(anew=True)
         elif rights != self._rights:
             self._table.tell_all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -42,6 +42,7 @@ _UNREACHED: Final = "The cluster has not told yet whether this job is still ther
 
 Told = Callable[[Seen], None]
 """Called with a job at every change of it."""
+Drop = Callable[[Record], Awaitable[None]]
 
 
 class JobTable:
@@ -61,6 +62,8 @@ class JobTable:
         Whoever uses this lab, to tell which jobs are theirs.
     told
         Called at every change.
+    drop
+        Removes what is kept of a job.
 
     Attributes
     ----------
@@ -77,6 +80,7 @@ class JobTable:
         *,
         owner: str | None,
         told: Told,
+        drop: Drop,
     ) -> None:
         self.kind = kind
         self.jobs: dict[str, KnownJob] = {}
@@ -85,6 +89,7 @@ class JobTable:
         self._contents = contents
         self._owner = owner
         self._told = told
+        self._drop = drop
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
         self._by_request: dict[str, str] = {}
@@ -92,6 +97,7 @@ class JobTable:
         self._due: dict[str, bool] = {}
         self._wake = asyncio.Event()
         self._waiting: set[str] = set()
+        self._server = ""
         self._compared: dict[str, Collection] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -154,8 +160,15 @@ class JobTable:
 
     def summaries(self) -> list[JobSummary]:
         """Return all jobs, newest first; what was not read yet lacks what only reading tells."""
-        found = [job.summary or views.summary(self.kind, self.seen(job)) for job in self.jobs.values()]
+        found = filter(None, map(self._summary, self.jobs.values()))
         return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+    def _summary(self, job: KnownJob) -> JobSummary | None:
+        try:
+            return job.summary or views.summary(self.kind, self.seen(job))
+        except Exception:  # one job's oddity must not hide the others
+            log.exception("The job %s can't be shown", job.uid)
+            return None
 
     def seen(self, job: KnownJob) -> Seen:
         """Return a job with everything that is known of it now."""
@@ -279,7 +292,7 @@ class JobTable:
         elif not job.update(manifest):
             return job
         if job.record is not None:
-            job.record.deleted = False
+            job.record.deleted, job.record.server = False, self._cluster.server
         self._mark(uid, detail=False)
         return job
 
@@ -340,6 +353,7 @@ class JobTable:
         if job.present and (job.record is not None or self._is_mine(job)):
             self._write(job)  # its last state
         job.present = False
+        self._waiting.discard(job.uid)
         record = job.record
         if record is None:
             self.forget(job)
@@ -352,7 +366,7 @@ class JobTable:
                 record.ended_at = job.ended_at
         if record.remove:
             self.forget(job)
-            self._spawn(self._records.drop(record))
+            self._spawn(self._drop_now(record))
         else:
             self._records.put(job.uid, lambda: record)
             self._mark(job.uid, detail=True)
@@ -366,9 +380,10 @@ class JobTable:
             await self._wake.wait()
             self._wake.clear()
             try:
+                self._find_elsewhere()
                 self._find_lost()
                 await self._tell_due()
-            except Exception:  # one job's oddity must not end the telling of all
+            except Exception:
                 log.exception("Telling of changes of %ss failed", self.kind.kind)
             await asyncio.sleep(TELL_SECONDS)
 
@@ -383,12 +398,18 @@ class JobTable:
                 await asyncio.to_thread(self._read, unread)
             for job in jobs:
                 if job.uid in self.jobs:
-                    self._tell(job, detail=due[job.uid])
+                    try:
+                        self._tell(job, detail=due[job.uid])
+                    except Exception:  # one job's oddity must not end the telling of all
+                        log.exception("Telling of the job %s failed", job.uid)
             await asyncio.sleep(0)
 
     def _read(self, jobs: Iterable[KnownJob]) -> None:
         for job in jobs:
-            job.read(self._cluster.lab, self._contents)
+            try:
+                job.read(self._cluster.lab, self._contents)
+            except Exception:
+                log.exception("Reading the job %s failed", job.uid)
 
     def _tell(self, job: KnownJob, *, detail: bool) -> None:
         seen = self.seen(job)
@@ -433,6 +454,19 @@ class JobTable:
             for uid in self._waiting:
                 self._mark(uid, detail=False)
 
+    def _find_elsewhere(self) -> None:
+        """Let go of the jobs of a cluster that is not connected any more; the watches tell which are in this one."""
+        before, self._server = self._server, self._cluster.server
+        if before in ("", self._server):
+            return
+        here = {uid for space in self._spaces() for uid in space.jobs[self.kind.engine].objects}
+        for job in [job for job in self.jobs.values() if job.present and job.uid not in here]:
+            job.present = False
+            if job.record is None:
+                self.forget(job)
+            else:
+                self._mark(job.uid, detail=True)
+
     def _find_lost(self) -> None:
         """Find jobs of which we have a record and that the cluster, once it has listed its jobs, does not have."""
         for space in self._spaces():
@@ -455,6 +489,12 @@ class JobTable:
     def _elsewhere(self, job: KnownJob) -> bool:
         """Whether it is in another cluster than the one that is connected."""
         return job.record is not None and bool(self._cluster.server) and job.record.server != self._cluster.server
+
+    async def _drop_now(self, record: Record) -> None:
+        try:
+            await self._drop(record)
+        except OSError as error:
+            log.warning("What is kept of the job %s could not be removed: %s", record.uid, error)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)

@@ -163,24 +163,33 @@ class Records:
                 self._wake.set()
 
     async def _write_due(self) -> None:
-        due, self._due = self._due, {}
-        for uid, make in due.items():
+        for uid in list(self._due):
+            make = self._due.pop(uid, None)
+            if make is None:
+                continue  # it was dropped meanwhile
             try:
-                await self._in_thread(self._write, make())
+                record = make()
+                # here and not in the thread, for what is in it changes
+                await self._in_thread(self._write, record.namespace, uid, record.model_dump_json().encode())
+            except asyncio.CancelledError:
+                self._due.setdefault(uid, make)  # `stop` writes it
+                raise
             except OSError as error:
                 self._due.setdefault(uid, make)
                 trouble = trouble_of(error, self.path).sentence
                 if trouble != self._trouble:  # once, however often it is tried again
                     log.warning("The record of a job in the cluster could not be written: %s", trouble)
                 self._trouble = trouble
+            except Exception:
+                log.exception("The record of the job %s could not be made", uid)  # the others are written
             else:
                 self._trouble = None
 
-    def _write(self, record: Record) -> None:
-        folder = self.folder(record.namespace, record.uid)
+    def _write(self, namespace: str, uid: str, data: bytes) -> None:
+        folder = self.folder(namespace, uid)
         if folder is not None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomically(folder / "record.json", record.model_dump_json().encode())
+            write_atomically(folder / "record.json", data)
 
     def _load(self) -> list[Record]:
         for path in self.path.glob(f"*/{_GONE}*"):

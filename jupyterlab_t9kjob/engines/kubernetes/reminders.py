@@ -60,7 +60,10 @@ class Reminders:
             for job in list(self._jobs()) if api is not None else ():
                 due = self._kind.remind_at(job.manifest) if job.present and job.owner is not None else None
                 if due is not None and due <= now and api is not None and self._may(job):
-                    await self._remind(api, job, due)
+                    try:
+                        await self._remind(api, job, due)
+                    except Exception:  # the others are reminded of
+                        log.exception("Reminding of the deadline of %s failed", job.uid)
 
     def _may(self, job: KnownJob) -> bool:
         rights = self._cluster.rights(self._kind, job.namespace)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from .discovery import Found
+from .events import uid_of
 from .kinds import JobKind
 from .transport import Json, KubeApi
 from .watch import Collection
@@ -135,8 +136,12 @@ class Space:
             uid = before["metadata"]["uid"]
             owner = self._owner_of.get(uid)
             if owner is not None:
-                self._pods_of.get(owner[1], {}).pop(uid, None)
+                engine, job = owner
+                pods = self._pods_of.get(job, {})
+                pods.pop(uid, None)
                 self._touch(owner)
+                if not pods and not (engine in self.jobs and job in self.jobs[engine].objects):
+                    self.forget(job)  # pods outlive their job for a while
 
     def _claim(self, sink: Sink, manifest: Json) -> None:
         """Take note of the pods that a job's status names."""
@@ -163,7 +168,7 @@ class Space:
 
     def _event_changed(self, before: Json | None, after: Json | None) -> None:
         event = after or before or {}
-        about = str((event.get("involvedObject") or {}).get("uid") or "")
+        about = uid_of(event)
         uid = event["metadata"]["uid"]
         if after is None:
             events = self._events_of.get(about, {})

@@ -118,8 +118,9 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, e
     except ApiError as error:
         if error.status == 409 and error.reason == "AlreadyExists":
             return await _existing(api, path, manifest, error)
-        if error.status < 500:
-            raise refused(error, manifest, edited=edited) from error
+        problem = refused(error, manifest, edited=edited)
+        if error.status < 500 or problem.reason == "WebhookDown":
+            raise problem from error
         return await _after_silence(api, path, manifest, error)
     except Unreachable as error:
         return await _after_silence(api, path, manifest, error)
@@ -182,10 +183,10 @@ async def _after_silence(api: KubeApi, path: str, manifest: Json, error: ApiErro
             continue  # it is not there, or there is still no answer
     problem = refused(error, manifest)
     raise Unavailable(
-        "The cluster did not answer, so the job was not created, as far as can be seen.",
+        f"{problem.message} The job was not created, as far as can be seen.",
         reason=problem.reason,
         hint="Submit it again: should it have been created after all, that finds it, and there is no second one.",
-        verbatim=problem.verbatim or problem.message,
+        verbatim=problem.verbatim,
     ) from error
 
 

@@ -239,10 +239,8 @@ def actions_of(seen: Seen) -> list[Action]:
         found.append("delete")
     if job.spec is not None:
         found.append("rerun")
-    if seen.mine or job.record is not None:
-        ended = not job.present or state.phase not in ACTIVE_PHASES
-        if job.record is not None and ended and not job.present:
-            found.append("remove")
+    if job.record is not None and not job.present:
+        found.append("remove")
     return [action for action in found if action not in _NEEDS or allowed(rights, [_NEEDS[action]])]
 
 

@@ -152,6 +152,7 @@ class Collection:
             if count % BATCH == 0:
                 await asyncio.sleep(0)
         self._version = version
+        self._heard_at = time.time()
         self._missing = 0
         if not self._listed.is_set():
             self._listed.set()
