@@ -53,7 +53,7 @@ class Between(FakeApi):
 
     async def forward(self, call: Call, **changed: str | None) -> None:
         """Hand a request on, and its answer back as it comes; `changed` are parameters of the query."""
-        async with self._send(call.request, changed) as answer:
+        async with self.ask(call.request, changed) as answer:
             kind = answer.headers.get("content-type", "application/json")
             if (
                 call.request.kind == "watch"
@@ -69,11 +69,13 @@ class Between(FakeApi):
 
     async def lose(self, call: Call) -> None:
         """Hand a request on, and cut the connection in place of the answer."""
-        async with self._send(call.request, {}) as answer:
+        async with self.ask(call.request) as answer:
             await answer.aread()
         call.cut()
 
-    def _send(self, request: Request, changed: dict[str, Any]) -> Any:
+    def ask(self, request: Request, changed: dict[str, Any] | None = None) -> Any:
+        """Hand a request on; gives the answer as a context."""
+        changed = changed or {}
         query = {key: value for key, value in {**request.query, **changed}.items() if value is not None}
         headers = {key: value for key, value in request.headers.items() if key not in HOP_BY_HOP}
         path = f"{request.path}?{urlencode(query)}" if query else request.path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import yaml
 
 from jupyterlab_t9kjob.core.engine import EngineInfo
 from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
+from jupyterlab_t9kjob.engines.kubernetes import cluster
 from tests.kubernetes.between import Between, not_there
 from tests.kubernetes.engines import WAIT, Bench, serving
+from tests.kubernetes.fakeapi import Call, Request, refuse
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -134,6 +137,37 @@ async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path) -> 
         missing = False
         await engine.refresh()
         await bench.until(job, lambda seen: not seen.deleted)
+
+
+async def test_a_kind_that_comes_later_is_asked_about_too(
+    kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody refreshes; and the account may not even ask for the cluster's version."""
+    missing = True
+
+    def rule(request: Request) -> Any:
+        if request.path == "/version":
+            return lambda _between, call: refuse(403, "Forbidden", "forbidden")(call)
+        if request.path.endswith("/selfsubjectaccessreviews"):
+            return review
+        return not_there if missing and request.path.startswith(f"/apis/{GROUP}") else None
+
+    async def review(_between: Between, call: Call) -> None:
+        wanted = json.loads(call.request.body)["spec"]["resourceAttributes"]
+        await call.answer(201, {"status": {"allowed": wanted["verb"] != "create"}})
+
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.5)
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        assert (await bench.engines["t9k"].info()).available
+        missing = False
+        info = await until_info(bench, "kubeflow", lambda info: "create_jobs" in info.cluster.rights)
+        assert info.available
+        assert info.cluster is not None
+        assert not info.cluster.rights["create_jobs"].supported
+        assert info.cluster.version is None
 
 
 async def test_an_interruption_is_said_and_over(kube: Kube, image: str, tmp_path: Path) -> None:

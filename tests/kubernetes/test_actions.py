@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.errors import Conflict, NotFound
+from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.jobs import JobService
-from tests.kubernetes.engines import PLURALS, Bench, serving
+from tests.kubernetes.between import Between
+from tests.kubernetes.engines import PLURALS, WAIT, Bench, serving
+from tests.kubernetes.fakeapi import Call, Request, refuse
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -104,7 +107,57 @@ async def test_delete_with_its_record(kube: Kube, image: str, tmp_path: Path) ->
         await bench.until_heard(lambda ident, summary: ident == job.id and summary is None)
         with pytest.raises(NotFound):
             await bench.engines["t9k"].job(job.uid)
+        # nobody follows its logs any more, which would be written anew
+        while following := [task for task in asyncio.all_tasks() if job.uid in task.get_name()]:
+            await asyncio.wait(following, timeout=WAIT)
     assert job.uid not in records(tmp_path)
+
+
+async def test_a_delete_that_is_refused_takes_no_record_with_it_later(kube: Kube, image: str, tmp_path: Path) -> None:
+    def rule(request: Request) -> Any:
+        return forbid if request.method == "DELETE" else None
+
+    async def forbid(_between: Between, call: Call) -> None:
+        await refuse(403, "Forbidden", "pytorchtrainingjobs is forbidden")(call)
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        job = await bench.submit("t9k", bench.spec("true"))
+        await bench.ended(job)
+        with pytest.raises(NotAllowed):
+            await bench.engines["t9k"].act(job.uid, "delete", remove=True)
+        await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
+        await bench.until(job, lambda seen: seen.deleted)
+    assert job.uid in records(tmp_path)
+
+
+async def test_an_answer_that_is_late_brings_no_job_back(kube: Kube, image: str, tmp_path: Path) -> None:
+    """The object that a delete returns, because something holds it, is read after the watch has told of its end."""
+    gone = asyncio.Event()
+
+    def rule(request: Request) -> Any:
+        return late if request.method == "DELETE" else None
+
+    async def late(between: Between, call: Call) -> None:
+        async with between.ask(call.request) as answer:
+            content = await answer.aread()
+        await asyncio.to_thread(kube.patch, PLURALS["t9k"], job.name, {"metadata": {"finalizers": None}})
+        await gone.wait()
+        await call.answer(answer.status_code, content)
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        job = await bench.ended(await bench.submit("t9k", bench.spec("true")))
+        await asyncio.to_thread(kube.patch, PLURALS["t9k"], job.name, {"metadata": {"finalizers": ["example.org/us"]}})
+        deleting = asyncio.create_task(bench.engines["t9k"].act(job.uid, "delete"))
+        await bench.until(job, lambda seen: seen.deleted)
+        gone.set()
+        assert (await deleting).deleted
+        assert (await bench.engines["t9k"].job(job.uid)).deleted
 
 
 async def test_deleted_while_no_server_ran(kube: Kube, image: str, tmp_path: Path) -> None:

@@ -6,10 +6,14 @@ import asyncio
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.errors import Conflict
+from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
+from tests.kubernetes.fakeapi import Call, Request, hang
 from tests.kubernetes.harness import Kube
 from tests.local.disks import small_disk
 
@@ -83,3 +87,46 @@ async def test_a_job_of_another_cluster_is_not_taken_for_deleted(kube: Kube, ima
         assert not seen.deleted
         assert "elsewhere.example:6443" in (seen.read_only or "")
         assert seen.actions == ["rerun", "remove"]
+
+
+async def test_a_cluster_that_is_left_keeps_its_jobs(kube: Kube, image: str, tmp_path: Path) -> None:
+    """The kubeconfig leads to another cluster, which has the namespace, too, and not the job."""
+
+    def empty(request: Request) -> Any:
+        if not request.path.endswith(PLURALS["t9k"]):
+            return None
+        return follow if request.query.get("watch") == "true" else nothing
+
+    async def nothing(_between: Between, call: Call) -> None:
+        await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": []})
+
+    async def follow(_between: Between, call: Call) -> None:
+        await call.begin()
+        await hang(call)
+
+    async with Between(kube=kube) as one, Between(kube=kube, rule=empty) as other:
+        kubeconfig = one.kubeconfig(tmp_path)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            engine = bench.engines["t9k"]
+            job = await bench.submit("t9k", bench.spec("sleep 1000"))
+            await bench.until_phase(job, "Running")
+            await one.stop()
+            other.kubeconfig(tmp_path)
+            while one.url.rpartition("/")[2] == bench.cluster.server:
+                await engine.refresh()
+            seen = await bench.until(job, lambda seen: seen.read_only is not None)
+            assert not seen.deleted
+            assert one.url.rpartition("/")[2] in seen.read_only
+            with pytest.raises(Conflict):
+                await engine.act(job.uid, "delete")
+            # back, at another address of the same cluster
+            await other.stop()
+            async with Between(kube=kube) as again:
+                again.kubeconfig(tmp_path)
+                while other.url.rpartition("/")[2] == bench.cluster.server:
+                    await engine.refresh()
+                await bench.until(job, lambda seen: seen.phase == "Running" and seen.read_only is None)
+                await engine.act(job.uid, "delete")
+                await bench.until(job, lambda seen: seen.deleted)
+            await other.start()
+        await one.start()

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.errors import Conflict, FieldError
+from jupyterlab_t9kjob.core.errors import Conflict, FieldError, Unavailable
 from jupyterlab_t9kjob.core.manifests.names import OWNER, REQUEST_ID
 from jupyterlab_t9kjob.core.spec import Torchrun
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
+from tests.kubernetes.fakeapi import refuse
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -153,3 +154,23 @@ async def test_an_answer_that_is_lost(kube: Kube, image: str, tmp_path: Path) ->
         assert lost
         assert (await bench.ended(job)).phase == "Succeeded"
     assert (await names(kube, "kubeflow")).count(job.name) == 1
+
+
+async def test_a_webhook_that_is_down_is_said_at_once(kube: Kube, image: str, tmp_path: Path) -> None:
+    message = 'Internal error occurred: failed calling webhook "jobs.example.org": no endpoints available'
+
+    def rule(request: Any) -> Any:
+        creates = request.method == "POST" and request.path.endswith(PLURALS["t9k"])
+        return (lambda _between, call: refuse(500, "InternalError", message)(call)) if creates else None
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        spec = bench.spec("true")
+        with pytest.raises(Unavailable) as refused:
+            await bench.submit("t9k", spec)
+        assert "jobs.example.org" in refused.value.message
+        assert refused.value.verbatim == message
+        # what the webhook did not let in is certainly not there
+        assert not [request for request in between.requests if request.path.endswith(spec.name)]

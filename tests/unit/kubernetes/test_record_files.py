@@ -42,9 +42,14 @@ async def test_one_that_can_t_be_made_keeps_no_other_from_being_written(tmp_path
 
     records.put("odd", odd)
     await records.put_now("good", lambda: record("good"))
-    records.put("later", lambda: record("later"))
-    while not (tmp_path / "lab" / "later" / "record.json").exists():
-        await asyncio.sleep(0.01)
+    written = asyncio.Event()
+
+    def later() -> Record:
+        written.set()
+        return record("later")
+
+    records.put("later", later)
+    await written.wait()
     await records.stop()
     assert await kept(tmp_path) == {"good", "later"}
 
