@@ -100,9 +100,10 @@ async def test_a_deleted_job_stays_in_our_records(engine: str, kube: Kube, image
     assert job.uid not in records(tmp_path)
 
 
-async def test_delete_with_its_record(kube: Kube, image: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "phase"), [(WAITS, "Running"), ("exit 3", "Failed")])
+async def test_delete_with_its_record(program: str, phase: str, kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
-        job = await running(bench, "t9k")
+        job = await bench.until_phase(await bench.submit("t9k", bench.spec(program)), phase)
         await bench.engines["t9k"].act(job.uid, "delete", remove=True)
         await bench.until_heard(lambda ident, summary: ident == job.id and summary is None)
         with pytest.raises(NotFound):

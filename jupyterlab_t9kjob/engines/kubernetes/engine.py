@@ -302,6 +302,7 @@ class KubernetesEngine:
         self._table.forget(seen.job)
 
     async def _drop(self, record: Record) -> None:
+        await self._failures.drop(record.uid)
         await self._logs.drop(record.uid)
         await self._records.drop(record)
 

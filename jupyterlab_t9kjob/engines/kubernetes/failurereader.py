@@ -67,6 +67,14 @@ class FailureReader:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def drop(self, uid: str) -> None:
+        """Read no more of a job, whose logs are to be removed."""
+        self._latest.pop(uid, None)
+        task = self._tasks.get(uid)
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
     def _due(self, seen: Seen) -> dict[str, Life]:
         """Return the attempts that failed and were not read, by replica."""
         job = seen.job
