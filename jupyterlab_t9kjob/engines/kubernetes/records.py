@@ -18,9 +18,9 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from ...core.disk import trouble_of
+from ...core.files import write_atomically
 from ...core.job import EndedBy, Event, Failure, Phase, Reason, Replica, Time
 from ...core.spec import Model
-from ..local.record import write_atomically
 from .attempts import Life
 
 T = TypeVar("T")

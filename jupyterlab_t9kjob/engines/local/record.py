@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from ...core.disk import no_room
+from ...core.files import write_all, write_atomically
 
 DESIRED = ("run", "pause", "stop", "delete", "remove")
 """What may be wanted of a job; `remove` is a delete after which its directory goes as well."""
@@ -313,7 +314,7 @@ class JobFiles:
             # A line that was cut short by a crash must not take the next one with it.
             torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
             try:
-                _write_all(descriptor, b"\n" * torn + b"".join(self._untold))
+                write_all(descriptor, b"\n" * torn + b"".join(self._untold))
                 os.fsync(descriptor)
             except OSError:
                 os.ftruncate(descriptor, size)
@@ -360,7 +361,7 @@ class JobFiles:
         try:
             descriptor = os.open(self.reserve, os.O_WRONLY)
             try:
-                _write_all(descriptor, data)
+                write_all(descriptor, data)
                 os.ftruncate(descriptor, len(data))
                 os.fsync(descriptor)
             finally:
@@ -374,31 +375,3 @@ class JobFiles:
 def owners_only(path: str, flags: int) -> int:
     """Open a file, as `open` asks its opener to, that only its owner may read if it is made here."""
     return os.open(path, flags, 0o600)
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file's content so that a reader sees the old or the new, also after a crash.
-
-    Raises
-    ------
-    OSError
-        If the disk is full, read-only or gone; the old content is then still there.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}-{time.time_ns()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        try:
-            _write_all(descriptor, data)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
