@@ -123,6 +123,7 @@ class LogKeeper:
 
     async def drop(self, uid: str) -> None:
         """Let go of a job's logs, which are to be removed."""
+        self._active.discard(uid)
         opened = self._open.pop(uid, None)
         if opened is not None:
             await opened.logs.stop()
