@@ -111,7 +111,7 @@ def job_spec(template: Object, older: bool) -> Object:
         elastic=record(**switch, **elastic),
         runMode=record(
             debug=record(**switch, replicaSpecs=array(record(**per_type))),
-            pause=record(**switch, resumeSpecs=resume),
+            **({} if older else {"pause": record(**switch, resumeSpecs=resume)}),
         ),
         runPolicy=record(
             activeDeadlineSeconds={"type": "integer", "format": "int64", "minimum": 1},
