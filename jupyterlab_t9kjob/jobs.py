@@ -12,7 +12,7 @@ from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare,
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
 from .core.lab import Lab
-from .core.manifests import Dialect
+from .core.manifests import Dialect, to_yaml
 from .core.spec import JobSpec, numbered
 
 Admit = Callable[[JobSpec, str, str], Awaitable[Prepare]]
@@ -122,9 +122,9 @@ class JobService:
         return await engine.events(uid)
 
     async def manifest(self, ident: str) -> ManifestView:
-        """Return a job as submitted and as it is."""
+        """Return a job as submitted and as it is, also as YAML."""
         engine, uid = self._find(ident)
-        return await engine.manifest(uid)
+        return await asyncio.to_thread(_with_texts, await engine.manifest(uid))
 
     async def log_files(self, ident: str) -> list[LogFile]:
         """Return a job's log streams on disk, in a stable order."""
@@ -291,3 +291,11 @@ def renamed(spec: JobSpec, name: str) -> JobSpec:
             "tensorboard": spec.tensorboard.model_copy(update={"log_dirs": list(map(move, spec.tensorboard.log_dirs))}),
         }
     )
+
+
+def _with_texts(view: ManifestView) -> ManifestView:
+    texts = {
+        "submitted_text": to_yaml(view.submitted),
+        "current_text": None if view.current is None else to_yaml(view.current),
+    }
+    return view.model_copy(update=texts)

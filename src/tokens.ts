@@ -82,7 +82,7 @@ export namespace CommandIDs {
   export const pasteManifest = 't9kjob:paste-manifest';
   /** Args: `id` of the job whose spec the form starts from. */
   export const clone = 't9kjob:clone';
-  /** Args: `id`; `tab?` one of overview, replicas, logs; `stream?`, `offset?` for a log position. */
+  /** Args: `id`; `tab?` one of overview, replicas, logs, yaml; `stream?`, `offset?` for a log position. */
   export const openJob = 't9kjob:open-job';
   /** Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; else the folder clicked. */
   export const openTensorBoard = 't9kjob:open-tensorboard';

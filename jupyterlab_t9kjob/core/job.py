@@ -251,7 +251,9 @@ class ManifestView(Model):
     """A job as it was submitted and as it is now."""
 
     submitted: dict[str, Any]
-    current: dict[str, Any] | None = None
+    current: dict[str, Any] | None = Field(None, description="Null where it is in no cluster, or there no more.")
+    submitted_text: str = Field("", description="The same as YAML, as people write it.")
+    current_text: str | None = Field(None, description="As YAML; the status is the last of its fields.")
 
 
 def job_id(engine: str, namespace: str, name: str, uid: str) -> str:

@@ -2050,11 +2050,24 @@ export interface components {
             };
             /**
              * Current
+             * @description Null where it is in no cluster, or there no more.
              * @default null
              */
             current: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Submitted Text
+             * @description The same as YAML, as people write it.
+             * @default
+             */
+            submitted_text: string;
+            /**
+             * Current Text
+             * @description As YAML; the status is the last of its fields.
+             * @default null
+             */
+            current_text: string | null;
         };
         /**
          * MissingSpan

@@ -11,9 +11,17 @@ import { LogSession } from './logSession';
 import { ILogFilter, SHOW_ALL } from './logStreams';
 
 /** Inner tabs of a job's tab. */
-export type JobPane = 'overview' | 'replicas' | 'logs';
+export type JobPane = 'overview' | 'replicas' | 'logs' | 'yaml';
 
-export const JOB_PANES: readonly JobPane[] = ['overview', 'replicas', 'logs'];
+export const JOB_PANES: readonly JobPane[] = [
+  'overview',
+  'replicas',
+  'logs',
+  'yaml'
+];
+
+/** Which of a job's manifests are shown. */
+export type ManifestLook = 'both' | 'submitted' | 'current';
 
 /** What is remembered of one job's tab. */
 export interface IJobTabState {
@@ -24,6 +32,9 @@ export interface IJobTabState {
   /** How a log is drawn. */
   times: boolean;
   wrap: boolean;
+  /** How manifests are shown. */
+  manifestLook: ManifestLook;
+  hideServerParts: boolean;
 }
 
 const DEFAULTS: IJobTabState = {
@@ -31,7 +42,9 @@ const DEFAULTS: IJobTabState = {
   filter: SHOW_ALL,
   rawEvents: false,
   times: true,
-  wrap: false
+  wrap: false,
+  manifestLook: 'both',
+  hideServerParts: true
 };
 
 const STATE_KEY = 'jupyterlab_t9kjob:job-tabs';
@@ -50,8 +63,8 @@ export class JobTabStore {
   }
 
   put(id: string, state: IJobTabState): void {
-    const { pane, filter, rawEvents, times, wrap } = state;
-    this._look = { times, wrap };
+    const { pane, filter, rawEvents, ...look } = state;
+    this._look = look;
     this._states.delete(id);
     this._states.set(id, { pane, filter, rawEvents });
     for (const oldest of this._states.keys()) {

@@ -4,6 +4,7 @@ import {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor } from '@jupyterlab/fileeditor';
 import { IStateDB } from '@jupyterlab/statedb';
@@ -36,11 +37,12 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:job',
   description: 'Shows a distributed job in a tab.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobs, IEditorServices],
   optional: [ILayoutRestorer, IStateDB, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     jobs: IJobs,
+    editors: IEditorServices,
     restorer: ILayoutRestorer | null,
     stateDB: IStateDB | null,
     translator: ITranslator | null
@@ -53,7 +55,7 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
 
     const open = (id: string): MainAreaWidget<JobWidget> => {
       const model = new JobTabModel(jobs, id, store);
-      const lab = labAround(app, id, trans, () => widget.close());
+      const lab = labAround(app, editors, id, trans, () => widget.close());
       const widget: MainAreaWidget<JobWidget> = new MainAreaWidget({
         content: new JobWidget(model, lab, trans)
       });
@@ -101,6 +103,7 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
 /** The lab around one job's tab. */
 function labAround(
   app: JupyterFrontEnd,
+  editors: IEditorServices,
   id: string,
   trans: TranslationBundle,
   close: () => void
@@ -112,6 +115,7 @@ function labAround(
     void commands.execute(command, argsOf(command));
   };
   return {
+    editors,
     run,
     close,
     has: command => commands.hasCommand(command),

@@ -1,5 +1,13 @@
 /** Jobs in full, for the views of one job. */
-import { Failure, Job, Replica } from '../../src/api/types';
+import {
+  ClusterInfo,
+  EngineInfo,
+  Failure,
+  Job,
+  Pod,
+  Reason,
+  Replica
+} from '../../src/api/types';
 import { someJob } from './fakes';
 import { someSpec } from './launchFakes';
 
@@ -126,5 +134,53 @@ export function someReplica(changes: Partial<Replica> = {}): Replica {
       }
     ],
     ...changes
+  };
+}
+
+export function someReason(code: string, sentence: string): Reason {
+  return { code, sentence, hint: null, fix: null, verbatim: null, links: [] };
+}
+
+/** What the cluster has made of a replica. */
+export function somePod(changes: Partial<Pod> = {}): Pod {
+  return {
+    name: 'train-worker-0',
+    uid: 'p0',
+    created_at: 1000,
+    ip: '10.244.1.7',
+    image: 'test.local/torch:cpu',
+    command: ['torchrun', '--nproc_per_node=2', 'my train.py'],
+    mounts: [],
+    device: { name: 'nvidia.com/gpu', count: 2 },
+    ...changes
+  };
+}
+
+/** T9k in a cluster. */
+export function someCluster(
+  rights: ClusterInfo['rights'] = {},
+  changes: Partial<ClusterInfo> = {}
+): EngineInfo {
+  return {
+    name: 't9k',
+    label: 'T9k',
+    available: true,
+    reason: null,
+    namespaces: ['demo'],
+    default_namespace: 'demo',
+    capabilities: {},
+    grace_seconds: null,
+    machine: null,
+    cluster: {
+      server: 'kube.example',
+      context: null,
+      version: 'v1.34.1',
+      found: 'PyTorchTrainingJob of batch.tensorstack.dev/v1beta1',
+      rights,
+      stale_since: null,
+      stale_reason: null,
+      image: null,
+      ...changes
+    }
   };
 }

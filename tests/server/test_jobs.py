@@ -7,6 +7,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
@@ -70,7 +71,9 @@ async def test_create_and_look(fakes: SimpleNamespace, api: Api):
     assert (await api("GET", "jobs", job["id"])).json == job
     assert (await api("GET", "jobs", job["id"], "replicas")).json["replicas"][0]["name"] == "worker-0"
     assert (await api("GET", "jobs", job["id"], "events")).json["events"][0]["reason"] == "Created"
-    assert (await api("GET", "jobs", job["id"], "manifest")).json["submitted"]["name"] == "train-1"
+    manifest = (await api("GET", "jobs", job["id"], "manifest")).json
+    assert manifest["submitted"]["name"] == "train-1"
+    assert yaml.safe_load(manifest["submitted_text"]) == manifest["submitted"]
     assert (await api("GET", "jobs", job["id"], "logs")).json == {"streams": []}
 
 

@@ -56,7 +56,7 @@ export function Attempts(props: IAttemptsProps): React.JSX.Element | null {
               </td>
               <td>{spanText(attempt, trans)}</td>
               <td>
-                <End attempt={attempt} trans={trans} />
+                <AttemptEnd attempt={attempt} trans={trans} />
               </td>
             </tr>
           ))}
@@ -66,7 +66,8 @@ export function Attempts(props: IAttemptsProps): React.JSX.Element | null {
   );
 }
 
-function End({
+/** How an attempt ended, or that it runs. */
+export function AttemptEnd({
   attempt,
   trans
 }: {
@@ -96,7 +97,8 @@ function End({
   );
 }
 
-function spanText(attempt: Attempt, trans: TranslationBundle): string {
+/** From when to when an attempt ran. */
+export function spanText(attempt: Attempt, trans: TranslationBundle): string {
   if (attempt.started_at === null) {
     return '';
   }

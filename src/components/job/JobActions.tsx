@@ -9,9 +9,11 @@ import {
   stopIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Job } from '../../api/types';
+import { Action } from '../../api/aliases';
+import { EngineInfo, Job } from '../../api/types';
 import { pauseIcon, stateIcons, tensorBoardIcon } from '../../icons';
 import { isActive, pendingText } from '../../model/phase';
+import { refusalOf } from '../../model/rights';
 import { CommandIDs } from '../../tokens';
 import { IconButton } from '../Buttons';
 
@@ -21,10 +23,15 @@ interface IAction {
   icon: LabIcon;
   /** Framed: the one thing to do next. */
   main?: boolean;
+  /** Why it can't be done. */
+  refusal?: string | null;
+  /** A page that is opened instead of a command. */
+  url?: string;
 }
 
 interface IJobActionsProps {
   job: Job;
+  engines: readonly EngineInfo[];
   trans: TranslationBundle;
   run(command: string): void;
   /** Whether the lab has a command. */
@@ -36,6 +43,7 @@ interface IJobActionsProps {
 export function JobActions(props: IJobActionsProps): React.JSX.Element {
   const { job, trans, run } = props;
   const pending = job.pending_action;
+  const id = React.useId();
   return (
     <div
       className="jp-t9k-JobActions"
@@ -48,21 +56,44 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
           {pendingText(pending, trans)}
         </span>
       )}
-      {actionsOf(job, trans)
-        .filter(action => props.has(action.command))
-        .map(({ command, label, icon, main }) => (
-          <button
-            key={command}
-            type="button"
-            className="jp-t9k-JobActions-action"
-            data-main={main}
-            title={label}
-            onClick={() => run(command)}
-          >
-            <icon.react tag="span" width="16px" height="16px" />
-            <span>{label}</span>
-          </button>
-        ))}
+      {actionsOf(job, props.engines, trans)
+        .filter(action => action.url || props.has(action.command))
+        .map(({ command, label, icon, main, refusal, url }) =>
+          url ? (
+            <a
+              key={command}
+              className="jp-t9k-JobActions-action"
+              href={url}
+              target="_blank"
+              rel="noopener noreferrer"
+              aria-label={label}
+              title={trans.__('TensorBoard of the platform, in a new tab')}
+            >
+              <icon.react tag="span" width="16px" height="16px" />
+              <span>{label}</span>
+            </a>
+          ) : (
+            <button
+              key={command}
+              type="button"
+              className="jp-t9k-JobActions-action"
+              data-main={main}
+              title={refusal ?? label}
+              aria-label={label}
+              aria-disabled={refusal ? true : undefined}
+              aria-describedby={refusal ? `${id}-${command}` : undefined}
+              onClick={() => refusal || run(command)}
+            >
+              <icon.react tag="span" width="16px" height="16px" />
+              <span>{label}</span>
+              {refusal && (
+                <span className="jp-t9k-visuallyHidden" id={`${id}-${command}`}>
+                  {refusal}
+                </span>
+              )}
+            </button>
+          )
+        )}
       <IconButton
         icon={ellipsesIcon}
         label={trans.__('More actions')}
@@ -74,7 +105,11 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
 }
 
 /** The buttons, in their order; the menu has the rest. */
-function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
+function actionsOf(
+  job: Job,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): IAction[] {
   const actions: IAction[] = [];
   // One change at a time: while it is on its way the others would be refused.
   const can = job.pending_action ? [] : job.actions;
@@ -84,27 +119,44 @@ function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
       label: trans.__('TensorBoard'),
       icon: tensorBoardIcon
     });
+  } else {
+    const url = job.tensorboard_url && webAddress(job.tensorboard_url);
+    if (url) {
+      actions.push({
+        command: CommandIDs.openTensorBoard,
+        label: trans.__('TensorBoard'),
+        icon: tensorBoardIcon,
+        url
+      });
+    }
   }
-  if (can.includes('resume')) {
+  const refusal = (action: Action): string | null =>
+    job.pending_action ? null : refusalOf(job, action, engines);
+  const offers = (action: Action): boolean =>
+    can.includes(action) || refusal(action) !== null;
+  if (offers('resume')) {
     actions.push({
       command: CommandIDs.resume,
       label: trans.__('Resume'),
       icon: runIcon,
-      main: true
+      main: true,
+      refusal: refusal('resume')
     });
   }
-  if (can.includes('pause')) {
+  if (offers('pause')) {
     actions.push({
       command: CommandIDs.pause,
       label: trans.__('Pause'),
-      icon: pauseIcon
+      icon: pauseIcon,
+      refusal: refusal('pause')
     });
   }
-  if (can.includes('stop')) {
+  if (offers('stop')) {
     actions.push({
       command: CommandIDs.stop,
       label: trans.__('Stop'),
-      icon: stopIcon
+      icon: stopIcon,
+      refusal: refusal('stop')
     });
   }
   actions.push({
@@ -112,19 +164,31 @@ function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
     label: trans.__('Clone'),
     icon: duplicateIcon
   });
-  if (!isActive(job) && can.includes('rerun')) {
+  if (!isActive(job) && offers('rerun')) {
     actions.push({
       command: CommandIDs.rerun,
       label: trans.__('Run again'),
-      icon: refreshIcon
+      icon: refreshIcon,
+      refusal: refusal('rerun')
     });
   }
-  if (!isActive(job) && can.includes('delete')) {
+  if (!isActive(job) && offers('delete')) {
     actions.push({
       command: CommandIDs.deleteJob,
       label: trans.__('Delete'),
-      icon: deleteIcon
+      icon: deleteIcon,
+      refusal: refusal('delete')
     });
   }
   return actions;
+}
+
+/** An address of the web, also one on this host; null for all others, such as of scripts. */
+function webAddress(address: string): string | null {
+  try {
+    const url = new URL(address, window.location.href);
+    return ['http:', 'https:'].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
 }

@@ -36,6 +36,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   const facts = [
     age,
     whereText(job, engines, trans),
+    ...(!job.mine && job.owner ? [trans.__('of %1', job.owner)] : []),
     sizeText(job, trans)
   ].join(' · ');
   const failed = state === 'failed';

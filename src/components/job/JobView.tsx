@@ -1,3 +1,4 @@
+import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, JobDetail, LogLine, Replica } from '../../api/types';
@@ -7,6 +8,7 @@ import { SHOW_ALL, sourceKey } from '../../model/logStreams';
 import { CommandIDs } from '../../tokens';
 import { Banner } from '../Banner';
 import { Button, LinkButton } from '../Buttons';
+import { ClusterBanner, staleClusters } from '../ClusterBanner';
 import { ConnectionBanner } from '../ConnectionBanner';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useSignal } from '../hooks';
@@ -15,6 +17,7 @@ import { IMenuItem } from '../menu';
 import { InnerTabs, tabId } from './InnerTabs';
 import { JobActions } from './JobActions';
 import { JobHeader } from './JobHeader';
+import { ManifestPane } from './ManifestPane';
 import { Overview } from './Overview';
 import { PhaseNews } from './PhaseNews';
 import { Replicas } from './Replicas';
@@ -23,6 +26,7 @@ import { useStreams } from './useStreams';
 
 /** What a job's tab needs of the lab around it. */
 export interface IJobViewLab {
+  editors: IEditorServices;
   run(command: string): void;
   has(command: string): boolean;
   openFile: OpenFile;
@@ -113,7 +117,13 @@ interface IJobPageProps extends IJobViewProps {
 
 function JobPage(props: IJobPageProps): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
-  const { pane } = model.state;
+  const isLocal = job.engine === 'local';
+  // A tab that is remembered may be one that such a job has not.
+  const pane =
+    isLocal && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
+  const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
+  const [stale] = staleClusters(engines);
+  const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;
   const showFailure = (): void => {
     const link = job.failure?.link;
@@ -128,13 +138,14 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
       <JobHeader
         job={job}
         engines={model.jobs.engines}
-        asOf={model.jobs.connection.state === 'lost' ? model.jobs.asOf : null}
+        asOf={isLost ? model.jobs.asOf : (stale?.since ?? null)}
         failureBelow={pane === 'overview'}
         showFailure={showFailure}
         trans={trans}
       >
         <JobActions
           job={job}
+          engines={model.jobs.engines}
           trans={trans}
           run={lab.run}
           has={lab.has}
@@ -153,9 +164,19 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             label: trans.__('Replicas'),
             count: job.replicas
           },
-          { key: 'logs', label: trans.__('Logs') }
+          { key: 'logs', label: trans.__('Logs') },
+          ...(isLocal
+            ? []
+            : [{ key: 'yaml' as const, label: trans.__('YAML') }])
         ]}
       />
+      {!isLost && (
+        <ClusterBanner
+          engines={engines}
+          refresh={() => lab.run(CommandIDs.refresh)}
+          trans={trans}
+        />
+      )}
       <Notices {...props} />
       <div
         id={panel}
@@ -170,8 +191,17 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
         {pane === 'replicas' && (
           <Replicas
             replicas={detail.replicas}
+            isLocal={isLocal}
             trans={trans}
             showLog={replica => void showReplica(model, replica)}
+          />
+        )}
+        {pane === 'yaml' && (
+          <ManifestPane
+            model={model}
+            job={job}
+            editors={lab.editors}
+            trans={trans}
           />
         )}
         {model.log && (

@@ -10,7 +10,13 @@ import { IconButton, LinkButton } from '../Buttons';
 import { Time } from '../Time';
 import { Attempts } from './Attempts';
 import { FailurePanel } from './FailurePanel';
-import { lifecycleRows, Rows, sizeRows } from './rows';
+import {
+  lifecycleRows,
+  placementRows,
+  Rows,
+  sizeRows,
+  volumeRows
+} from './rows';
 import { Timeline } from './Timeline';
 import { OpenFile, Traceback } from './Traceback';
 
@@ -72,6 +78,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
             title={trans.__('Size')}
             rows={sizeRows(job, replicas, trans)}
           />
+          {job.engine !== 'local' && <InCluster job={job} trans={trans} />}
           <Section
             title={trans.__('Lifecycle')}
             rows={lifecycleRows(job, trans)}
@@ -103,6 +110,25 @@ function Section({
       <h3>{title}</h3>
       <Facts rows={rows} />
     </section>
+  );
+}
+
+/** What only a job in a cluster has. */
+function InCluster({
+  job,
+  trans
+}: Pick<IOverviewProps, 'job' | 'trans'>): React.JSX.Element {
+  const volumes = volumeRows(job, trans);
+  const placement = placementRows(job, trans);
+  return (
+    <>
+      {volumes.length > 0 && (
+        <Section title={trans.__('Volumes')} rows={volumes} />
+      )}
+      {placement.length > 0 && (
+        <Section title={trans.__('Placement')} rows={placement} />
+      )}
+    </>
   );
 }
 

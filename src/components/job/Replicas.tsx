@@ -1,6 +1,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import {
   caretDownEmptyThinIcon,
+  caretDownIcon,
+  caretRightIcon,
   caretUpEmptyThinIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -11,8 +13,9 @@ import { formatExitCode } from '../../model/format';
 import { JobState } from '../../model/phase';
 import { IconButton } from '../Buttons';
 import { PhaseIcon } from '../PhaseIcon';
-import { Duration, Time } from '../Time';
+import { Age, Duration, Time } from '../Time';
 import { useWindow } from '../useWindow';
+import { ReplicaDetail } from './ReplicaDetail';
 import { useGridFocus } from './useGridFocus';
 
 /** Height of a row in px at the default font size, until it is measured. */
@@ -24,6 +27,10 @@ interface IColumn {
   number?: boolean;
   /** Left out on a narrow tab. */
   minor?: boolean;
+  /** Takes what width is left, and is cut. */
+  wide?: boolean;
+  /** Only where replicas are processes of a machine, or only where they are pods. */
+  of?: 'machine' | 'cluster';
   /** Left out where no replica has it. */
   has?: (replica: Replica) => boolean;
   order: (replica: Replica) => number | string;
@@ -32,33 +39,64 @@ interface IColumn {
 
 interface IReplicasProps {
   replicas: readonly Replica[];
+  /** Whether they are processes of a machine; else pods. */
+  isLocal: boolean;
   trans: TranslationBundle;
   showLog(replica: Replica): void;
 }
 
-/** One row for each replica, in kubectl's words. */
+/** One row for each replica, in kubectl's words; those of a cluster open to what their pods really are. */
 export function Replicas(props: IReplicasProps): React.JSX.Element {
   const { replicas, trans } = props;
+  const place = props.isLocal ? 'machine' : 'cluster';
   const columns = columnsOf(trans).filter(
-    ({ has }) => !has || replicas.some(has)
+    ({ of, has }) => (of ?? place) === place && (!has || replicas.some(has))
   );
   const [sort, setSort] = React.useState({ key: 'name', down: false });
   const grid = useGridFocus();
   const body = React.useRef<HTMLTableSectionElement>(null);
   const [height, setHeight] = React.useState(ROW);
+  const [open, setOpen] = React.useState<ReadonlySet<string>>(new Set());
+  const [details, setDetails] = React.useState<ReadonlyMap<string, number>>(
+    new Map()
+  );
+  const toggle = (replica: Replica): void => {
+    const changed = new Set(open);
+    if (!changed.delete(replica.name)) {
+      changed.add(replica.name);
+    }
+    setOpen(changed);
+  };
+  const isOpen = (replica: Replica): boolean =>
+    open.has(replica.name) && hasDetail(replica);
   const by = columns.find(column => column.key === sort.key) ?? columns[0];
   const sorted = [...replicas].sort(
     (a, b) => compare(by.order(a), by.order(b)) * (sort.down ? -1 : 1)
   );
   const list = useWindow(
     sorted.map(replica => replica.name),
-    sorted.map(() => height)
+    sorted.map(
+      replica =>
+        height + (isOpen(replica) ? (details.get(replica.name) ?? 0) : 0)
+    )
   );
   React.useLayoutEffect(() => {
     const row = body.current?.querySelector('tr:not([aria-hidden])');
     const measured = row?.getBoundingClientRect().height ?? 0;
     if (measured > 0 && Math.abs(measured - height) > 0.1) {
       setHeight(measured); // follows the font size of the lab
+    }
+    const found = new Map(details);
+    for (const detail of body.current?.querySelectorAll<HTMLElement>(
+      'tr[data-detail]'
+    ) ?? []) {
+      found.set(
+        detail.dataset.detail ?? '',
+        detail.getBoundingClientRect().height
+      );
+    }
+    if ([...found].some(([name, size]) => details.get(name) !== size)) {
+      setDetails(found);
     }
   });
   const [first, last] = list.range;
@@ -120,32 +158,91 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
         <tbody ref={body}>
           <Space height={list.offsets[first]} />
           {sorted.slice(first, last).map((replica, index) => (
-            <tr key={replica.name} aria-rowindex={first + index + 2}>
-              {columns.map(column => (
-                <td
-                  key={column.key}
-                  className={cellClass(column)}
-                  role="gridcell"
-                  tabIndex={-1}
-                >
-                  {column.cell(replica)}
+            <React.Fragment key={replica.name}>
+              <tr
+                aria-rowindex={first + index + 2}
+                data-opens={hasDetail(replica) || undefined}
+                onClick={event => {
+                  const target = event.target as HTMLElement;
+                  if (hasDetail(replica) && !target.closest('button')) {
+                    toggle(replica);
+                  }
+                }}
+              >
+                {columns.map(column => (
+                  <td
+                    key={column.key}
+                    className={cellClass(column)}
+                    role="gridcell"
+                    tabIndex={-1}
+                  >
+                    {column.key === 'name' && hasDetail(replica) ? (
+                      <Opener
+                        replica={replica}
+                        open={isOpen(replica)}
+                        toggle={() => toggle(replica)}
+                      />
+                    ) : (
+                      column.cell(replica)
+                    )}
+                  </td>
+                ))}
+                <td role="gridcell" className="jp-t9k-Table-number">
+                  <IconButton
+                    icon={logIcon}
+                    label={trans.__('Log of %1', replica.name)}
+                    tabIndex={-1}
+                    onClick={() => props.showLog(replica)}
+                  />
                 </td>
-              ))}
-              <td role="gridcell" className="jp-t9k-Table-number">
-                <IconButton
-                  icon={logIcon}
-                  label={trans.__('Log of %1', replica.name)}
-                  tabIndex={-1}
-                  onClick={() => props.showLog(replica)}
-                />
-              </td>
-            </tr>
+              </tr>
+              {isOpen(replica) && (
+                <tr
+                  data-detail={replica.name}
+                  className="jp-t9k-Replicas-detail"
+                >
+                  <td
+                    role="gridcell"
+                    tabIndex={-1}
+                    colSpan={columns.length + 1}
+                  >
+                    <ReplicaDetail replica={replica} trans={trans} />
+                  </td>
+                </tr>
+              )}
+            </React.Fragment>
           ))}
           <Space height={list.offsets[sorted.length] - list.offsets[last]} />
         </tbody>
       </table>
     </div>
   );
+}
+
+/** A replica's name, by which its row is opened. */
+function Opener(props: {
+  replica: Replica;
+  open: boolean;
+  toggle(): void;
+}): React.JSX.Element {
+  const Caret = props.open ? caretDownIcon : caretRightIcon;
+  return (
+    <button
+      type="button"
+      className="jp-t9k-Replicas-opener"
+      tabIndex={-1}
+      aria-expanded={props.open}
+      onClick={props.toggle}
+    >
+      <Caret.react tag="span" />
+      {props.replica.name}
+    </button>
+  );
+}
+
+/** Whether there is more to say of a replica than its row has. */
+function hasDetail({ pod, reason }: Replica): boolean {
+  return pod !== null || reason !== null;
 }
 
 /** In the place of rows that are not in the document. */
@@ -157,9 +254,13 @@ function Space({ height }: { height: number }): React.JSX.Element | null {
   ) : null;
 }
 
-function cellClass({ number, minor }: IColumn): string | undefined {
+function cellClass({ number, minor, wide }: IColumn): string | undefined {
   return (
-    [number && 'jp-t9k-Table-number', minor && 'jp-t9k-Table-minor']
+    [
+      number && 'jp-t9k-Table-number',
+      minor && 'jp-t9k-Table-minor',
+      wide && 'jp-t9k-Table-wide'
+    ]
       .filter(Boolean)
       .join(' ') || undefined
   );
@@ -203,6 +304,7 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
       label: trans.__('PID'),
       number: true,
       minor: true,
+      of: 'machine',
       order: replica => replica.pid ?? -1,
       cell: replica => replica.pid
     },
@@ -211,9 +313,9 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
       label: trans.__('GPUs'),
       number: true,
       minor: true,
-      has: replica => replica.devices.length > 0,
-      order: replica => replica.devices.length,
-      cell: replica => replica.devices.join(', ')
+      has: replica => deviceCount(replica) > 0,
+      order: deviceCount,
+      cell: replica => replica.devices.join(', ') || deviceCount(replica)
     },
     {
       key: 'restarts',
@@ -228,10 +330,30 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
         )
     },
     {
+      key: 'ip',
+      label: trans.__('IP'),
+      minor: true,
+      of: 'cluster',
+      has: replica => replica.pod?.ip != null,
+      order: replica => replica.pod?.ip ?? '',
+      cell: replica => replica.pod?.ip
+    },
+    {
+      key: 'pod-age',
+      label: trans.__('Age'),
+      number: true,
+      of: 'cluster',
+      order: replica =>
+        replica.pod === null ? -1 : serverNow() - replica.pod.created_at,
+      cell: replica =>
+        replica.pod && <Age time={replica.pod.created_at} trans={trans} />
+    },
+    {
       key: 'started',
       label: trans.__('Started'),
       number: true,
       minor: true,
+      of: 'machine',
       order: replica => replica.started_at ?? Infinity,
       cell: replica =>
         replica.started_at !== null && (
@@ -242,6 +364,7 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
       key: 'age',
       label: trans.__('Ran for'),
       number: true,
+      of: 'machine',
       order: replica =>
         replica.started_at === null
           ? -1
@@ -259,14 +382,31 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
       key: 'code',
       label: trans.__('Exit code'),
       minor: true,
+      of: 'machine',
       order: replica => replica.exit_code ?? -1,
       cell: replica =>
         replica.exit_code === null
           ? ''
           : (replica.attempts[replica.attempts.length - 1]?.ended ??
             formatExitCode(replica.exit_code, trans))
+    },
+    {
+      key: 'reason',
+      label: trans.__('Why'),
+      wide: true,
+      of: 'cluster',
+      has: replica => replica.reason !== null,
+      order: replica => replica.reason?.sentence ?? '',
+      cell: replica =>
+        replica.reason && (
+          <span title={replica.reason.sentence}>{replica.reason.sentence}</span>
+        )
     }
   ];
+}
+
+function deviceCount({ devices, pod }: Replica): number {
+  return devices.length || (pod?.device?.count ?? 0);
 }
 
 function compare(a: number | string, b: number | string): number {
@@ -300,10 +440,13 @@ function stateOf(replica: Replica): JobState {
     case 'Completed':
     case 'Succeeded':
       return 'succeeded';
-    case 'Error':
     case 'Failed':
     case 'OOMKilled':
-    case 'CrashLoopBackOff':
+    case 'Evicted':
+    case 'NodeLost':
+    case 'DeadlineExceeded':
+    case 'ContainerStatusUnknown':
+    case 'InvalidImageName':
       return 'failed';
     case 'Restarting':
       return 'resuming';
@@ -311,7 +454,10 @@ function stateOf(replica: Replica): JobState {
     case 'Terminating':
     case 'Stopped':
       return 'stopped';
+    case 'Unknown':
+      return 'unknown';
     default:
-      return 'pending';
+      // “Init:Error”, “ErrImagePull”, “CrashLoopBackOff”, “CreateContainerConfigError” …
+      return /Err|BackOff/.test(replica.status) ? 'failed' : 'pending';
   }
 }

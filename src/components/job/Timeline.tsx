@@ -85,7 +85,7 @@ function RawEvents({
             </td>
             <td>{event.type}</td>
             <td>{event.reason}</td>
-            <td>{event.replica ?? ''}</td>
+            <td>{event.object ?? event.replica ?? ''}</td>
             <td>
               {event.message}
               {event.count > 1 && <Count event={event} trans={trans} />}
@@ -104,12 +104,19 @@ function Count({
   event: Event;
   trans: TranslationBundle;
 }): React.JSX.Element {
+  const times = trans._n('%1 time', '%1 times', event.count);
+  const since =
+    event.first_time !== null && event.first_time < event.time
+      ? formatTime(event.first_time, trans)
+      : null;
   return (
     <span
       className="jp-t9k-Timeline-count"
-      title={trans._n('%1 time', '%1 times', event.count)}
+      title={since === null ? times : trans.__('%1, first at %2', times, since)}
     >
-      {event.count}×
+      {since === null
+        ? trans.__('%1×', event.count)
+        : trans.__('%1× since %2', event.count, since)}
     </span>
   );
 }

@@ -7,6 +7,7 @@ import { Monitor } from '../../../src/components/sidebar/Monitor';
 import { Jobs } from '../../../src/model/jobs';
 import { CommandIDs } from '../../../src/tokens';
 import { MonitorModel } from '../../../src/widgets/monitor';
+import { someCluster } from '../fakeJob';
 import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
 
 const trans = nullTranslator.load('');
@@ -371,6 +372,68 @@ describe('the sidebar', () => {
     act(() => model.showDeleted(false));
     await pass(500);
     expect(names()).not.toContain('deleted');
+  });
+
+  it('hides the jobs of others until they are asked for, and says whose they are', async () => {
+    const own = someJob({ name: 'own', engine: 't9k', namespace: 'demo' });
+    const other = someJob({
+      name: 'other',
+      engine: 't9k',
+      namespace: 'team-b',
+      mine: false,
+      owner: 'lin'
+    });
+    await connect({ engines: [engine, someCluster()], jobs: [own, other] });
+    const mine = screen.getByRole<HTMLInputElement>('checkbox', {
+      name: /^Mine/
+    });
+    expect(mine.checked).toBe(true);
+    expect(names()).toEqual(['active', own.id, 'finished']);
+    expect(screen.queryByText('demo')).toBeNull();
+
+    fireEvent.click(mine);
+    await pass(500);
+    expect(names()).toEqual(
+      expect.arrayContaining(['active', own.id, other.id, 'finished'])
+    );
+    expect(
+      screen.getByRole('treeitem', { name: /^other,.*, lin, team-b$/ })
+    ).toBeTruthy();
+    expect(screen.getByText('lin · team-b')).toBeTruthy();
+    fireEvent.change(screen.getByRole('searchbox'), {
+      target: { value: 'team-b' }
+    });
+    expect(names()).toContain(other.id);
+    expect(names()).not.toContain(own.id);
+
+    act(() => model.showOnlyMine(true));
+    await pass(500);
+    fireEvent.click(screen.getByText('Show 1 job of others'));
+    expect(model.state.onlyMine).toBe(false);
+  });
+
+  it('says since when a cluster is not heard of, once, and goes on', async () => {
+    const stale = { stale_since: 1000, stale_reason: 'No route to host.' };
+    const job = someJob({ engine: 't9k', namespace: 'demo' });
+    await connect({
+      engines: [
+        engine,
+        someCluster({}, stale),
+        { ...someCluster({}, { ...stale, stale_since: 900 }), name: 'kubeflow' }
+      ],
+      jobs: [job]
+    });
+    const banner = screen.getByRole('status');
+    expect(banner.textContent).toMatch(
+      /^Connection to the cluster lost; state as of .*No route to host\./
+    );
+    fireEvent.click(screen.getByText('Try now'));
+    expect(run).toHaveBeenCalledWith(CommandIDs.refresh);
+    expect(names()).toContain(job.id);
+    expect(
+      screen.getByRole<HTMLButtonElement>('button', { name: 'New job' })
+        .disabled
+    ).toBe(false);
   });
 
   it('lists TensorBoards with what they do', async () => {

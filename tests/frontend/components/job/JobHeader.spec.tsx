@@ -1,21 +1,26 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
-import { Job } from '../../../../src/api/types';
+import { EngineInfo, Job } from '../../../../src/api/types';
 import { JobActions } from '../../../../src/components/job/JobActions';
 import { JobHeader } from '../../../../src/components/job/JobHeader';
 import { CommandIDs } from '../../../../src/tokens';
-import { failedJob, fullJob } from '../../fakeJob';
+import { failedJob, fullJob, someCluster } from '../../fakeJob';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
 
-function header(job: Job, failureBelow = false, asOf: number | null = null) {
+function header(
+  job: Job,
+  failureBelow = false,
+  asOf: number | null = null,
+  engines: EngineInfo[] = []
+) {
   const showFailure = jest.fn();
   const run = jest.fn();
   const view = render(
     <JobHeader
       job={job}
-      engines={[]}
+      engines={engines}
       asOf={asOf}
       failureBelow={failureBelow}
       showFailure={showFailure}
@@ -23,6 +28,7 @@ function header(job: Job, failureBelow = false, asOf: number | null = null) {
     >
       <JobActions
         job={job}
+        engines={engines}
         trans={trans}
         run={run}
         has={() => true}
@@ -167,5 +173,67 @@ describe('JobHeader', () => {
     );
     expect(screen.queryByRole('progressbar')).toBeNull();
     expect(screen.getByRole('definition').textContent).toBe('0.99');
+  });
+
+  describe('in a cluster', () => {
+    const inCluster = (changes: Partial<Job> = {}): Job =>
+      fullJob({ engine: 't9k', namespace: 'demo', ...changes });
+
+    it('says where it is and whose', () => {
+      const job = inCluster({ mine: false, owner: 'lin' });
+      const { container } = header(job, false, null, [someCluster()]);
+      expect(container.textContent).toContain('T9k, namespace demo');
+      expect(container.textContent).toContain('of lin');
+    });
+
+    it('greys what the account may not do, with the reason', () => {
+      const reason = 'You may not change jobs in namespace demo.';
+      const engine = someCluster({ change_jobs: { supported: false, reason } });
+      const job = inCluster({ actions: ['delete', 'rerun'] });
+      const { buttons, run } = header(job, false, null, [engine]);
+      const stop = screen.getByRole('button', { name: 'Stop' });
+      expect(stop.getAttribute('aria-disabled')).toBe('true');
+      expect(stop.title).toBe(reason);
+      const id = stop.getAttribute('aria-describedby') ?? '';
+      expect(document.getElementById(id)?.textContent).toBe(reason);
+      fireEvent.click(stop);
+      expect(run).not.toHaveBeenCalled();
+      expect(buttons()[0]).toContain('Pause');
+    });
+
+    it('leaves out what another namespace’s rights are not known for', () => {
+      const engine = someCluster({
+        change_jobs: { supported: false, reason: 'No.' }
+      });
+      const job = inCluster({ namespace: 'team-b', actions: ['delete'] });
+      const { buttons } = header(job, false, null, [engine]);
+      expect(buttons()).toEqual(['Clone', 'More actions']);
+    });
+
+    it('resumes what was stopped', () => {
+      const job = inCluster({
+        phase: 'Failed',
+        ended_by: 'user',
+        ended_at: 1042,
+        actions: ['resume', 'delete', 'rerun']
+      });
+      const { run } = header(job, false, null, [someCluster()]);
+      fireEvent.click(screen.getByRole('button', { name: 'Resume' }));
+      expect(run).toHaveBeenCalledWith(CommandIDs.resume);
+    });
+
+    it('links the platform’s TensorBoard where the lab has none', () => {
+      header(inCluster({ tensorboard_url: '/t9k/tensorboards/x/' }));
+      const link = screen.getByRole<HTMLAnchorElement>('link', {
+        name: 'TensorBoard'
+      });
+      expect(link.href).toBe('http://localhost/t9k/tensorboards/x/');
+      expect(link.target).toBe('_blank');
+    });
+
+    it('does not link a script', () => {
+      header(inCluster({ tensorboard_url: 'javascript:alert(1)' }));
+      expect(screen.queryByRole('link')).toBeNull();
+    });
   });
 });

@@ -13,7 +13,12 @@ import { someStream } from '../../fakeLog';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
 
-function overview(job: Job, events: Event[] = [], replicas: Replica[] = []) {
+function overview(
+  job: Job,
+  events: Event[] = [],
+  replicas: Replica[] = [],
+  rawEvents = false
+) {
   const calls = {
     setRawEvents: jest.fn(),
     run: jest.fn(),
@@ -31,7 +36,7 @@ function overview(job: Job, events: Event[] = [], replicas: Replica[] = []) {
       events={events}
       replicas={replicas}
       streams={[someStream(0, { size: 38_000_000 })]}
-      rawEvents={false}
+      rawEvents={rawEvents}
       trans={trans}
       {...calls}
     />
@@ -107,6 +112,80 @@ describe('Overview', () => {
     expect(setRawEvents).toHaveBeenCalledTimes(2);
   });
 
+  it('says since when an event is repeated, and of what', () => {
+    const { container } = overview(
+      fullJob(),
+      [
+        {
+          time: 2000,
+          type: 'Warning',
+          reason: 'FailedScheduling',
+          message: '0/3 nodes are available',
+          replica: null,
+          object: 'Pod bert-worker-0',
+          first_time: 1000,
+          count: 4
+        }
+      ],
+      [],
+      true
+    );
+    expect(container.textContent).toMatch(/4× since /);
+    expect(screen.getByText('Pod bert-worker-0')).toBeTruthy();
+  });
+
+  it('says what a job in a cluster has, as a person would', () => {
+    const job = fullJob({ engine: 't9k', namespace: 'demo' });
+    const [group] = job.spec.replica_specs;
+    const { container } = overview({
+      ...job,
+      spec: {
+        ...job.spec,
+        runtime: { ...job.spec.runtime, image: 'test.local/torch:cpu' },
+        replica_specs: [
+          {
+            ...group,
+            resources: {
+              cpu: { request: '4', limit: '8' },
+              memory: { request: '16Gi', limit: '16Gi' },
+              device: null
+            }
+          }
+        ],
+        shm: { size_limit: '8Gi', volume: null },
+        mounts: [
+          {
+            claim: 't9k-mnt',
+            mount_path: '/t9k/mnt',
+            sub_path: 'lin',
+            read_only: true,
+            volume: null
+          }
+        ],
+        security: { uid: 1000, gid: 100, fs_group: null },
+        scheduling: {
+          ...job.spec.scheduling,
+          queue: 'default',
+          priority: 10,
+          node_selector: { zone: 'a' },
+          tolerations: [{ key: 'gpu', value: 'a100', effect: 'NoSchedule' }]
+        }
+      }
+    });
+    for (const text of [
+      'Imagetest.local/torch:cpu',
+      'Each replica4 to 8 CPU, 16Gi memory, 8Gi shared memory',
+      '/t9k/mntPVC t9k-mnt, folder lin, read-only',
+      'Queuedefault, priority 10',
+      'Only nodes withzone = a',
+      'Also nodes withgpu = a100 (NoSchedule)',
+      'Runs asuser 1000, group 100',
+      'When it has endedpods that still run are ended, finished ones kept'
+    ]) {
+      expect(container.textContent).toContain(text);
+    }
+  });
+
   it('puts attempts that were alike into one row, the last first', () => {
     const [attempt] = someReplica().attempts;
     const failed = { ...attempt, ended_at: 1010, exit_code: 1, ended: 'x (1)' };
@@ -136,7 +215,12 @@ describe('Replicas', () => {
 
   it('sorts by number, and by any column', () => {
     render(
-      <Replicas replicas={replicas} trans={trans} showLog={() => undefined} />
+      <Replicas
+        isLocal
+        replicas={replicas}
+        trans={trans}
+        showLog={() => undefined}
+      />
     );
     expect(names()).toEqual(['worker-1', 'worker-2', 'worker-10']);
     fireEvent.click(screen.getByText('Restarts'));
@@ -148,7 +232,9 @@ describe('Replicas', () => {
 
   it('is one tab stop, in which arrows move', () => {
     const showLog = jest.fn();
-    render(<Replicas replicas={replicas} trans={trans} showLog={showLog} />);
+    render(
+      <Replicas isLocal replicas={replicas} trans={trans} showLog={showLog} />
+    );
     const grid = screen.getByRole('grid');
     act(() => grid.focus());
     expect(document.activeElement?.textContent).toBe('worker-1');

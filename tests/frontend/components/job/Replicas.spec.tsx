@@ -3,7 +3,7 @@ import { fireEvent, render, screen } from '@testing-library/react';
 import * as React from 'react';
 import { Replica } from '../../../../src/api/types';
 import { Replicas } from '../../../../src/components/job/Replicas';
-import { someReplica } from '../../fakeJob';
+import { somePod, someReason, someReplica } from '../../fakeJob';
 
 const trans = nullTranslator.load('');
 
@@ -30,7 +30,12 @@ const names = (): (string | null)[] =>
 describe('Replicas', () => {
   beforeEach(() => {
     render(
-      <Replicas replicas={thousand} trans={trans} showLog={() => undefined} />
+      <Replicas
+        replicas={thousand}
+        isLocal
+        trans={trans}
+        showLog={() => undefined}
+      />
     );
   });
 
@@ -53,5 +58,91 @@ describe('Replicas', () => {
   it('sorts all of them', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Replica' }));
     expect(names()[0]).toBe('worker-999');
+  });
+});
+
+describe('Replicas of a cluster', () => {
+  const pod = somePod({
+    name: 'bert-worker-1',
+    mounts: [
+      {
+        path: '/t9k/mnt',
+        source: 'PVC t9k-mnt',
+        sub_path: 'lin',
+        read_only: true
+      },
+      { path: '/dev/shm', source: 'memory', sub_path: null, read_only: false }
+    ]
+  });
+  const replicas = [
+    someReplica({
+      index: 0,
+      pid: null,
+      pod: somePod({ name: 'bert-worker-0' })
+    }),
+    someReplica({
+      index: 1,
+      pid: null,
+      status: 'ImagePullBackOff',
+      reason: {
+        ...someReason('ImagePull', 'There is no image nope:1'),
+        hint: 'See whether its name is right.',
+        verbatim: 'rpc error: not found'
+      },
+      pod
+    })
+  ];
+  const header = (): (string | null)[] =>
+    screen.getAllByRole('columnheader').map(({ textContent }) => textContent);
+
+  beforeEach(() => {
+    render(
+      <Replicas
+        replicas={replicas}
+        isLocal={false}
+        trans={trans}
+        showLog={() => undefined}
+      />
+    );
+  });
+
+  it('has kubectl’s columns', () => {
+    expect(header()).toEqual([
+      'Replica',
+      'Status',
+      'Ranks',
+      'Node',
+      'GPUs',
+      'Restarts',
+      'IP',
+      'Age',
+      'Why',
+      'Log'
+    ]);
+    const row = screen.getByText('ImagePullBackOff').closest('tr');
+    expect(row?.textContent).toContain('There is no image nope:1');
+  });
+
+  it('opens a row to what its pod really is', () => {
+    const opener = screen.getByRole('button', { name: 'worker-1' });
+    expect(opener.getAttribute('aria-expanded')).toBe('false');
+    fireEvent.click(opener);
+    expect(opener.getAttribute('aria-expanded')).toBe('true');
+    const detail = document.querySelector('[data-detail="worker-1"]');
+    for (const text of [
+      'See whether its name is right.',
+      'rpc error: not found',
+      'bert-worker-1',
+      'test.local/torch:cpu',
+      "torchrun --nproc_per_node=2 'my train.py'",
+      '/t9k/mnt PVC t9k-mnt, folder lin, read-only',
+      '/dev/shm memory',
+      'Attempt 1'
+    ]) {
+      expect(detail?.textContent).toContain(text);
+    }
+    fireEvent.click(screen.getByText('ImagePullBackOff'));
+    expect(opener.getAttribute('aria-expanded')).toBe('false');
+    expect(document.querySelector('[data-detail]')).toBeNull();
   });
 });
