@@ -4,7 +4,7 @@ import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { formatClock } from '../../model/format';
-import { placeText, spreadOf } from '../../model/place';
+import { ISpread, placeText, spreadOf } from '../../model/place';
 import { matches, sectionsOf } from '../../model/sidebar';
 import { CommandIDs, IJobs } from '../../tokens';
 import { Banner } from '../Banner';
@@ -23,6 +23,8 @@ import { TensorBoards } from './TensorBoards';
 const INTERVAL = 250;
 /** Below this width captions are short. */
 const NARROW = 260;
+/** All of a job's place can be searched for. */
+const EVERYWHERE: ISpread = { engines: true, namespaces: true };
 
 /** What the sidebar remembers over a reload. */
 export interface ISidebarState {
@@ -79,7 +81,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
   const spread = spreadOf([...visible, ...(deleted ?? [])]);
   const placeOf = (job: JobSummary): string => placeText(job, spread, engines);
   const isFound = (job: JobSummary): boolean =>
-    matches(job, filter, trans, placeOf(job));
+    matches(job, filter, trans, placeText(job, EVERYWHERE, engines));
   const sections = sectionsOf(
     visible.filter(isFound),
     deleted && deleted.filter(isFound)
@@ -175,11 +177,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           <NothingFound
             filter={filter}
             clear={() => setFilter('')}
-            others={
-              onlyMine
-                ? others.filter(job => matches(job, filter, trans)).length
-                : 0
-            }
+            others={onlyMine ? others.filter(isFound).length : 0}
             showOthers={() => model.showOnlyMine(false)}
             trans={trans}
           />
