@@ -59,7 +59,7 @@ export function StatusText({
   );
 }
 
-/** The active jobs, and a way to all of them. */
+/** One’s own active jobs, and a way to all jobs. */
 export function StatusPopup({
   jobs,
   run,
@@ -70,7 +70,7 @@ export function StatusPopup({
   trans: TranslationBundle;
 }): React.JSX.Element {
   useSignal(jobs.changed, 250);
-  const active = jobs.jobs.filter(isActive);
+  const active = jobs.jobs.filter(job => job.mine && isActive(job));
   const list = React.useRef<HTMLUListElement>(null);
   // The lab's popup closes by Escape only while the focus is in it.
   React.useEffect(() => list.current?.querySelector('button')?.focus(), []);

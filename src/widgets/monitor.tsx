@@ -52,11 +52,13 @@ export class MonitorWidget extends ReactWidget {
 
 /** What the sidebar shows besides the jobs: folded sections, and which job is in front. */
 export class MonitorModel implements IMonitorModel {
-  constructor(state: ISidebarState = {
-    folded: [],
-    showDeleted: false,
-    onlyMine: true
-  }) {
+  constructor(
+    state: ISidebarState = {
+      folded: [],
+      showDeleted: false,
+      onlyMine: true
+    }
+  ) {
     this._state = state;
   }
 

@@ -4,6 +4,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
+import { JobSummary } from '../api/types';
 import { countsText, StatusPopup, StatusText } from '../components/Status';
 import { IJobs } from '../tokens';
 
@@ -39,7 +40,7 @@ export class StatusWidget extends ReactWidget {
   protected override render(): React.JSX.Element {
     return (
       <StatusText
-        jobs={this._jobs.jobs}
+        jobs={this._own}
         onClick={() => this._toggle()}
         trans={this._trans}
       />
@@ -47,7 +48,7 @@ export class StatusWidget extends ReactWidget {
   }
 
   private _onChange(): void {
-    const counts = countsText(this._jobs.jobs, this._trans);
+    const counts = countsText(this._own, this._trans);
     if (counts !== this._counts) {
       const changes = (counts === '') !== (this._counts === '');
       this._counts = counts;
@@ -84,6 +85,10 @@ export class StatusWidget extends ReactWidget {
     this._popup.disposed.connect(() =>
       this.node.querySelector('button')?.focus()
     );
+  }
+
+  private get _own(): JobSummary[] {
+    return this._jobs.jobs.filter(({ mine }) => mine);
   }
 
   private _counts = '';

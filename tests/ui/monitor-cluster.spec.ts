@@ -151,7 +151,9 @@ test('replicas in kubectl’s words, and what their pods really are', async ({
   await grid.focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
-  await expect(row.getByRole('button', { name: 'worker-2' })).toBeFocused();
+  await expect(
+    row.getByRole('button', { name: 'worker-2', exact: true })
+  ).toBeFocused();
   await page.keyboard.press('Enter');
   const detail = grid.locator('[data-detail="worker-2"]');
   await expect(detail).toContainText('/t9k/mnt PVC t9k-mnt, folder lin');

@@ -129,7 +129,7 @@ function Side(props: {
       <YamlEditor
         editors={editors}
         label={title}
-        text={text}
+        text={text.trimEnd()}
         marks={lines.map(line => ({ line, kind: 'edited' }))}
         place={null}
       />

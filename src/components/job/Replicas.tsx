@@ -394,6 +394,7 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
       key: 'reason',
       label: trans.__('Why'),
       wide: true,
+      minor: true,
       of: 'cluster',
       has: replica => replica.reason !== null,
       order: replica => replica.reason?.sentence ?? '',
