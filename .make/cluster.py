@@ -43,13 +43,17 @@ def start(program: Path) -> dict[str, str]:
         "KUBECONFIG": said.strip().rpartition("=")[2],
         "T9KJOB_KUBECTL": shlex.join([str(program), "kubectl"]),
         "T9KJOB_TEST_CLUSTER": shlex.quote(str(program)),
+        "T9KJOB_BUILD_IMAGE": shlex.join([*_command(program), "image"]),
     }
 
 
-def _ask(program: Path, *arguments: str) -> str:
+def _command(program: Path) -> list[str]:
     # it installs into images with its own pip, which has to be their Python's
-    python = shutil.which("python3.11") or sys.executable
-    done = subprocess.run([python, str(program), *arguments], stdout=subprocess.PIPE, text=True)
+    return [shutil.which("python3.11") or sys.executable, str(program)]
+
+
+def _ask(program: Path, *arguments: str) -> str:
+    done = subprocess.run([*_command(program), *arguments], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise NotStarted(f"`{program} {shlex.join(arguments)}` ended with {done.returncode}")
     return done.stdout

@@ -34,6 +34,7 @@ GROUPS = {
     "leases": "/apis/coordination.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
 }
+STORAGE_CLASS = "manual"
 CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "customresourcedefinitions")
 
 
@@ -261,25 +262,31 @@ class Volumes:
         self._made: list[str] = []
 
     def make(self, claim: str, mode: str = "ReadWriteMany") -> Volume:
+        volume = self.offer(claim, mode)
+        spec = {"accessModes": [mode], "storageClassName": STORAGE_CLASS, "resources": {"requests": {"storage": "1Gi"}}}
+        self._kube.create("persistentvolumeclaims", {"metadata": {"name": claim}, "spec": spec})
+        self._kube.until(
+            "persistentvolumeclaims", claim, lambda pvc: pvc and pvc.get("status", {}).get("phase") == "Bound"
+        )
+        return volume
+
+    def offer(self, claim: str, mode: str = "ReadWriteMany") -> Volume:
+        """Make what a PVC of this name and of `STORAGE_CLASS` will be bound to."""
         path = self._folder / claim
         path.mkdir(parents=True)
         path.chmod(0o777)
-        name, size = f"{self._kube.namespace}-{claim}", {"storage": "1Gi"}
-        spec = {"accessModes": [mode], "storageClassName": "manual"}
+        name = f"{self._kube.namespace}-{claim}"
         self._kube.create("persistentvolumes", {
             "metadata": {"name": name},
-            "spec": spec | {
-                "capacity": size,
+            "spec": {
+                "accessModes": [mode],
+                "storageClassName": STORAGE_CLASS,
+                "capacity": {"storage": "10Gi"},
                 "hostPath": {"path": str(path)},
                 "claimRef": {"namespace": self._kube.namespace, "name": claim},
             },
         })  # fmt: skip
         self._made.append(name)
-        claimed = spec | {"volumeName": name, "resources": {"requests": size}}
-        self._kube.create("persistentvolumeclaims", {"metadata": {"name": claim}, "spec": claimed})
-        self._kube.until(
-            "persistentvolumeclaims", claim, lambda pvc: pvc and pvc.get("status", {}).get("phase") == "Bound"
-        )
         return Volume(claim, path)
 
     def remove(self) -> None:
