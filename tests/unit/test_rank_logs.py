@@ -36,8 +36,8 @@ def place(index: int, pod_uid: str, earlier: int = 0) -> Place:
     return Place("worker", index, container="pytorch", pod_uid=pod_uid, pod=pod, earlier=earlier)
 
 
-def logs(tmp_path: Path, *places: Place) -> JobLogs:
-    found = JobLogs(None, "demo", tmp_path / "kept", ranks=tmp_path / "ranks", always=True)
+def logs(tmp_path: Path, *places: Place, **options: Any) -> JobLogs:
+    found = JobLogs(None, "demo", tmp_path / "kept", ranks=tmp_path / "ranks", always=True, **options)
     found.update(places, ended=True)
     return found
 
@@ -69,6 +69,21 @@ async def test_a_pod_that_nobody_knows_is_the_only_replicas_or_told_by_its_uid(t
     two = logs(tmp_path, Place("worker", 0), Place("worker", 1))
     (file,) = (one for one in await two.files() if one.stream.source == "rank")
     assert (file.stream.id, file.stream.rank) == ("pod-0b5dbb3e.1.rank-0.out", None)
+
+
+async def test_another_job_of_the_same_name_keeps_its_rank_files_to_itself(tmp_path: Path):
+    write(tmp_path / "ranks", POD, "none_a", 0, 0, "stdout.log", b"an earlier job\n", 100.0)
+    write(tmp_path / "ranks", LATER, "none_b", 0, 0, "stdout.log", b"a later job\n", 300.0)
+
+    async def pods(*places: Place, lifetime: tuple[float, float]) -> set[str]:
+        files = await logs(tmp_path, *places, lifetime=lambda: lifetime).files()
+        return {file.path.parts[-5] for file in files if file.stream.source == "rank"}
+
+    only = Place("worker", 0)
+    assert await pods(only, lifetime=(200.0, float("inf"))) == {LATER}
+    assert await pods(only, lifetime=(50.0, 200.0)) == {POD}
+    # what is known needs no clock, which may be wrong
+    assert await pods(place(0, POD), lifetime=(200.0, float("inf"))) == {POD, LATER}
 
 
 async def test_links_are_never_followed(tmp_path: Path):

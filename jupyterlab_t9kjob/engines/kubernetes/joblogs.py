@@ -20,7 +20,7 @@ from ...logs.sift import sift
 from .kept import Kept, in_thread, not_kept
 from .kinds import Place
 from .lives import ContainerState, containers_of, gone
-from .logstreams import Listing
+from .logstreams import FOR_EVER, Listing
 from .podlogs import ContainerLog
 from .ranklogs import RankIndexes, find_rank_logs
 from .slots import Slots
@@ -65,6 +65,8 @@ class JobLogs:
         Turns to follow, which all jobs of this server share.
     cap
         Bytes that what is kept may have on disk before the middle of it is cut out; None for any number.
+    lifetime
+        Returns from when to when the job's pods can have begun, in seconds since the epoch.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class JobLogs:
         always: bool,
         slots: Slots = _shared_slots,
         cap: int | None = None,
+        lifetime: Callable[[], tuple[float, float]] = lambda: FOR_EVER,
     ) -> None:
         self._api = api
         self._namespace = namespace
@@ -84,6 +87,7 @@ class JobLogs:
         self._always = always
         self._slots = slots
         self._cap = cap
+        self._lifetime = lifetime
         self._kept = Kept(folder)
         self._lease = Lease(folder / LEASE_FILE)
         self._places: list[Place] = []
@@ -142,7 +146,8 @@ class JobLogs:
     async def files(self) -> list[LogFile]:
         """Return the streams that exist now, in a stable order."""
         troubles = {key: follower.trouble for key, follower in self._logs.items() if follower.trouble is not None}
-        listing = Listing(self._kept.folder, self._ranks, list(self._places), self._ended, troubles, self._trouble)
+        places, lifetime = list(self._places), self._lifetime()
+        listing = Listing(self._kept.folder, self._ranks, places, self._ended, troubles, self._trouble, lifetime)
         return await asyncio.to_thread(listing.files)
 
     async def stop(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
@@ -105,6 +106,12 @@ class KnownJob:
     def created_at(self) -> float:
         """When it was created, in seconds since the epoch."""
         return moment(self.manifest, "metadata", "creationTimestamp") or 0.0
+
+    @property
+    def lifetime(self) -> tuple[float, float]:
+        """From when to when its pods can have begun, in seconds since the epoch."""
+        gone = self.ended_at if self.deleted else None
+        return self.created_at, math.inf if gone is None else gone
 
     @property
     def deleting(self) -> bool:

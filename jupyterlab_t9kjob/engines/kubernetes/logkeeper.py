@@ -139,7 +139,15 @@ class LogKeeper:
         folder = self._records.folder(job.namespace, job.uid)
         if folder is None:
             return None
-        logs = JobLogs(api, job.namespace, folder / "logs", ranks=ranks, always=self._always(seen), cap=self._log_bytes)
+        logs = JobLogs(
+            api,
+            job.namespace,
+            folder / "logs",
+            ranks=ranks,
+            always=self._always(seen),
+            cap=self._log_bytes,
+            lifetime=lambda: job.lifetime,
+        )
         if seen.complete:
             logs.update(seen.places, ended=not _is_active(seen))
         opened = self._open[job.uid] = _Open(logs, api, ranks)

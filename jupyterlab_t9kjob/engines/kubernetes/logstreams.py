@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from .kinds import Place
 from .lives import ContainerState, containers_of
 from .ranklogs import RankLog, find_rank_logs
 
+FOR_EVER: Final = (-math.inf, math.inf)
 _SOURCES: Final = {"init": 0, "container": 1, "launcher": 2, "rank": 3}
 
 
@@ -41,6 +43,9 @@ class Listing:
         Why the log of a container (pod uid, name) can't be kept at the moment, where that is so.
     trouble
         Why no log can.
+    lifetime
+        From when to when the job's pods can have begun, in seconds since the epoch: another job of the same name has
+        its rank files in the same folder.
     """
 
     folder: Path
@@ -49,6 +54,7 @@ class Listing:
     ended: bool
     troubles: Mapping[tuple[str, str], str]
     trouble: str | None
+    lifetime: tuple[float, float] = FOR_EVER
 
     def files(self) -> list[LogFile]:
         """Return the streams, by replica, attempt and source (blocking)."""
@@ -58,7 +64,8 @@ class Listing:
         found = [self._spooled(record, pods) for record in records.values()]
         found += self._not_begun(records)
         if self.ranks is not None:
-            ranks = find_rank_logs(self.ranks)
+            first, last = self.lifetime
+            ranks = [log for log in find_rank_logs(self.ranks) if pods.knows(log.pod_uid) or first <= log.begun <= last]
             found += [self._rank(log, pods) for log in ranks]
             with_ranks = {log.pod_uid for log in ranks}
             found += [
@@ -189,6 +196,10 @@ class _Pods:
                 if state.main and state.current is not None and state.runs:
                     self._running[state.pod_uid] = state.current.restart
         self._only = places[0].name if len(places) == 1 else None
+
+    def knows(self, pod_uid: str) -> bool:
+        """Whether a pod is certainly one of the job's."""
+        return pod_uid in self._replicas
 
     def replica(self, pod_uid: str) -> tuple[str, int]:
         """Return whose a pod is, and how many attempts that replica had before it."""

@@ -39,6 +39,8 @@ class RankLog:
         Of the pod whose it is.
     life
         Which life of the pod's container wrote it, from 0, in the order in which their folders were made.
+    begun
+        When that life began, in seconds since the epoch.
     worker_restart, local_rank, output
         As torchrun counts.
     size, modified
@@ -48,6 +50,7 @@ class RankLog:
     path: Path
     pod_uid: str
     life: int
+    begun: float
     worker_restart: int
     local_rank: int
     output: Literal["stdout", "stderr"]
@@ -68,14 +71,14 @@ def find_rank_logs(folder: Path) -> list[RankLog]:
             continue
         runs = sorted(_folders(Path(pod.path)), key=_begun)
         for life, run in enumerate(runs):
-            for rank in _ranks_of(Path(run.path), pod.name, life):
+            for rank in _ranks_of(Path(run.path), pod.name, life, _begun(run)):
                 found.append(rank)
                 if len(found) >= MOST_ENTRIES:
                     return found
     return found
 
 
-def _ranks_of(run: Path, pod_uid: str, life: int) -> Iterator[RankLog]:
+def _ranks_of(run: Path, pod_uid: str, life: int, begun: float) -> Iterator[RankLog]:
     for attempt in _folders(run):
         number = _ATTEMPT.fullmatch(attempt.name)
         if number is None:
@@ -92,6 +95,7 @@ def _ranks_of(run: Path, pod_uid: str, life: int) -> Iterator[RankLog]:
                             path=path,
                             pod_uid=pod_uid,
                             life=life,
+                            begun=begun,
                             worker_restart=int(number[1]),
                             local_rank=int(rank.name),
                             output=output,
