@@ -63,7 +63,7 @@ help:
 # -- the environment -------------------------------------------------------------------------------------------------
 
 $(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
-	@$(ENVIRONMENT) examples,build
+	@$(ENVIRONMENT) examples,kubernetes,build
 	@touch $@
 
 $(VENV)/.t9kjob-dev: $(VENV)/.t9kjob-lab

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from jupyterlab_t9kjob.core.engine import EngineInfo
 from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
 from jupyterlab_t9kjob.engines.kubernetes import cluster
+from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between, not_there
 from tests.kubernetes.engines import WAIT, Bench, serving
 from tests.kubernetes.fakeapi import Call, Request, refuse
@@ -27,27 +27,6 @@ LOOK = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["list", "w
 CREATE = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["create"]}
 CHANGE = {"apiGroups": [GROUP], "resources": ["pytorchjobs"], "verbs": ["patch", "delete"]}
 PODS = {"apiGroups": [""], "resources": ["pods", "events"], "verbs": ["list", "watch", "get"]}
-
-
-class Account:
-    """A ServiceAccount and its Role."""
-
-    def __init__(self, kube: Kube, name: str, folder: Path) -> None:
-        self._kube, self._name = kube, name
-        kube.create("serviceaccounts", {"metadata": {"name": name}})
-        kube.create("roles", {"metadata": {"name": name}, "rules": []})
-        subject = {"kind": "ServiceAccount", "name": name, "namespace": kube.namespace}
-        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
-        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-        token = kube.ask("POST", kube.path("serviceaccounts", name, "token"), asked)["status"]["token"]
-        config = yaml.safe_load(kube.kubeconfig.read_text())
-        config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
-        self.kubeconfig = folder / name
-        self.kubeconfig.write_text(yaml.safe_dump(config))
-
-    async def may(self, *rules: dict[str, Any]) -> None:
-        await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})
 
 
 async def until_info(bench: Bench, engine: str, reached: Callable[[EngineInfo], Any]) -> EngineInfo:

@@ -1,0 +1,32 @@
+"""Accounts with chosen rights."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.kubernetes.harness import Kube
+
+
+class Account:
+    """A ServiceAccount and its Role."""
+
+    def __init__(self, kube: Kube, name: str, folder: Path) -> None:
+        self._kube, self._name = kube, name
+        kube.create("serviceaccounts", {"metadata": {"name": name}})
+        kube.create("roles", {"metadata": {"name": name}, "rules": []})
+        subject = {"kind": "ServiceAccount", "name": name, "namespace": kube.namespace}
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
+        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
+        token = kube.ask("POST", kube.path("serviceaccounts", name, "token"), asked)["status"]["token"]
+        config = yaml.safe_load(kube.kubeconfig.read_text())
+        config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+        self.kubeconfig = folder / name
+        self.kubeconfig.write_text(yaml.safe_dump(config))
+
+    async def may(self, *rules: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})
