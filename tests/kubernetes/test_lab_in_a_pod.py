@@ -145,7 +145,7 @@ def test_from_its_pod_to_a_trained_model(engine: str, lab: PodLab, kube: Kube, v
     resources = {"cpu": {"request": "50m"}, "memory": {"request": "128Mi"}}
     spec["replica_specs"][0] |= {"replicas": 2, "resources": resources}
     spec["torchrun"] = {"proc_per_node": 1}
-    spec["args"] += ["--epochs", "20"]
+    spec["args"] += ["--epochs", "5"]
     body = {"engine": engine, "spec": spec, "request_id": f"request-{engine}", "path": f"{engine}/train.py"}
     made = lab.ask("POST", "jobs", body=body)
     assert made.status == 201, made.body

@@ -84,6 +84,7 @@ class KubernetesEngine:
         self._lab: Lab | None = None
         self._rights: dict[str, dict[str, Capability]] = {}
         self._end: Callable[[], None] = lambda: None
+        self._stopped = False
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
@@ -96,10 +97,11 @@ class KubernetesEngine:
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
         self._end()
+        self._stopped = True
         await self._reminders.stop()
-        await self._table.stop()
         await self._failures.stop()
         await self._logs.stop()
+        await self._table.stop()  # the last one, for it may close the connection
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at every change of a job; return how to stop that."""
@@ -443,6 +445,8 @@ class KubernetesEngine:
         return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
 
     def _seen(self, seen: Seen) -> None:
+        if self._stopped:
+            return
         self._logs.update(seen)
         self._failures.update(seen)
 
