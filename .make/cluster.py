@@ -11,6 +11,10 @@ from pathlib import Path
 # Debian with Python 3.11 and what pip installs.
 IMAGES = {"test.local/torch:cpu": ["--pip", "torch==2.13.0", "tensorboard", "numpy", "scikit-learn"]}
 
+# With the wheel, made by the tests; each has some hundred megabytes, and so many stay.
+LABS = "test.local/lab:"
+MOST_LABS = 5
+
 CONTAINERD = "/run/t9kjob-cluster/containerd.sock"
 
 
@@ -30,14 +34,13 @@ def start(program: Path) -> dict[str, str]:
     began = time.monotonic()
     print("\nStarting the cluster", flush=True)
     said = _ask(program, "up")
-    there = subprocess.run(
-        ["ctr", "--address", CONTAINERD, "--namespace", "k8s.io", "images", "list", "-q"],
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout.split()
+    there = _images()
     for name, contents in IMAGES.items():
         if name not in there:
             _ask(program, "image", name, *contents)
+    labs = {digest for name, digest in there.items() if name.startswith(LABS)}
+    if len(labs) > MOST_LABS:
+        _ctr("remove", *(name for name, digest in there.items() if digest in labs))
     print(f"The cluster is up, with its images, after {time.monotonic() - began:.0f} s", flush=True)
     return {
         "KUBECONFIG": said.strip().rpartition("=")[2],
@@ -45,6 +48,17 @@ def start(program: Path) -> dict[str, str]:
         "T9KJOB_TEST_CLUSTER": shlex.quote(str(program)),
         "T9KJOB_BUILD_IMAGE": shlex.join([*_command(program), "image"]),
     }
+
+
+def _images() -> dict[str, str]:
+    """Return the digests of all images by name; one may have several names."""
+    rows = [line.split() for line in _ctr("list").splitlines()[1:]]
+    return {name: digest for name, _type, digest, *_more in rows}
+
+
+def _ctr(*arguments: str) -> str:
+    command = ["ctr", "--address", CONTAINERD, "--namespace", "k8s.io", "images", *arguments]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
 
 
 def _command(program: Path) -> list[str]:

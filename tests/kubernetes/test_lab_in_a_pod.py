@@ -22,7 +22,11 @@ import yaml
 from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes
 from tests.local.lab import TOKEN, Lab
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubeflow")]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.timeout(600),  # the first one makes an image
+    pytest.mark.usefixtures("controller", "kubeflow"),
+]
 
 RECIPES = ROOT / "examples" / "kubernetes"
 SCRIPT = ROOT / "examples" / "mnist_ddp" / "train.py"
