@@ -8,12 +8,13 @@ that are at the same revision share one encoded message.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+import anyio
 
 from .core.engine import EngineInfo
 from .core.errors import NotFound
@@ -219,8 +220,9 @@ class Feed:
 
     async def _refresh_engines(self) -> None:
         while True:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._engines_moved.wait(), ENGINES_INTERVAL)
+            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            with anyio.move_on_after(ENGINES_INTERVAL):
+                await self._engines_moved.wait()
             self._engines_moved.clear()
             if self._watchers:
                 await self._look_at_engines()

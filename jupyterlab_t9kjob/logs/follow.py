@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
+import anyio
 from pydantic import TypeAdapter
 
 from ..core.engine import LogFile
@@ -212,8 +213,9 @@ class JobLogs:
                     self.grown.beat()
             else:
                 self._followed.clear()
-                with contextlib.suppress(asyncio.TimeoutError):
-                    await asyncio.wait_for(self._followed.wait(), STREAMS_INTERVAL)
+                # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+                with anyio.move_on_after(STREAMS_INTERVAL):
+                    await self._followed.wait()
             if loop.time() - listed >= STREAMS_INTERVAL:
                 listed = loop.time()
                 try:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import anyio
+
 from ..core.errors import FieldError
 from ..core.job import Reason
 from ..paths import ContentsRoot
@@ -176,7 +178,9 @@ class Board:
         slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_slow)
         health: asyncio.Task[None] | None = None
         try:
-            await asyncio.wait_for(self._begin(process), settings.start_seconds)
+            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            with anyio.fail_after(settings.start_seconds):
+                await self._begin(process)
             slow.cancel()
             assert process.endpoint is not None  # noqa: S101 (it has started)
             self.endpoint = process.endpoint
@@ -187,7 +191,7 @@ class Board:
             self._fail(f"TensorBoard was {how}." if "signal" in how else f"TensorBoard ended: {how}.", process.words)
         except FieldError as error:
             self._fail(error.message, "", code=error.reason, hint=error.hint)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
             self._fail(sentence, process.words, code="StartTimeout")
         except StartError as error:
@@ -212,8 +216,9 @@ class Board:
         answered = time.time()
         while True:
             try:
-                await asyncio.wait_for(ask(endpoint, PROBE), PROBE_SECONDS)
-            except (UnreachableError, asyncio.TimeoutError) as error:
+                with anyio.fail_after(PROBE_SECONDS):
+                    await ask(endpoint, PROBE)
+            except (UnreachableError, TimeoutError) as error:
                 reason = Reason(
                     code="NotAnswering",
                     sentence="TensorBoard takes requests but answers none. It may hang, or be busy with large files.",
