@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ..engines.local.process import alive, machine_id, process_id, same_boot
+from ..core.processes import alive, machine_id, process_id, same_boot
 
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 25.0

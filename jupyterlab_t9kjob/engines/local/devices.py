@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 from urllib.parse import quote
 
-from . import process
+from ...core.processes import alive, process_id
 from .locks import lock, machine_directory, try_lock, unlock
 from .record import RunPlan
 
@@ -169,7 +169,7 @@ def holder(key: str) -> str | None:
         claim = _read(file)
         if not claim:
             return None
-        if any(process.alive(one) for one in claim["holders"]) or not _left_behind(directory, file):
+        if any(alive(one) for one in claim["holders"]) or not _left_behind(directory, file):
             return str(claim["name"])
         return None
     finally:
@@ -197,7 +197,7 @@ def _left_behind(directory: Path, file: int) -> bool:
 
 def _sign(file: int, name: str) -> None:
     """Write who has a device; only for people, so a full disk lets it pass."""
-    holders = [process.process_id(os.getpid()), process.process_id(os.getppid())]
+    holders = [process_id(os.getpid()), process_id(os.getppid())]
     with contextlib.suppress(OSError):
         _write(file, {"name": name, "holders": holders})
 

@@ -18,13 +18,14 @@ from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.manifests import CURRENT, Dialect
+from ...core.processes import MachineId
 from ...core.spec import JobSpec
 from .checks import CAPABILITIES, Checker, first_error
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool
 from .locks import runtime_directory
 from .machine import machine
-from .record import MachineId, RunPlan, new_record
+from .record import RunPlan, new_record
 from .settings import Settings
 from .store import Store
 from .storedjob import StoredJob

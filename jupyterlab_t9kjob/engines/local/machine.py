@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import psutil
 
 from ...core.engine import Machine
+from ...core.processes import machine_id
 from .checks import cpu_count
 from .devicepool import DevicePool
-from .process import machine_id
 
 
 def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:

@@ -12,60 +12,28 @@ import ctypes
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
+from ...core.processes import LINUX, PROC, is_dead, output_of, stat_of
 from ...core.wording import exit_code
-from .record import MachineId, ProcessId
 
 MARK = "T9KJOB_UID"
 REPLICA_MARK = "T9KJOB_REPLICA"
 
-_LINUX = sys.platform.startswith("linux")
-_PROC = Path("/proc")
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def machine_id() -> MachineId:
-    """Return the identity of this machine, boot and process id namespace."""
-    boot = namespace = ""
-    if _LINUX:
-        boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
-        namespace = str((_PROC / "self/ns/pid").readlink())
-    elif sys.platform == "darwin":
-        boot = _output(["sysctl", "-n", "kern.boottime"]).strip()
-    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    return MachineId(hostname=host, boot_id=boot, pid_namespace=namespace)
-
-
-def same_boot(one: MachineId, other: MachineId) -> bool:
-    """Return whether process ids mean the same in both: the same boot, and the same namespace."""
-    return (one["boot_id"], one["pid_namespace"]) == (other["boot_id"], other["pid_namespace"])
-
-
-def process_id(pid: int) -> ProcessId:
-    """Return a process's identity, its start time included."""
-    return ProcessId(pid=pid, started=_started(pid) or "")
-
-
-def alive(process: ProcessId | None) -> bool:
-    """Return whether that very process still runs."""
-    return process is not None and _started(process["pid"]) == process["started"]
-
-
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends (Linux)."""
-    if _LINUX:
+    if LINUX:
         _libc().prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent() -> Callable[[], None]:
     """Return what a child calls before exec so that it is asked to end when its parent dies."""
-    if not _LINUX:
+    if not LINUX:
         return lambda: None
     libc = _libc()  # loaded before the fork: nothing may be allocated after it
     return lambda: libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
@@ -91,8 +59,8 @@ def marked(uid: str, replica: str | None = None) -> set[int]:
     wanted = [f"{MARK}={uid}"]
     if replica is not None:
         wanted.append(f"{REPLICA_MARK}={replica}")
-    if not _LINUX:
-        lines = _output(["ps", "-axwwE", "-o", "pid=,command="]).splitlines()
+    if not LINUX:
+        lines = output_of(["ps", "-axwwE", "-o", "pid=,command="]).splitlines()
         return {int(line.split(None, 1)[0]) for line in lines if all(f" {mark}" in line for mark in wanted)}
     marks = [mark.encode() for mark in wanted]
     found = set()
@@ -106,7 +74,7 @@ def marked(uid: str, replica: str | None = None) -> set[int]:
 
 def first_rank(agent: int) -> int | None:
     """Return the global rank of the local rank 0 that a torchrun agent started, once it has."""
-    if not _LINUX:
+    if not LINUX:
         return None
     for pid, parent in _parents():
         if parent != agent:
@@ -189,55 +157,30 @@ def reap() -> list[tuple[int, int]]:
         ended.append((pid, exit_code(os.waitstatus_to_exitcode(status))))
 
 
-def _started(pid: int) -> str | None:
-    if not _LINUX:
-        return _output(["ps", "-o", "lstart=", "-p", str(pid)]).strip() or None
-    fields = _stat(pid)
-    return None if fields is None or _is_dead(fields) else fields[19]
-
-
-def _stat(pid: int) -> list[str] | None:
-    try:
-        text = (_PROC / str(pid) / "stat").read_text(errors="replace")
-    except OSError:
-        return None
-    # The program's name may hold spaces and parentheses; what follows it is regular.
-    return text[text.rindex(")") + 2 :].split()
-
-
-def _is_dead(fields: list[str]) -> bool:
-    # A zombie with more than one thread is a process whose main thread alone has ended: it runs, and can't be reaped.
-    return fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1)
-
-
 def _parents() -> Iterable[tuple[int, int]]:
-    if not _LINUX:
-        for line in _output(["ps", "-axo", "pid=,ppid=,stat="]).splitlines():
+    if not LINUX:
+        for line in output_of(["ps", "-axo", "pid=,ppid=,stat="]).splitlines():
             number, parent, state = line.split()[:3]
             if "Z" not in state:
                 yield int(number), int(parent)
         return
     for pid in _pids():
-        fields = _stat(pid)
-        if fields is not None and not _is_dead(fields):
+        fields = stat_of(pid)
+        if fields is not None and not is_dead(fields):
             yield pid, int(fields[1])
 
 
 def _pids() -> list[int]:
-    return [int(name) for name in os.listdir(_PROC) if re.fullmatch(r"\d+", name)]  # noqa: PTH208
+    return [int(name) for name in os.listdir(PROC) if re.fullmatch(r"\d+", name)]  # noqa: PTH208
 
 
 def _environment(pid: int) -> list[bytes]:
     # Unreadable is what belongs to another user or has just ended: neither is ours to find.
     try:
-        return (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return []
 
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
-
-
-def _output(command: list[str]) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypedDict
 
 from ...core.disk import no_room
 from ...core.files import write_all, write_atomically
+from ...core.processes import MachineId, ProcessId
 
 DESIRED = ("run", "pause", "stop", "delete", "remove")
 """What may be wanted of a job; `remove` is a delete after which its directory goes as well."""
@@ -25,21 +26,6 @@ _MOST_UNTOLD = 1000
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed"]
 EndedBy = Literal["itself", "user", "platform", "deadline"]
-
-
-class MachineId(TypedDict):
-    """Which machine, boot and process id namespace a process belongs to."""
-
-    hostname: str
-    boot_id: str
-    pid_namespace: str
-
-
-class ProcessId(TypedDict):
-    """A process, told apart from a later one with the same number."""
-
-    pid: int
-    started: str
 
 
 class AttemptRecord(TypedDict):

@@ -12,7 +12,7 @@ import sys
 import time
 
 from ...core.disk import trouble_of
-from . import process
+from ...core.processes import machine_id, same_boot
 from .agents import tail
 from .logfiles import logs_of_attempt
 from .record import ACTIVE, DELETING, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
@@ -99,7 +99,7 @@ def settle(files: JobFiles, record: Record) -> bool:
     if desired == "pause" and phase != "Paused":
         conclude(files, record, _PAUSED)
         return True
-    if phase != "Paused" and not process.same_boot(record["machine"], process.machine_id()):
+    if phase != "Paused" and not same_boot(record["machine"], machine_id()):
         conclude(files, record, _RESTARTED)
         return True
     return False

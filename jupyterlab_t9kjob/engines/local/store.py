@@ -22,12 +22,11 @@ from typing import Any
 
 from ...core.disk import trouble_at, trouble_of
 from ...core.errors import Conflict, NotFound
-from . import process
+from ...core.processes import MachineId, alive, machine_id, same_boot
 from .locks import held, lock_path, runtime_directory, try_lock
 from .record import (
     ACTIVE,
     JobFiles,
-    MachineId,
     Outcome,
     Record,
     RunPlan,
@@ -66,7 +65,7 @@ class Store:
 
     def __init__(self, home: Path, machine: MachineId | None = None) -> None:
         self.home = home
-        self.machine = machine or process.machine_id()
+        self.machine = machine or machine_id()
         self.jobs: dict[str, StoredJob] = {}
         self._directory = home / "jobs"
         self._draft_prefix = f".new-{self.machine['hostname']}-"
@@ -302,7 +301,7 @@ class Store:
         lost = phase in ACTIVE and record["supervisor"] is not None
         if not lost and not self._differs(job, phase):
             return
-        if lost and process.same_boot(record["machine"], self.machine) and process.alive(record["supervisor"]):
+        if lost and same_boot(record["machine"], self.machine) and alive(record["supervisor"]):
             return
         if lost or job.desired == "run":
             fresh = time.time() - record["created_at"] < STARTING_SECONDS

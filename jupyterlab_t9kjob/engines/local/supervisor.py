@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.disk import no_room, trouble_of
+from ...core.processes import machine_id, process_id
 from . import process, settle
 from .agents import Agent, Rendezvous
 from .devices import Claim
@@ -99,8 +100,8 @@ class Supervisor:
     # --- beginning ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        self._record["supervisor"] = process.process_id(os.getpid())
-        self._record["machine"] = process.machine_id()
+        self._record["supervisor"] = process_id(os.getpid())
+        self._record["machine"] = machine_id()
         with contextlib.suppress(OSError):  # the job runs without; its end is recorded when there is space
             self._files.reserve_space()
         if self._resumed:
