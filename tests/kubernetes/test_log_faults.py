@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,8 @@ from jupyterlab_t9kjob.engines.kubernetes import podlogs, slots
 from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.logkeeper import LogKeeper
+from jupyterlab_t9kjob.engines.kubernetes.logstreams import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
@@ -116,14 +119,17 @@ class Bench:
     def update(self, *statuses: dict[str, Any], tell: bool = True) -> None:
         self.server.pods = {f"p-{index}": pod_of(status, index) for index, status in enumerate(statuses)}
         if tell:
-            places = [
-                Place("worker", index, container="pytorch", pod_uid=f"uid-{index}", pod=pod)
-                for index, pod in enumerate(self.server.pods.values())
-            ]
-            self.logs.update(places, ended=False)
+            self.logs.update(self.places, ended=False)
+
+    @property
+    def places(self) -> list[Place]:
+        return [
+            Place("worker", index, container="pytorch", pod_uid=f"uid-{index}", pod=pod)
+            for index, pod in enumerate(self.server.pods.values())
+        ]
 
     def count_streams(self) -> list[int]:
-        """Return a list that gets how many streams are open, whenever one is opened."""
+        """Return a list that gets how many streams are open, whenever that changes."""
         api, counts, now = self.logs._api, [], 0
         assert api is not None
         opened = api.stream
@@ -138,6 +144,7 @@ class Bench:
                     yield chunks
             finally:
                 now -= 1
+                counts.append(now)
 
         api.stream = stream  # type: ignore[method-assign]
         return counts
@@ -316,6 +323,36 @@ async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeyp
         await job.until(lambda streams: all(name in streams and streams[name].size for name in names))
         assert [await job.data(name) for name in names] == [text(0, 3)] * 6
         assert max(counts) == 2
+
+
+async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_looks(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 3), ends=False)] * 1000
+        counts = job.count_streams()
+        seen: Any = SimpleNamespace(mine=True, complete=True, state=SimpleNamespace(phase="Running"))
+        seen.job = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
+        seen.job.lifetime = FOR_EVER
+        cluster: Any = SimpleNamespace(api=job.logs._api)
+        records: Any = SimpleNamespace(folder=lambda _namespace, _uid: tmp_path)
+        keeper = LogKeeper(cluster, records, follow_replicas=2, log_bytes=None)
+
+        async def are_open(number: int) -> None:
+            for _ in range(3000):
+                if counts and counts[-1] == number:
+                    return
+                await asyncio.sleep(0.01)
+            raise AssertionError(counts)
+
+        for replicas, followed in ((2, 2), (4, 0)):
+            job.update(*[running()] * replicas, tell=False)
+            seen.places = job.places
+            keeper.update(seen)
+            await are_open(followed)
+        stop = await keeper.look(seen)
+        await are_open(4)
+        stop()
+        await are_open(0)
+        await keeper.stop()
 
 
 async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):

@@ -60,7 +60,7 @@ class JobLogs:
     ranks
         Folder below which each pod has one for its rank files, by its uid, as the lab sees it; None without.
     always
-        Follow the pods also while nobody looks: own jobs of up to 16 replicas.
+        Follow the pods also while nobody looks; see `follow`.
     slots
         Turns to follow, which all jobs of this server share.
     cap
@@ -120,6 +120,12 @@ class JobLogs:
         for key, follower in self._logs.items():
             follower.update(found[key][1] if key in found else None)
         self._wake()
+
+    def follow(self, always: bool) -> None:
+        """Follow the pods also while nobody looks, or do so no longer."""
+        if always != self._always:
+            self._always = always
+            self._wake()
 
     def look(self) -> Callable[[], None]:
         """Follow as long as somebody looks; returns how to stop that."""

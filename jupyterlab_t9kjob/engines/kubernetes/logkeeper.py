@@ -82,6 +82,7 @@ class LogKeeper:
         opened = self._of(seen) if followed else self._open.get(seen.job.uid)
         if opened is not None:
             opened.followed = followed
+            opened.logs.follow(self._always(seen))  # when they were opened, not all replicas may have been known
             opened.logs.update(seen.places, ended=not _is_active(seen))
             self._let_go_later(seen.job.uid, opened)
         if _is_active(seen):
