@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from ..spec import JobSpec
+from . import pytorchjob
 from .entrypoints import log_directory
 from .formats import Format, training_of
 from .model import Context
@@ -16,6 +17,7 @@ from .names import (
     ENV_NAME,
     ENV_POD,
     ENV_POD_UID,
+    ENV_UNBUFFERED,
     OWNER,
     PREFIX,
     REQUEST_ID,
@@ -23,7 +25,7 @@ from .names import (
 )
 
 # In this order before the job's own; the last one marks their end.
-OUR_ENV: Final = (ENV_NAME, ENV_LOG_DIR, "USER", "LOGNAME", "HOME", ENV_POD, ENV_POD_UID)
+OUR_ENV: Final = (ENV_NAME, ENV_LOG_DIR, "USER", "LOGNAME", "HOME", ENV_UNBUFFERED, ENV_POD, ENV_POD_UID)
 
 
 def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> None:
@@ -53,6 +55,8 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
         "USER": context.user,
         "LOGNAME": context.user,
         "HOME": context.home,
+        # Kubeflow's operator sets it itself (kube-engines.md §2.2)
+        ENV_UNBUFFERED: None if form.kind == pytorchjob.KIND else "1",
     }
     entries: dict[str, dict[str, Any]] = {
         name: {"name": name, "value": value} for name, value in values.items() if value is not None

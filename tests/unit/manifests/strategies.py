@@ -16,7 +16,9 @@ words = st.one_of(
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
 )
 words_lists = st.lists(words, max_size=3)
-env_names = st.sampled_from(["A", "B", "C_1", "USER", "HOME", "T9KJOB_NAME", "T9KJOB_LOG_DIR", "LOGNAME"])
+env_names = st.sampled_from(
+    ["A", "B", "C_1", "USER", "HOME", "T9KJOB_NAME", "T9KJOB_LOG_DIR", "LOGNAME", "PYTHONUNBUFFERED"]
+)
 folders = st.sampled_from(["/w", "/w/sub", "/data", "/", "/w/sub/deep"])
 quantities = st.none() | st.sampled_from(["1", "0", "500m", "0.5", "16Gi", "1e3", "1073741824", "08"])
 labels = st.dictionaries(st.sampled_from(["a", "team/x", "kueue.x-k8s.io/queue-name"]), st.text("ab1", max_size=3))

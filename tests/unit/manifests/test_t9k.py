@@ -79,7 +79,8 @@ def test_everything_has_its_place() -> None:
             "jupyterlab-t9kjob/display-name": "训练.py",
             "jupyterlab-t9kjob/owner": "jo",
             "jupyterlab-t9kjob/request-id": "r-1",
-            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,USER,LOGNAME,HOME,T9KJOB_POD,T9KJOB_POD_UID",
+            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,USER,LOGNAME,HOME,"
+            "PYTHONUNBUFFERED,T9KJOB_POD,T9KJOB_POD_UID",
             "jupyterlab-t9kjob/spec": '{"/runtime/kernel":"torch","/working_dir":null}',
         },
     }
@@ -120,6 +121,7 @@ def test_everything_has_its_place() -> None:
                                     {"name": "USER", "value": "jo"},
                                     {"name": "LOGNAME", "value": "jo"},
                                     {"name": "HOME", "value": "/t9k/mnt"},
+                                    {"name": "PYTHONUNBUFFERED", "value": "1"},
                                     {"name": "T9KJOB_POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
                                     {
                                         "name": "T9KJOB_POD_UID",
@@ -222,6 +224,7 @@ def test_seed_003_is_understood() -> None:
     assert [entry["name"] for entry in again["replicaSpecs"][0]["template"]["spec"]["containers"][0].pop("env")] == [
         "T9KJOB_NAME",
         "T9KJOB_LOG_DIR",
+        "PYTHONUNBUFFERED",
         "T9KJOB_POD",
         "T9KJOB_POD_UID",
     ]
