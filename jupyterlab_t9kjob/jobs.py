@@ -213,7 +213,7 @@ class JobService:
         return await engine.act(uid, "delete", remove=remove)
 
     async def rerun(self, ident: str, *, admit: Admit) -> Job:
-        """Create a new job from the same spec, with the next number behind its name."""
+        """Create a new job from the same spec, with the next number behind its name; it starts at once."""
         old = await self.job(ident)
         if "rerun" not in old.actions:
             message = f"The record of {old.name} can't be read, so it can't be run again."
@@ -225,7 +225,7 @@ class JobService:
             name = numbered(old.name, taken)
             try:
                 return await engine.create(
-                    renamed(old.spec, name),
+                    renamed(old.spec, name).model_copy(update={"paused": False}),
                     namespace=old.namespace,
                     request_id=uuid4().hex,
                     rerun_of=ident,

@@ -70,6 +70,7 @@ async def test_what_is_stopped_can_be_resumed(engine: str, kube: Kube, image: st
         assert stopped.ended_at is not None
         assert {"resume", "delete", "rerun"} <= set(stopped.actions)
         assert "pause" not in stopped.actions
+        assert not (await bench.engines[engine].job(job.uid)).spec.paused, "a clone of it would wait to be resumed"
         await bench.engines[engine].act(job.uid, "resume")
         again = await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
         assert again.ended_at is None

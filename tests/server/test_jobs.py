@@ -133,10 +133,12 @@ async def test_actions(engine: FakeEngine, api: Api):
 
 
 async def test_rerun_takes_the_next_free_number(fakes: SimpleNamespace, api: Api):
-    job = fakes.engine.put("train-1", phase="Failed")
+    spec = JobSpec(name="train-1", entrypoint=Entrypoint(value="/work/train.py"), paused=True)
+    job = fakes.engine.put(spec=spec, phase="Failed")
     fakes.engine.put("train-2", phase="Failed")
     answer = await api("POST", "jobs", job.id, "rerun")
     assert (answer.status, answer.json["name"], answer.json["rerun_of"]) == (201, "train-3", job.id)
+    assert answer.json["spec"]["paused"] is False, "it is to run"
     assert fakes.launch.admitted
 
 

@@ -37,6 +37,12 @@ class Life(TypedDict):
     cause: str | None
 
 
+def time_run(lives: Sequence[Life], until: float | None = None) -> float:
+    """Return for how many seconds a replica has run, pauses left out; a life that goes on counts up to `until`."""
+    spans = [(life["started_at"], life["ended_at"] or until) for life in lives]
+    return max(0.0, sum(ended - started for started, ended in spans if started is not None and ended is not None))
+
+
 PAUSES: Final = frozenset({"PausedByUser", "Paused", "Stopped"})
 _UNKNOWN_END: Final = "ContainerStatusUnknown"
 _KEPT: Final = 100

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.job import Event
+from .attempts import Life
 from .fields import count, moment, part, text
 from .kinds import Place
 from .sentences import named, plain, quoted
@@ -26,6 +28,8 @@ class Happening:
         Seconds since the epoch; 0 where no time can be read.
     count
         How often it was seen.
+    made
+        When the event was first reported, in nanoseconds since the epoch; 0 where its name does not tell.
     """
 
     kind: str
@@ -37,6 +41,7 @@ class Happening:
     first: float
     last: float
     count: int
+    made: int
 
 
 def uid_of(event: Json) -> str:
@@ -75,24 +80,31 @@ def read(event: Json) -> Happening:
         first=min(first or last, last),
         last=last,
         count=max(1, count(series, "count"), count(event, "count"), count(event, "deprecatedCount")),
+        made=_made(text(event, "metadata", "name") or ""),
     )
 
 
 def newest_first(events: Iterable[Json]) -> list[Happening]:
     """Read events, the newest first."""
-    return sorted(map(read, events), key=lambda one: one.last, reverse=True)
+    return sorted(map(read, events), key=_age, reverse=True)
 
 
-def events_of(events: Iterable[Json], places: Sequence[Place]) -> list[Event]:
-    """Return the events as the API gives them, newest first, with the replica that each is about."""
-    replicas = {place.pod_uid: place.name for place in places if place.pod_uid}
+def events_of(
+    events: Iterable[Json], places: Sequence[Place], lives: Mapping[str, Sequence[Life]] | None = None
+) -> list[Event]:
+    """Return the events as the API gives them, newest first, with the replica that each is about.
+
+    What was seen of the replicas' attempts (`lives`, by their names) tells whose the pods were that are gone.
+    """
+    replicas = {life["pod_uid"]: name for name, seen in (lives or {}).items() for life in seen}
+    replicas |= {place.pod_uid: place.name for place in places if place.pod_uid}
     replicas |= {place.pod_name: place.name for place in places if place.pod_name}
     folded: dict[tuple[str, ...], list[Happening]] = {}
     for one in map(read, events):
         key = (one.kind, one.name, one.uid, one.reason, one.message, str(one.warning))
         folded.setdefault(key, []).append(one)
-    said = [_event(same, replicas) for same in folded.values()]
-    return sorted(said, key=lambda event: (event.time, event.first_time or event.time), reverse=True)
+    ordered = sorted(folded.values(), key=lambda same: max(map(_age, same)), reverse=True)
+    return [_event(same, replicas) for same in ordered]
 
 
 def _event(same: list[Happening], replicas: dict[str, str]) -> Event:
@@ -110,6 +122,19 @@ def _event(same: list[Happening], replicas: dict[str, str]) -> Event:
         count=times,
         first_time=first if times > 1 else None,
     )
+
+
+def _age(one: Happening) -> tuple[float, int]:
+    return one.last, one.made
+
+
+def _made(name: str) -> int:
+    """Read when an event was made out of its name, for its times are whole seconds.
+
+    Kubernetes' own recorder calls it ``<object>.<nanoseconds since the epoch, in hexadecimal digits>``.
+    """
+    digits = name.rpartition(".")[2]
+    return int(digits, 16) if re.fullmatch("[0-9a-f]{16}", digits) else 0
 
 
 def _first(*times: float | None) -> float:

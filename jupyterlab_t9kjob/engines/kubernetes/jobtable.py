@@ -231,7 +231,7 @@ class JobTable:
 
     def events(self, seen: Seen) -> list[Event]:
         """Return a job's events, newest first: those that the cluster has, and those that it had."""
-        now = events_of(seen.events, seen.places)
+        now = events_of(seen.events, seen.places, seen.job.lives)
         return _joined(now, seen.job.record.events if seen.job.record is not None else [])
 
     def pausable(self) -> Capability:

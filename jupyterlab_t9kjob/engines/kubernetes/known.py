@@ -198,7 +198,9 @@ class KnownJob:
         """Read its spec, and where the lab has its files (blocking)."""
         self.unread = False
         try:
-            self.spec, self.problem = parse(self.manifest).spec, None
+            # whether it is paused now is its state: who clones it, or runs it again, wants another that starts
+            self.spec = parse(self.manifest).spec.model_copy(update={"paused": False})
+            self.problem = None
         except ManifestError as error:
             self.spec, self.problem = None, error.message
         self.paths = (

@@ -21,7 +21,7 @@ from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .attempts import Life
+from .attempts import Life, time_run
 from .endings import Ending, ending_of, first_failure, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
 from .failures import links_of, reason_of_failure
@@ -100,7 +100,7 @@ def reason_of(
     if state.phase == "Paused":
         return about.paused()
     if state.phase == "Succeeded":
-        return made("Succeeded", about.ran("Ran {}", "Succeeded"))
+        return about.succeeded()
     if state.phase == "Failed":
         return about.failed()
     if state.phase == "Running":
@@ -173,8 +173,14 @@ class _Job:
         elif at is None:
             sentence = f"Stopped by {by}"
         else:
-            sentence = f"Stopped by {by} after {duration(at - self.state.started_at)}"
+            sentence = f"Stopped by {by} after {duration(self._time_run(self.state.started_at, at))}"
         return made("Stopped", sentence, "In the cluster it is paused: it can still be resumed, from the beginning.")
+
+    def succeeded(self) -> Reason:
+        started, ended = self.state.started_at, self.state.ended_at
+        if started is None or ended is None:
+            return made("Succeeded", "Succeeded")
+        return made("Succeeded", f"Ran {duration(self._time_run(started, ended))}")
 
     def paused(self) -> Reason:
         queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)
@@ -202,7 +208,9 @@ class _Job:
     def failed(self) -> Reason:
         first = first_failure(self.places, self.own, self.lives)
         if self.state.cause == "DeadlineExceeded" and not _failed_by_itself(first):
-            sentence = self.ran("Ended at its deadline, after {}", "Ended at its deadline")
+            sentence = "Ended at its deadline"
+            if (started := self.state.started_at) is not None and (ended := self.state.ended_at) is not None:
+                sentence += f", after {duration(ended - started)}"
             hint = "Give it a longer deadline, or none, and run it again."
             return made("DeadlineExceeded", sentence, hint, verbatim=self.state.message)
         if first is None:
@@ -266,10 +274,10 @@ class _Job:
             changes[f"{field}/request"] = twice
         return Fix(label=f"Clone with {twice}", changes=changes)
 
-    def ran(self, words: str, otherwise: str) -> str:
-        """Put in how long it ran, if that is known."""
-        started, ended = self.state.started_at, self.state.ended_at
-        return otherwise if started is None or ended is None else words.format(duration(ended - started))
+    def _time_run(self, started: float, ended: float) -> float:
+        """Return for how many seconds it ran: the same as is shown beside, so by its first replica if that was seen."""
+        lives = self.lives.get(self.places[0].name) if self.places else next(iter(self.lives.values()), None)
+        return time_run(lives, ended) if lives else ended - started
 
     # -- it waits or runs ----------------------------------------------------------------------------------------------
 

@@ -16,7 +16,9 @@ MOST_NAME: Final = 120
 MOST_VERBATIM: Final = 4000
 
 # Words that a sentence of ours may begin with and that are small within another one.
-_OPENING: Final = re.compile(r"(?:Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|A|An)\b")
+_OPENING: Final = re.compile(
+    r"(?:All|Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|A|An)\b"
+)
 
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:

@@ -24,6 +24,7 @@ from ...core.job import (
 from ...core.manifests.entrypoints import program_of, words_of, working_directory
 from ...core.manifests.names import DISPLAY_NAME, STOPPED
 from ...core.spec import Device, Entrypoint, JobSpec, name_from
+from .attempts import time_run
 from .fields import moment, text
 from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
@@ -272,9 +273,7 @@ def running_time(job: KnownJob, places: Sequence[Place]) -> tuple[float, float |
     """Return how long the first replica's ended attempts ran, and since when the present one does."""
     name = places[0].name if places else next(iter(job.lives), "")
     lives = job.lives.get(name, [])
-    spans = [(life["started_at"], life["ended_at"]) for life in lives]
-    ran = sum(ended - started for started, ended in spans if started is not None and ended is not None)
-    return max(0.0, ran), spans[-1][0] if spans and spans[-1][1] is None else None
+    return time_run(lives), lives[-1]["started_at"] if lives and lives[-1]["ended_at"] is None else None
 
 
 def _ended_by(seen: Seen) -> EndedBy | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from jupyterlab_t9kjob.engines.kubernetes.attempts import observe
 from jupyterlab_t9kjob.engines.kubernetes.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from tests.unit.kubernetes.situations import situation
@@ -70,6 +72,28 @@ def test_what_happened_to_an_earlier_pod_of_a_place_is_of_that_replica() -> None
     about = {"kind": "Pod", "name": "crash-loop-master-0", "uid": "old"}
     (event,) = events_of([happened("Killing", "Stopping", "2026-11-21T10:00:00Z", involvedObject=about)], job.places)
     assert event.replica == "master-0"
+
+
+def test_what_happened_to_a_pod_that_is_gone_is_still_of_its_replica() -> None:
+    """A job that is paused has no pods, and its places no pods' names."""
+    job = situation("crash-loop")
+    lives = {place.name: observe([], place, job.state, now=job.now) for place in job.places}
+    paused = [replace(place, pod=None, pod_uid=None, pod_name=None) for place in job.places]
+    events = events_of(job.events, paused, lives)
+    assert {event.replica for event in events if event.object == "Pod crash-loop-master-0"} == {"master-0"}
+
+
+def test_what_happened_within_a_second_is_in_order() -> None:
+    made = ("189a3f0000000100", "189a3f0000000300", "189a3f0000000200")
+    at = "2026-11-21T10:00:00Z"
+    events = events_of(
+        [
+            happened(reason, reason, at, metadata={"name": f"train-worker-0.{name}"})
+            for reason, name in zip(("Pulled", "Started", "Created"), made, strict=True)
+        ],
+        [],
+    )
+    assert [event.reason for event in events] == ["Started", "Created", "Pulled"]
 
 
 def test_control_characters_do_not_get_through() -> None:

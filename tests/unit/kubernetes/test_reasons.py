@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
-from jupyterlab_t9kjob.engines.kubernetes.attempts import observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, observe
 from jupyterlab_t9kjob.engines.kubernetes.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
@@ -205,6 +205,10 @@ def test_a_job_that_comes_back() -> None:
     assert job.reason(state=state).sentence == "4 of 4 replicas are back"
     away = [*job.places[:2], *(replace(place, pod=None, said="Creating") for place in job.places[2:])]
     assert job.reason(state=state, places=away).sentence == "2 of 4 replicas are back"
+    made = situation("t9k-run").pods
+    starting = [{**pod, "status": {"phase": "Pending"}} for pod in made]
+    places = [replace(place, pod=pod) for place, pod in zip(job.places, starting, strict=True)]
+    assert job.reason(state=state, places=places).sentence.startswith("0 of 4 replicas are back; all 4 replicas: ")
 
 
 def test_out_of_memory_explains_what_failed_a_moment_before() -> None:
@@ -231,6 +235,19 @@ def test_what_was_seen_of_a_pod_that_is_gone_still_counts() -> None:
     seen = observe([], before.places[0], before.state, now=before.now)
     reason = gone.reason(lives={"worker-0": seen})
     assert (reason.code, reason.sentence) == ("OOMKilled", "The job was killed: out of memory (137)")
+
+
+def test_how_long_it_ran_is_without_its_pauses() -> None:
+    """The cluster tells when the last attempt began; beside the sentence stands the time of all of them."""
+    job = situation("t9k-succeeds")
+    assert job.reason().sentence == "Ran 6 s"
+    last = job.state.ended_at
+    assert last is not None
+    place = job.places[0]
+    (life,) = observe([], place, job.state, now=job.now)
+    first: Life = {**life, "started_at": last - 500, "ended_at": last - 400}
+    second: Life = {**life, "number": 2, "started_at": last - 5, "ended_at": last}
+    assert job.reason(lives={place.name: [first, second]}).sentence == "Ran 1 min 45 s"
 
 
 def test_who_paused_it() -> None:
