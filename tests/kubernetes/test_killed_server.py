@@ -58,7 +58,7 @@ def test_a_job_outlives_the_server(kube: Kube, volume: Volume, image: str, start
     }
     deleted = lab.ask("DELETE", "jobs", job["id"])
     assert deleted.status == 202, deleted.body
-    gone = lab.until(job["id"], lambda seen: seen["deleted"])
+    gone = lab.until(job["id"], lambda seen: seen["deleted"] and not seen["pending_action"])
     assert gone["phase"] == "Succeeded"
     assert job["id"] not in [each["id"] for each in lab.listed()]
     assert job["id"] in [each["id"] for each in lab.listed(deleted="true")]

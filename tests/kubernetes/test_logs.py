@@ -178,8 +178,11 @@ async def test_many_who_look_cost_one_stream(kube: Kube, image: str, tmp_path: P
 
 
 async def test_what_a_rotation_took_before_anybody_looked_is_said(kube: Kube, image: str, tmp_path: Path):
-    script = "import time\npad = 'y' * 400\nfor n in range(70_000): print(n, pad)\ntime.sleep(15)\nprint('end')"
-    kube.create("pods", pod("rotated", image, script.replace("print(n", "n % 500 or time.sleep(0.08); print(n")))
+    # 0.9 MB a second, 21 MB: the kubelet looks every 10 s and begins one new file, while the script still writes
+    script = (
+        "import time\npad = 'y' * 400\nfor n in range(46_600): n % 200 or time.sleep(0.1); print(n, pad)\nprint('end')"
+    )
+    kube.create("pods", pod("rotated", image, script))
     async with keeping(kube.namespace, "rotated", tmp_path / "logs", always=False) as keeper:
         await asyncio.to_thread(
             kube.until, "pods", "rotated-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"

@@ -25,7 +25,8 @@ BEFORE: Final = "Lines may be missing before this: its node keeps only the newes
 FILE_BYTES: Final = 10 * 1024 * 1024
 MOST_QUIET: Final = 3.0
 """So many times the usual distance of two lines is nothing to wonder about."""
-_WINDOW: Final = 1024 * 1024
+_WINDOWS: Final = (1024 * 1024, FILE_BYTES)
+"""Bytes; a log is judged by its busiest beginning."""
 
 Ask = Callable[[], Coroutine[Any, Any, "int | None"]]
 
@@ -111,8 +112,12 @@ def lost_start(path: Path, started_at: float | None, asked_at: float) -> Gap | N
     first = times.time_at(0)
     if started_at is None or first is None or first >= asked_at:
         return None
-    size = min(times.size, _WINDOW)
-    seconds = max(1.0, (times.time_at(size - 1) or first) - first)
-    if size / seconds * (first - started_at) < FILE_BYTES / 2:
+    if max(_rate(times, first, window) for window in _WINDOWS) * (first - started_at) < FILE_BYTES / 2:
         return None
     return Gap(0, int(started_at * SECOND), int(first * SECOND))
+
+
+def _rate(times: TimeIndex, first: float, window: int) -> float:
+    """Return how fast a log's beginning was written, bytes a second."""
+    size = min(times.size, window)
+    return size / max(1.0, (times.time_at(size - 1) or first) - first)
