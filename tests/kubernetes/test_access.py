@@ -88,7 +88,8 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
         await admin.engines["kubeflow"].act(job.uid, "delete")
 
 
-async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path) -> None:
+async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "MISSING_SECONDS", 0.2)
     missing = True
 
     def rule(request: Any) -> Any:
@@ -109,13 +110,41 @@ async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path) -> 
         job = await bench.ended(await bench.submit("kubeflow", bench.spec("true")))
         missing = True
         await engine.refresh()
-        assert not (await engine.info()).available
+        await until_info(bench, "kubeflow", lambda info: not info.available)
         gone = await engine.job(job.uid)
         assert gone.deleted
         assert gone.phase == "Succeeded"
         missing = False
         await engine.refresh()
         await bench.until(job, lambda seen: not seen.deleted)
+
+
+async def test_a_kind_that_is_not_there_for_a_moment_keeps_its_jobs(
+    kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a proxy, or an API server that starts; however often somebody refreshes meanwhile."""
+    monkeypatch.setattr(cluster, "MISSING_SECONDS", 600.0)
+    missing = False
+
+    def rule(request: Request) -> Any:
+        return not_there if missing and request.path.startswith(f"/apis/{GROUP}") else None
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        engine = bench.engines["kubeflow"]
+        job = await bench.submit("kubeflow", bench.spec("sleep 1000"))
+        await bench.until_phase(job, "Running")
+        missing = True
+        for _ in range(cluster.MOST_MISSING + 1):
+            await engine.refresh()
+            assert (await engine.info()).available
+            assert (await engine.job(job.uid)).phase == "Running"
+        missing = False
+        await engine.refresh()
+        await engine.act(job.uid, "delete")
+        await bench.until(job, lambda seen: seen.deleted)
 
 
 async def test_a_kind_that_comes_later_is_asked_about_too(

@@ -35,6 +35,11 @@ LOOK_SECONDS = 60.0
 FIRST_DELAY = 2.0
 LONGEST_DELAY = 5.0
 """Between two looks at a cluster that does not answer; one small request each, and all watches go on when it does."""
+MOST_MISSING = 3
+"""Looks in a row that find a kind gone before that is believed: an API server that starts, or a proxy, may not know it
+for a moment, and all of its jobs would count as deleted."""
+MISSING_SECONDS = 3.0
+"""Between two such looks; those in between don't count."""
 READY_SECONDS = 5.0
 """How long a request waits for the first look to end."""
 
@@ -78,6 +83,8 @@ class Cluster:
         self.lab: Lab | None = None
         self.spaces: dict[str, Space] = {}
         self._found: dict[str, Found] = {}
+        # How many looks in a row have not found a kind that was there, and when the last one was.
+        self._missing: dict[str, tuple[int, float]] = {}
         self._rights: dict[tuple[str, str], dict[str, Capability]] = {}
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
@@ -193,8 +200,9 @@ class Cluster:
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
             backoff = FIRST_DELAY if well else min(backoff * 2, LONGEST_DELAY)
+            calm = LOOK_SECONDS if not self._missing else MISSING_SECONDS
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
-            with anyio.move_on_after(LOOK_SECONDS if well or self.api is None else backoff):
+            with anyio.move_on_after(calm if well or self.api is None else backoff):
                 await self._hurry.wait()
 
     async def _look(self, *, thoroughly: bool = False) -> bool:
@@ -254,12 +262,23 @@ class Cluster:
             found = await find_kind(api, sink.kind, self.version, known)
             if found is not None:
                 self._found[engine] = found
-            elif known is not None:
-                del self._found[engine]
+                self._missing.pop(engine, None)
+            elif known is None or not self._is_gone(engine):
+                continue
+            else:
+                del self._found[engine], self._missing[engine]
                 for space in self.spaces.values():
                     await space.drop(engine)
             if found != known:
                 sink.kind_found(found)
+
+    def _is_gone(self, engine: str) -> bool:
+        """Take note that a kind was not found; return whether it has been away for long enough."""
+        count, before = self._missing.get(engine, (0, -MISSING_SECONDS))
+        now = time.monotonic()
+        if now - before >= MISSING_SECONDS:
+            self._missing[engine] = count + 1, now
+        return self._missing[engine][0] >= MOST_MISSING
 
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
@@ -293,10 +312,12 @@ class Cluster:
         return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))
 
     def _space_changed(self) -> None:
-        """Tell of a watch that broke or stands again, and look at the cluster if it seems to be gone or back."""
+        """Tell of a watch that broke or stands again, and look at the cluster if it, or a kind, seems gone or back."""
         self._tell()
-        watches = [watch for space in self.spaces.values() for watch in space.jobs.values()]
-        if any(isinstance(watch.error, Unreachable) for watch in watches) != (self.problem is not None):
+        errors = [watch.error for space in self.spaces.values() for watch in space.jobs.values()]
+        unreachable = any(isinstance(error, Unreachable) for error in errors)
+        missing = any(isinstance(error, ApiError) and error.status == 404 for error in errors)
+        if unreachable != (self.problem is not None) or missing:
             self._hurry.set()
 
     def _well(self) -> None:

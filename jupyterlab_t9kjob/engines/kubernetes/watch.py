@@ -24,8 +24,6 @@ INSTANT_SECONDS = 1.0
 SETTLED_SECONDS = 10.0
 MOST_FLAPS = 3
 """Watches in a row that end at once: then the list is taken anew (kubernetes#137089)."""
-MOST_MISSING = 3
-"""Lists in a row that are not there: then their kind was removed. An API server that starts may not know it yet."""
 BATCH = 200
 """Objects of a list that are told of before others get their turn."""
 
@@ -79,7 +77,6 @@ class Collection:
         self._state_changed = state_changed
         self._version: str | None = None
         self._heard_at = time.time()
-        self._missing = 0
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -153,7 +150,6 @@ class Collection:
                 await asyncio.sleep(0)
         self._version = version
         self._heard_at = time.time()
-        self._missing = 0
         if not self._listed.is_set():
             self._listed.set()
             self._state_changed()
@@ -203,10 +199,6 @@ class Collection:
         if error.status == 410:
             return
         self._failed(error)
-        self._missing = self._missing + 1 if error.status == 404 else 0
-        if self._missing == MOST_MISSING:
-            for uid in list(self.objects):
-                self._put(uid, None)
 
     def _failed(self, error: ApiError | Unreachable) -> None:
         self._listed.set()
