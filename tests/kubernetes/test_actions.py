@@ -27,6 +27,17 @@ async def running(bench: Bench, engine: str, **fields: object) -> Job:
     return await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == seen.replicas)
 
 
+def trainingjob(name: str, image: str, replicas: int = 1) -> dict[str, Any]:
+    """Return a job such as somebody makes with kubectl."""
+    template = {"spec": {"containers": [{"name": "python", "image": image, "command": ["sleep", "1000"]}]}}
+    return {
+        "apiVersion": "batch.tensorstack.dev/v1beta1",
+        "kind": "PyTorchTrainingJob",
+        "metadata": {"name": name},
+        "spec": {"replicaSpecs": [{"type": "node", "replicas": replicas, "template": template}]},
+    }
+
+
 def records(home: Path) -> list[str]:
     """Return the uids of the jobs of which anything is kept."""
     return [path.name for path in (home / "cluster").glob("*/*/*")]
@@ -172,6 +183,75 @@ async def test_deleted_while_no_server_ran(kube: Kube, image: str, tmp_path: Pat
         assert seen.phase == "Succeeded"
 
 
+async def test_a_job_is_not_taken_for_deleted_before_the_list_can_have_it(
+    kube: Kube, image: str, tmp_path: Path
+) -> None:
+    """The first list is on its way while the job is created; another job tells that it was read."""
+    asked, created, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    theirs = await asyncio.to_thread(kube.create, PLURALS["t9k"], trainingjob("theirs", image))
+
+    def rule(request: Request) -> Any:
+        if request.method != "GET" or not request.path.endswith(PLURALS["t9k"]):
+            return None
+        return late_watch if request.query.get("watch") == "true" else late_list
+
+    async def late_list(between: Between, call: Call) -> None:
+        async with between.ask(call.request) as answer:
+            content = await answer.aread()
+        asked.set()
+        await created.wait()
+        await call.answer(answer.status_code, content)
+
+    async def late_watch(between: Between, call: Call) -> None:
+        await done.wait()
+        await between.forward(call)
+
+    async with (
+        Between(kube=kube, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        await asked.wait()
+        engine = bench.engines["t9k"]
+        creating = asyncio.create_task(bench.submit("t9k", bench.spec("true")))
+        await bench.until_heard(lambda ident, summary: summary is not None and summary.mine)
+        created.set()
+        await bench.until_heard(lambda ident, summary: theirs["metadata"]["uid"] in ident)
+        job = await creating
+        assert not (await engine.job(job.uid)).deleted
+        # and one that has come and gone meanwhile is not waited for
+        short = await bench.submit("t9k", bench.spec("sleep 1000"))
+        await asyncio.to_thread(kube.delete, PLURALS["t9k"], short.name)
+        done.set()
+        await bench.until(short, lambda seen: seen.deleted)
+        assert (await bench.ended(job)).phase == "Succeeded"
+        await engine.act(theirs["metadata"]["uid"], "delete")
+
+
+async def test_a_record_stays_while_nobody_knows_whether_its_job_is_gone(
+    kube: Kube, image: str, tmp_path: Path
+) -> None:
+    async with (
+        Between(kube=kube) as between,
+    ):
+        kubeconfig = between.kubeconfig(tmp_path)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            job = await bench.submit("t9k", bench.spec("sleep 1000"))
+            await bench.until_phase(job, "Running")
+        await between.stop()
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            engine = bench.engines["t9k"]
+            seen = await engine.job(job.uid)
+            assert "has not told yet" in (seen.read_only or "")
+            assert "remove" not in seen.actions
+            with pytest.raises(Conflict, match="has not told yet"):
+                await engine.remove(job.uid)
+            await between.start()
+            await engine.refresh()
+            await bench.until_phase(job, "Running")
+            await engine.act(job.uid, "delete")
+            await bench.until(job, lambda seen: "remove" in seen.actions)
+
+
 async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
         job = await bench.submit("kubeflow", bench.spec("true", name="again-1"))
@@ -192,14 +272,7 @@ async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
 async def test_jobs_of_others(kube: Kube, image: str, tmp_path: Path) -> None:
     """What kubectl has made is listed, read and acted on like one's own, and is kept once somebody has opened it."""
     async with serving(kube, image, tmp_path, owner="somebody") as bench:
-        container = {"name": "python", "image": image, "command": ["sleep", "1000"]}
-        template = {"spec": {"containers": [container]}}
-        made = await asyncio.to_thread(kube.create, PLURALS["t9k"], {
-            "apiVersion": "batch.tensorstack.dev/v1beta1",
-            "kind": "PyTorchTrainingJob",
-            "metadata": {"name": "theirs"},
-            "spec": {"replicaSpecs": [{"type": "node", "replicas": 2, "template": template}]},
-        })  # fmt: skip
+        made = await asyncio.to_thread(kube.create, PLURALS["t9k"], trainingjob("others", image, replicas=2))
         uid = made["metadata"]["uid"]
         await bench.until_heard(lambda ident, summary: uid in ident and summary and summary.phase == "Running")
         row = next(job for job in await bench.engines["t9k"].jobs() if job.uid == uid)

@@ -248,7 +248,7 @@ class KubernetesEngine:
             if isinstance(problem, NotAllowed) or problem.reason == "UnknownField":
                 self._cluster.refused()  # rights or the schema are others than they were
             raise
-        job = self._table.note(namespace, answer)
+        job = self._table.note_answer(namespace, answer)
         self._table.keep(job, submitted=manifest)
         await self._table.save(job)
         await self._cluster.use(namespace)
@@ -327,7 +327,7 @@ class KubernetesEngine:
     def _note_answer(self, job: KnownJob, manifest: Json) -> None:
         """Take note of a job's object, unless the watch has told of the job's end before this answer was read."""
         if job.present:
-            self._table.note(job.namespace, manifest)
+            self._table.note_answer(job.namespace, manifest)
 
     def _patch(self, job: KnownJob, action: Action) -> Json:
         """Return the merge patch for an action; it is refused if the object is another one by now."""

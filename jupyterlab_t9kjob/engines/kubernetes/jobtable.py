@@ -227,6 +227,7 @@ class JobTable:
             failure=job.failure if phase == "Failed" else None,
             read_only=read_only,
             complete=job.deleted,
+            removable=job.deleted or self._elsewhere(job),
         )
 
     def events(self, seen: Seen) -> list[Event]:
@@ -282,8 +283,13 @@ class JobTable:
             space.forget(job.uid)
         self._announce(job.uid, None)
 
+    def note_answer(self, namespace: str, manifest: Json) -> KnownJob:
+        """Take note of a job's object that an answer has brought: the watch may know it later, or know of its end."""
+        self._compared.pop(namespace, None)
+        return self.note(namespace, manifest)
+
     def note(self, namespace: str, manifest: Json) -> KnownJob:
-        """Take note of a job's object, such as an answer has brought."""
+        """Take note of a job's object."""
         uid = manifest["metadata"]["uid"]
         job = self.jobs.get(uid)
         if job is None:
@@ -468,14 +474,19 @@ class JobTable:
                 self._mark(job.uid, detail=True)
 
     def _find_lost(self) -> None:
-        """Find jobs of which we have a record and that the cluster, once it has listed its jobs, does not have."""
+        """Find jobs that we know of and that the cluster, once it has listed its jobs, does not have."""
         for space in self._spaces():
             watch = space.jobs[self.kind.engine]
-            if watch.complete and self._compared.get(space.name) is not watch:
-                self._compared[space.name] = watch
-                for job in list(self.jobs.values()):
-                    if job.namespace == space.name and job.uid not in watch.objects and not self._elsewhere(job):
-                        self._lost(job, now=None)
+            if not watch.complete or self._compared.get(space.name) is watch:
+                continue
+            self._compared[space.name] = watch
+            for job in list(self.jobs.values()):
+                if job.namespace != space.name or job.uid in watch.objects or self._elsewhere(job):
+                    continue
+                if job.present and not watch.has_reached(job.manifest):
+                    self._compared.pop(space.name, None)  # it is newer than the list
+                else:
+                    self._lost(job, now=time.time() if job.present else None)
 
     def _spaces(self) -> Iterator[Space]:
         """Yield the namespaces in which jobs of this kind are watched."""

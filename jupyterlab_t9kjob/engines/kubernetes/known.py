@@ -21,6 +21,7 @@ from .fields import moment, part, text
 from .kinds import Place, State
 from .records import Record
 from .transport import Json
+from .watch import revision_of
 
 ContentsPath = Callable[[Path], "str | None"]
 """Names a file of this machine as the contents API does; None if it lies elsewhere."""
@@ -159,7 +160,7 @@ class KnownJob:
 
     def update(self, manifest: Json) -> bool:
         """Take note of its object; False if that is older than what is known."""
-        if self.present and _version(manifest) < _version(self.manifest):
+        if self.present and revision_of(manifest) < revision_of(self.manifest):
             return False
         before, self.manifest, self.present = self.manifest, manifest, True
         if before.get("spec") != manifest.get("spec") or _words(before) != _words(manifest):
@@ -247,9 +248,3 @@ def contents_path(folder: Path) -> ContentsPath:
 
 def _words(manifest: Json) -> Json:
     return part(manifest, "metadata", "annotations")
-
-
-def _version(manifest: Json) -> int:
-    """Return which of two states of an object is the later one, where the numbers tell."""
-    written = text(manifest, "metadata", "resourceVersion") or ""
-    return int(written) if written.isdecimal() and len(written) < 19 else 0

@@ -81,6 +81,8 @@ class Seen:
         What was asked for and has not come about.
     complete
         Whether its pods are known: they have been listed, or it has none any more.
+    removable
+        Whether its record is all that there is of it, as far as this cluster goes.
     """
 
     job: KnownJob
@@ -95,6 +97,7 @@ class Seen:
     read_only: str | None = None
     pending: PendingAction | None = None
     complete: bool = True
+    removable: bool = False
 
 
 def replicas(seen: Seen, *, now: float) -> list[Replica]:
@@ -240,7 +243,7 @@ def actions_of(seen: Seen) -> list[Action]:
         found.append("delete")
     if job.spec is not None:
         found.append("rerun")
-    if job.record is not None and not job.present:
+    if job.record is not None and seen.removable:
         found.append("remove")
     return [action for action in found if action not in _NEEDS or allowed(rights, [_NEEDS[action]])]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import anyio
 
+from .fields import text
 from .transport import ApiError, Json, KubeApi, Params, Unreachable, without_managed_fields
 
 log = logging.getLogger(__name__)
@@ -100,6 +101,10 @@ class Collection:
     async def listed(self) -> None:
         """Wait until the list has been read once, or could not be (`error`)."""
         await self._listed.wait()
+
+    def has_reached(self, item: Json) -> bool:
+        """Whether it knows what has happened up to this state of an object."""
+        return self._version is not None and revision(self._version) >= revision_of(item)
 
     def retry(self) -> None:
         """Try again now rather than at the end of a delay."""
@@ -217,3 +222,13 @@ class Collection:
     async def _pause(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
             await self._hurry.wait()
+
+
+def revision_of(item: Json) -> int:
+    """Return which of two states of an object is the later one, where the numbers tell; else 0."""
+    return revision(text(item, "metadata", "resourceVersion") or "")
+
+
+def revision(version: str) -> int:
+    """Return a resource version as a number; 0 for what is none."""
+    return int(version) if version.isdecimal() and len(version) < 19 else 0
