@@ -45,7 +45,10 @@ class Between(FakeApi):
     def kubeconfig(self, folder: Path) -> Path:
         assert self.kube is not None
         path = folder / "between"
-        return write_kubeconfig(path, {"server": self.url}, name="between", namespace=self.kube.namespace)
+        cluster = {"server": self.url}
+        if self.certificates is not None:
+            cluster["certificate-authority"] = str(self.certificates.ca_file)
+        return write_kubeconfig(path, cluster, name="between", namespace=self.kube.namespace)
 
     async def _handle(self, call: Call) -> None:
         act = self.rule(call.request)

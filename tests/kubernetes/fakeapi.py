@@ -33,6 +33,7 @@ class Certificates:
         self.folder = folder
         self.authority = trustme.CA()
         self.server = self.authority.issue_cert(*(names or ("127.0.0.1",)))
+        folder.mkdir(exist_ok=True)
         self.ca_file = folder / "ca.crt"
         self.authority.cert_pem.write_to_path(str(self.ca_file))
 

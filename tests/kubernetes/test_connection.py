@@ -287,13 +287,15 @@ async def test_as_in_a_pod(
     token = await api.create(kube.path("serviceaccounts", weak, "token"), asked)
     (tmp_path / "token").write_text(token["status"]["token"])
     (tmp_path / "namespace").write_text(kube.namespace)
-    (tmp_path / "ca.crt").write_bytes(api.connection.tls.authority or b"")
+    authority = await api.get(kube.path("configmaps", "kube-root-ca.crt"))
+    (tmp_path / "ca.crt").write_text(authority["data"]["ca.crt"])
     monkeypatch.setattr(credentials, "SERVICE_ACCOUNT", tmp_path)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", server.rpartition(":")[0])
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", server.rpartition(":")[2])
     monkeypatch.setenv("T9K_NAMESPACE", "kube-system")
     connection = await asyncio.to_thread(load_connection)
     assert (connection.in_cluster, connection.namespace) == (True, kube.namespace)
+    assert connection.cluster == api.connection.cluster  # by another address, and as somebody else
     inside = KubeApi(connection)
     await inside.list(kube.path("pods"))
     with pytest.raises(ApiError, match="cannot list resource"):

@@ -13,7 +13,7 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
-from tests.kubernetes.fakeapi import Call, Request, hang
+from tests.kubernetes.fakeapi import Call, Certificates, Request, hang
 from tests.kubernetes.harness import Kube
 from tests.local.disks import small_disk
 
@@ -81,7 +81,8 @@ async def test_a_job_of_another_cluster_is_not_taken_for_deleted(kube: Kube, ima
         await bench.until_phase(job, "Running")
     record = tmp_path / "cluster" / "t9k" / kube.namespace / job.uid / "record.json"
     await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"server": "elsewhere.example:6443"}))
+    elsewhere = {"cluster": "elsewhere", "server": "elsewhere.example:6443"}
+    record.write_text(json.dumps(json.loads(record.read_text()) | elsewhere))
     async with serving(kube, image, tmp_path) as bench:
         seen = await bench.until(job, lambda seen: seen.phase == "Unknown")
         assert not seen.deleted
@@ -89,21 +90,54 @@ async def test_a_job_of_another_cluster_is_not_taken_for_deleted(kube: Kube, ima
         assert seen.actions == ["rerun", "remove"]
 
 
+def empty(request: Request) -> Any:
+    """Make a proxy look like another cluster, which has no jobs."""
+    if not request.path.endswith(PLURALS["t9k"]):
+        return None
+    return follow if request.query.get("watch") == "true" else nothing
+
+
+async def nothing(_between: Between, call: Call) -> None:
+    await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": []})
+
+
+async def follow(_between: Between, call: Call) -> None:
+    await call.begin()
+    await hang(call)
+
+
+async def test_clusters_at_the_same_address_are_not_mixed(kube: Kube, image: str, tmp_path: Path) -> None:
+    """As by two port-forwards, one after the other: they differ in their certificate authority."""
+    here, there = (Certificates(tmp_path / name) for name in ("here", "there"))
+    async with Between(kube=kube, certificates=here) as one:
+        kubeconfig = one.kubeconfig(tmp_path)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            job = await bench.submit("t9k", bench.spec("sleep 1000"))
+            await bench.until_phase(job, "Running")
+            await one.stop()
+            async with Between(kube=kube, certificates=there, rule=empty, port=one.port) as other:
+                other.kubeconfig(tmp_path)
+                seen = await bench.until(job, lambda seen: seen.read_only is not None)
+                assert not seen.deleted
+                assert "another cluster" in (seen.read_only or "")
+        async with (
+            Between(kube=kube, certificates=there, rule=empty, port=one.port),
+            serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench,
+        ):
+            seen = await bench.until(job, lambda seen: seen.phase == "Unknown")
+            assert not seen.deleted
+            assert "another cluster" in (seen.read_only or "")
+        await one.start()
+    # the same cluster at another address
+    async with Between(kube=kube, certificates=here) as again:
+        again.kubeconfig(tmp_path)
+        await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            await bench.until(job, lambda seen: seen.deleted)
+
+
 async def test_a_cluster_that_is_left_keeps_its_jobs(kube: Kube, image: str, tmp_path: Path) -> None:
     """The kubeconfig leads to another cluster, which has the namespace, too, and not the job."""
-
-    def empty(request: Request) -> Any:
-        if not request.path.endswith(PLURALS["t9k"]):
-            return None
-        return follow if request.query.get("watch") == "true" else nothing
-
-    async def nothing(_between: Between, call: Call) -> None:
-        await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": []})
-
-    async def follow(_between: Between, call: Call) -> None:
-        await call.begin()
-        await hang(call)
-
     async with Between(kube=kube) as one, Between(kube=kube, rule=empty) as other:
         kubeconfig = one.kubeconfig(tmp_path)
         async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from urllib.parse import urlsplit
 
 import anyio
 
@@ -86,6 +85,7 @@ class Cluster:
         # How many looks in a row have not found a kind that was there, and when the last one was.
         self._missing: dict[str, tuple[int, float]] = {}
         self._rights: dict[tuple[str, str], dict[str, Capability]] = {}
+        self._joined = ""
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
         self._wanted: dict[str, None] = dict.fromkeys(settings.namespaces)
@@ -148,8 +148,13 @@ class Cluster:
 
     @property
     def server(self) -> str:
-        """The API server's host and port; empty without a connection."""
-        return urlsplit(self.api.connection.server).netloc.rpartition("@")[2] if self.api is not None else ""
+        """The API server's host and port, for people; empty without a connection."""
+        return self.api.connection.host if self.api is not None else ""
+
+    @property
+    def identity(self) -> str:
+        """Which cluster it is, see `Connection.cluster`; empty without a connection."""
+        return self.api.connection.cluster if self.api is not None else ""
 
     @property
     def default_namespace(self) -> str:
@@ -243,7 +248,7 @@ class Cluster:
 
     async def _connect(self, *, anew: bool) -> KubeApi:
         """Return the connection; `anew` reads the credentials again, which may have changed."""
-        if self.api is not None and not anew:
+        if self.api is not None and self.identity == self._joined and not anew:
             return self.api
         why = await asyncio.to_thread(nothing_to_load, self.settings.context)
         if why is not None:
@@ -254,6 +259,7 @@ class Cluster:
             await asyncio.gather(*(space.stop() for space in spaces.values()))
             await self.api.close()
         self.api = KubeApi(connection)
+        self._joined = self.identity  # its credentials may become those of another cluster at the same address
         return self.api
 
     async def _look_for_kinds(self, api: KubeApi) -> None:

@@ -82,6 +82,19 @@ class Connection:
         """The server's host and port, for people."""
         return urlsplit(self.server).netloc
 
+    @property
+    def cluster(self) -> str:
+        """Which cluster it is: its certificate authority.
+
+        Not its address: two clusters may be reached through the same forwarded port, and a pod knows its cluster by
+        another address than a kubeconfig does. Each cluster has an authority of its own, which every connection to it
+        has (a pod's ``ca.crt`` as well as a kubeconfig's ``certificate-authority-data``), and no right is needed to
+        know it, unlike the uid of the namespace ``kube-system``. A gateway to many clusters (Rancher) has one
+        authority for all and tells them apart by the path. Without an authority there is only the address.
+        """
+        server = urlsplit(self.server)
+        return f"{self.tls.fingerprint or self.host}{server.path.rstrip('/')}"
+
 
 def load_connection(context: str | None = None) -> Connection:
     """Find the cluster (blocking).

@@ -37,7 +37,7 @@ TICK_SECONDS: Final = 10.0
 """Between two looks at jobs that wait: their reason says for how long."""
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
-_ELSEWHERE: Final = "This job is in another cluster ({}), which this JupyterLab is not connected to."
+_ELSEWHERE: Final = "This job is in another cluster than this JupyterLab is connected to; it was reached at {}."
 _UNREACHED: Final = "The cluster has not told yet whether this job is still there."
 
 Told = Callable[[Seen], None]
@@ -97,7 +97,7 @@ class JobTable:
         self._due: dict[str, bool] = {}
         self._wake = asyncio.Event()
         self._waiting: set[str] = set()
-        self._server = ""
+        self._identity = ""
         self._compared: dict[str, Collection] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -259,7 +259,13 @@ class JobTable:
             Its manifest as it was sent from here.
         """
         if job.record is None:
-            job.record = Record(server=self._cluster.server, uid=job.uid, namespace=job.namespace, last=job.manifest)
+            job.record = Record(
+                cluster=self._cluster.identity,
+                server=self._cluster.server,
+                uid=job.uid,
+                namespace=job.namespace,
+                last=job.manifest,
+            )
         if submitted is not None:
             job.record.submitted, job.record.mine = submitted, True
         return job.record
@@ -298,7 +304,8 @@ class JobTable:
         elif not job.update(manifest):
             return job
         if job.record is not None:
-            job.record.deleted, job.record.server = False, self._cluster.server
+            job.record.deleted = False
+            job.record.cluster, job.record.server = self._cluster.identity, self._cluster.server
         self._mark(uid, detail=False)
         return job
 
@@ -356,6 +363,9 @@ class JobTable:
 
     def _lost(self, job: KnownJob, *, now: float | None) -> None:
         """Note that a job is gone from the cluster; its record stays, marked deleted."""
+        if self._elsewhere(job):
+            self._let_go(job)
+            return
         if job.present and (job.record is not None or self._is_mine(job)):
             self._write(job)  # its last state
         job.present = False
@@ -375,6 +385,15 @@ class JobTable:
             self._spawn(self._drop_now(record))
         else:
             self._records.put(job.uid, lambda: record)
+            self._mark(job.uid, detail=True)
+
+    def _let_go(self, job: KnownJob) -> None:
+        """Note that a job is in a cluster that is not connected."""
+        job.present = False
+        self._waiting.discard(job.uid)
+        if job.record is None:
+            self.forget(job)
+        else:
             self._mark(job.uid, detail=True)
 
     def _mark(self, uid: str, *, detail: bool) -> None:
@@ -462,16 +481,12 @@ class JobTable:
 
     def _find_elsewhere(self) -> None:
         """Let go of the jobs of a cluster that is not connected any more; the watches tell which are in this one."""
-        before, self._server = self._server, self._cluster.server
-        if before in ("", self._server):
+        before, self._identity = self._identity, self._cluster.identity
+        if before in ("", self._identity):
             return
         here = {uid for space in self._spaces() for uid in space.jobs[self.kind.engine].objects}
         for job in [job for job in self.jobs.values() if job.present and job.uid not in here]:
-            job.present = False
-            if job.record is None:
-                self.forget(job)
-            else:
-                self._mark(job.uid, detail=True)
+            self._let_go(job)
 
     def _find_lost(self) -> None:
         """Find jobs that we know of and that the cluster, once it has listed its jobs, does not have."""
@@ -489,8 +504,9 @@ class JobTable:
                     self._lost(job, now=time.time() if job.present else None)
 
     def _spaces(self) -> Iterator[Space]:
-        """Yield the namespaces in which jobs of this kind are watched."""
-        return (space for space in list(self._cluster.spaces.values()) if self.kind.engine in space.jobs)
+        """Yield the namespaces of the connected cluster in which jobs of this kind are watched."""
+        spaces, cluster = list(self._cluster.spaces.values()), self._cluster.identity
+        return (space for space in spaces if self.kind.engine in space.jobs and space.cluster == cluster)
 
     def _is_mine(self, job: KnownJob) -> bool:
         if job.record is not None and job.record.mine:
@@ -499,7 +515,7 @@ class JobTable:
 
     def _elsewhere(self, job: KnownJob) -> bool:
         """Whether it is in another cluster than the one that is connected."""
-        return job.record is not None and bool(self._cluster.server) and job.record.server != self._cluster.server
+        return job.record is not None and self._cluster.identity not in ("", job.record.cluster)
 
     async def _drop_now(self, record: Record) -> None:
         try:

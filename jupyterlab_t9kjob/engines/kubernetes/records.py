@@ -43,8 +43,10 @@ class Record(Model):
 
     Attributes
     ----------
+    cluster
+        Which cluster it is in, see `Connection.cluster`.
     server
-        The cluster's address.
+        The cluster's address, for people.
     mine
         Whether it was submitted from this home.
     submitted
@@ -68,6 +70,7 @@ class Record(Model):
     """
 
     version: int = 1
+    cluster: str
     server: str
     uid: str
     namespace: str

@@ -49,6 +49,8 @@ class Space:
 
     Attributes
     ----------
+    cluster
+        Which one it is in, see `Connection.cluster`.
     pods, events
         All of the namespace; a watch that the account may not have keeps trying, and stays empty.
     jobs
@@ -57,6 +59,7 @@ class Space:
 
     def __init__(self, api: KubeApi, name: str, state_changed: Callable[[], None]) -> None:
         self.name = name
+        self.cluster = api.connection.cluster
         self._told = state_changed
         self.jobs: dict[str, Collection] = {}
         self._api = api

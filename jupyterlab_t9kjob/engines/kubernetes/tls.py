@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import ssl
 import tempfile
 from dataclasses import dataclass, field
@@ -33,6 +35,14 @@ class Tls:
     key: bytes | None = field(default=None, repr=False)
     server_name: str | None = None
     verify: bool = True
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """Of the authorities' certificates, however their file is laid out; None where the server proves nothing."""
+        blocks = re.findall(rb"-----BEGIN CERTIFICATE-----(.+?)-----END", self.authority or b"", re.DOTALL)
+        if not blocks or not self.verify:
+            return None
+        return hashlib.sha256(b" ".join(sorted(b"".join(block.split()) for block in blocks))).hexdigest()[:32]
 
     def checked(self, owner: str) -> Tls:
         """Return this if a context can be made of it (blocking).

@@ -15,7 +15,7 @@ UIDS = [f"uid-{number}" for number in range(20)]
 
 
 def record(uid: str) -> Record:
-    return Record(server="here:6443", uid=uid, namespace="lab")
+    return Record(cluster="here", server="here:6443", uid=uid, namespace="lab")
 
 
 async def kept(path: Path) -> set[str]:
