@@ -124,6 +124,10 @@ class JobSummary(Model):
     read_only: str | None = Field(None, description="Why nothing can be done to it from here.")
     deleted: bool = False
     actions: list[Action] = Field(default_factory=list)
+    refused: dict[Action, str] = Field(
+        default_factory=dict,
+        description="What its phase would allow, and the account or the cluster does not; each with the reason.",
+    )
     entrypoint_path: str | None = Field(None, description="Contents API path of what it runs.")
     log_dirs: list[str] = Field(default_factory=list, description="TensorBoard log directories.")
 

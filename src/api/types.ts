@@ -1220,6 +1220,13 @@ export interface components {
             /** Actions */
             actions: ("stop" | "pause" | "resume" | "rerun" | "remove" | "delete")[];
             /**
+             * Refused
+             * @description What its phase would allow, and the account or the cluster does not; each with the reason.
+             */
+            refused: {
+                [key: string]: string;
+            };
+            /**
              * Entrypoint Path
              * @description Contents API path of what it runs.
              * @default null
@@ -1596,6 +1603,13 @@ export interface components {
             deleted: boolean;
             /** Actions */
             actions: ("stop" | "pause" | "resume" | "rerun" | "remove" | "delete")[];
+            /**
+             * Refused
+             * @description What its phase would allow, and the account or the cluster does not; each with the reason.
+             */
+            refused: {
+                [key: string]: string;
+            };
             /**
              * Entrypoint Path
              * @description Contents API path of what it runs.

@@ -7,7 +7,6 @@ import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Action } from '../api/aliases';
 import { JobSummary } from '../api/types';
-import { refusalOf } from '../model/rights';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import {
@@ -100,8 +99,7 @@ function addActions(
       label: args => (args.id === undefined ? labels.palette : labels.menu),
       caption: args => {
         const job = listed(args);
-        const refusal = job && refusalOf(job, action, jobs.engines);
-        return job?.read_only ?? refusal ?? '';
+        return job?.read_only ?? job?.refused[action] ?? '';
       },
       describedBy: { args: JOB_ARGS },
       isVisible: args => {
@@ -109,8 +107,7 @@ function addActions(
         // Deleting offers to remove as well.
         return job === undefined || action === 'remove'
           ? (job?.deleted ?? true)
-          : job.actions.includes(action) ||
-              refusalOf(job, action, jobs.engines) !== null;
+          : job.actions.includes(action) || action in job.refused;
       },
       isEnabled: args => {
         const job = listed(args);

@@ -157,10 +157,7 @@ export function somePod(changes: Partial<Pod> = {}): Pod {
 }
 
 /** T9k in a cluster. */
-export function someCluster(
-  rights: ClusterInfo['rights'] = {},
-  changes: Partial<ClusterInfo> = {}
-): EngineInfo {
+export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
   return {
     name: 't9k',
     label: 'T9k',
@@ -176,7 +173,7 @@ export function someCluster(
       context: null,
       version: 'v1.34.1',
       found: 'PyTorchTrainingJob of batch.tensorstack.dev/v1beta1',
-      rights,
+      rights: {},
       stale_since: null,
       stale_reason: null,
       image: null,

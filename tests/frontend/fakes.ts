@@ -129,6 +129,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     read_only: null,
     deleted: false,
     actions: ['stop', 'pause', 'rerun', 'delete'],
+    refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
     ...changes

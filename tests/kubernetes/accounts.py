@@ -17,16 +17,21 @@ class Account:
     def __init__(self, kube: Kube, name: str, folder: Path) -> None:
         self._kube, self._name = kube, name
         kube.create("serviceaccounts", {"metadata": {"name": name}})
-        kube.create("roles", {"metadata": {"name": name}, "rules": []})
-        subject = {"kind": "ServiceAccount", "name": name, "namespace": kube.namespace}
-        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
+        self.bind(kube)
         asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
         token = kube.ask("POST", kube.path("serviceaccounts", name, "token"), asked)["status"]["token"]
         config = yaml.safe_load(kube.kubeconfig.read_text())
         config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
         self.kubeconfig = folder / name
         self.kubeconfig.write_text(yaml.safe_dump(config))
+
+    def bind(self, kube: Kube, *rules: dict[str, Any]) -> None:
+        """Give it a Role in a namespace."""
+        name = self._name
+        kube.create("roles", {"metadata": {"name": name}, "rules": list(rules)})
+        subject = {"kind": "ServiceAccount", "name": name, "namespace": self._kube.namespace}
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
+        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
 
     async def may(self, *rules: dict[str, Any]) -> None:
         await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})

@@ -68,6 +68,7 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
             # without pods and events jobs are still listed and read
             seen = await bench.until(job, lambda found: found.phase == "Running")
             assert seen.actions == []
+            assert set(seen.refused) == {"pause", "stop", "delete", "rerun"}
             assert (await engine.replicas(job.uid))[0].pod is None
             with pytest.raises(Conflict) as refused:
                 await engine.act(job.uid, "delete")
@@ -210,6 +211,33 @@ async def test_the_page_says_why_there_is_no_cluster(kube: Kube, image: str, tmp
             nowhere.write_bytes(kube.kubeconfig.read_bytes())
         await bench.engines["t9k"].refresh()
         assert (await bench.engines["t9k"].info()).available
+
+
+async def test_what_is_refused_in_another_namespace_is_said_at_its_jobs(
+    kube: Kube, cluster: Kube, image: str, tmp_path: Path
+) -> None:
+    other = f"{kube.namespace}-look"
+    await asyncio.to_thread(cluster.create, "namespaces", {"metadata": {"name": other}})
+    account = await asyncio.to_thread(Account, kube, "guest", tmp_path)
+    await account.may(LOOK, CREATE, CHANGE, PODS)
+    await asyncio.to_thread(account.bind, Kube(kube.kubeconfig, other, tmp_path), LOOK, PODS)
+    try:
+        async with (
+            serving(kube, image, tmp_path / "admin") as admin,
+            serving(kube, image, tmp_path, kubeconfig=account.kubeconfig, namespaces=(other,)) as bench,
+        ):
+            there = await admin.submit("kubeflow", admin.spec("sleep 1000"), namespace=other)
+            here = await bench.submit("kubeflow", bench.spec("sleep 1000"))
+            assert (await bench.until_phase(here, "Running")).refused == {}
+            seen = await bench.until_phase(there, "Running")
+            assert seen.actions == []
+            assert set(seen.refused) == {"pause", "stop", "delete", "rerun"}
+            assert all(f"in namespace {other}" in reason for reason in seen.refused.values())
+            with pytest.raises(Conflict, match=f"in namespace {other}"):
+                await bench.engines["kubeflow"].act(there.uid, "stop")
+            await bench.engines["kubeflow"].act(here.uid, "delete")
+    finally:
+        await asyncio.to_thread(cluster.delete, "namespaces", other)
 
 
 async def test_other_namespaces(kube: Kube, cluster: Kube, image: str, tmp_path: Path) -> None:

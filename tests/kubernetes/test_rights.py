@@ -94,13 +94,18 @@ async def no_get(bench: Bench, job: Job) -> None:
 
 
 async def no_patch(bench: Bench, job: Job) -> None:
-    assert (await bench.engines["kubeflow"].job(job.uid)).actions == ["delete", "rerun"]
+    seen = await bench.engines["kubeflow"].job(job.uid)
+    assert seen.actions == ["delete", "rerun"]
+    assert set(seen.refused) == {"pause", "stop"}
+    assert "patch pytorchjobs" in seen.refused["pause"]
     with pytest.raises(Conflict):
         await bench.engines["kubeflow"].act(job.uid, "pause")
 
 
 async def no_delete(bench: Bench, job: Job) -> None:
-    assert "delete" not in (await bench.engines["kubeflow"].job(job.uid)).actions
+    seen = await bench.engines["kubeflow"].job(job.uid)
+    assert "delete" not in seen.actions
+    assert set(seen.refused) == {"delete"}
     with pytest.raises(Conflict):
         await bench.engines["kubeflow"].act(job.uid, "delete")
 

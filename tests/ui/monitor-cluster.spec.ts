@@ -31,9 +31,7 @@ async function open(
           ...engine,
           cluster: {
             ...engine.cluster,
-            rights: refused
-              ? { change_jobs: { supported: false, reason: REFUSAL } }
-              : {},
+            rights: {},
             stale_since: stale ? Date.now() / 1000 - 300 : null,
             stale_reason: stale
               ? 'The API server at kube.example does not answer: no route to host.'
@@ -43,7 +41,15 @@ async function open(
       : engine
   );
   const details = fakeClusterJobs().map(job =>
-    fakeClusterDetail(refused ? { ...job, actions: ['rerun', 'delete'] } : job)
+    fakeClusterDetail(
+      refused
+        ? {
+            ...job,
+            actions: ['rerun', 'delete'],
+            refused: { pause: REFUSAL, stop: REFUSAL }
+          }
+        : job
+    )
   );
   await server.tell({
     engines,

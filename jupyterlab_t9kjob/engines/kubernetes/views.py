@@ -31,7 +31,6 @@ from .known import KnownJob
 from .pods import describe, is_running
 from .reasons import ENDED_BY, place_reason
 from .replicas import replica
-from .rights import allowed
 from .transport import Json
 
 _MOST_DEVICES: Final = 2**31
@@ -228,24 +227,35 @@ def is_stopped(job: KnownJob, state: State) -> bool:
 
 
 def actions_of(seen: Seen) -> list[Action]:
-    """Return what can be done to a job in its phase, by this account, and after what was asked already."""
-    job, state, rights = seen.job, seen.state, seen.rights
+    """Return what can be done to a job in its phase, and after what was asked already."""
+    job, state = seen.job, seen.state
     found: list[Action] = []
     pending = seen.pending
     if job.present and seen.read_only is None and pending != "deleting":
-        if seen.pausable.supported:
-            if state.phase in ("Pending", "Running", "Resuming") and not state.paused:
-                found += ["pause", "stop"]
-            elif state.phase == "Paused":
-                found += ["resume", "stop"] if pending is None else ["stop"]
-            elif is_stopped(job, state) and pending is None:
-                found.append("resume")
+        if state.phase in ("Pending", "Running", "Resuming") and not state.paused:
+            found += ["pause", "stop"]
+        elif state.phase == "Paused":
+            found += ["resume", "stop"] if pending is None else ["stop"]
+        elif is_stopped(job, state) and pending is None:
+            found.append("resume")
         found.append("delete")
     if job.spec is not None:
         found.append("rerun")
     if job.record is not None and seen.removable:
         found.append("remove")
-    return [action for action in found if action not in _NEEDS or allowed(rights, [_NEEDS[action]])]
+    return found
+
+
+def refused_of(seen: Seen) -> dict[Action, str]:
+    """Return which actions the account may not do in the job's namespace, or the cluster does not have, and why."""
+    found: dict[Action, str] = {}
+    for action, needed in _NEEDS.items():
+        right = seen.rights.get(needed)
+        if right is not None and not right.supported:
+            found[action] = right.reason or ""
+        elif needed == "change_jobs" and not seen.pausable.supported:
+            found[action] = seen.pausable.reason or ""
+    return found
 
 
 def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict:
@@ -289,6 +299,7 @@ def _ended_by(seen: Seen) -> EndedBy | None:
 
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
     job, state, spec = seen.job, seen.state, seen.job.spec
+    actions, refused = actions_of(seen), refused_of(seen)
     ran, since = running_time(job, seen.places)
     ended = state.phase in ("Succeeded", "Failed")
     return {
@@ -317,7 +328,8 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "owner": job.owner,
         "read_only": seen.read_only,
         "deleted": job.deleted,
-        "actions": actions_of(seen),
+        "actions": [action for action in actions if action not in refused],
+        "refused": {action: reason for action, reason in refused.items() if action in actions},
         "entrypoint_path": job.paths.entrypoint,
         "log_dirs": [str(place) for place, _path in job.paths.log_dirs],
     }

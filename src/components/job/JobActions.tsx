@@ -10,10 +10,9 @@ import {
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Action } from '../../api/aliases';
-import { EngineInfo, Job } from '../../api/types';
+import { Job } from '../../api/types';
 import { pauseIcon, stateIcons, tensorBoardIcon } from '../../icons';
 import { isActive, pendingText } from '../../model/phase';
-import { refusalOf } from '../../model/rights';
 import { CommandIDs } from '../../tokens';
 import { IconButton } from '../Buttons';
 
@@ -31,7 +30,6 @@ interface IAction {
 
 interface IJobActionsProps {
   job: Job;
-  engines: readonly EngineInfo[];
   trans: TranslationBundle;
   run(command: string): void;
   /** Whether the lab has a command. */
@@ -56,7 +54,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
           {pendingText(pending, trans)}
         </span>
       )}
-      {actionsOf(job, props.engines, trans)
+      {actionsOf(job, trans)
         .filter(action => action.url || props.has(action.command))
         .map(({ command, label, icon, main, refusal, url }) =>
           url ? (
@@ -105,11 +103,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
 }
 
 /** The buttons, in their order; the menu has the rest. */
-function actionsOf(
-  job: Job,
-  engines: readonly EngineInfo[],
-  trans: TranslationBundle
-): IAction[] {
+function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
   const actions: IAction[] = [];
   // One change at a time: while it is on its way the others would be refused.
   const can = job.pending_action ? [] : job.actions;
@@ -131,7 +125,7 @@ function actionsOf(
     }
   }
   const refusal = (action: Action): string | null =>
-    job.pending_action ? null : refusalOf(job, action, engines);
+    (!job.pending_action && job.refused[action]) || null;
   const offers = (action: Action): boolean =>
     can.includes(action) || refusal(action) !== null;
   if (offers('resume')) {

@@ -145,7 +145,6 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
       >
         <JobActions
           job={job}
-          engines={model.jobs.engines}
           trans={trans}
           run={lab.run}
           has={lab.has}

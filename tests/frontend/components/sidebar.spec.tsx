@@ -418,8 +418,8 @@ describe('the sidebar', () => {
     await connect({
       engines: [
         engine,
-        someCluster({}, stale),
-        { ...someCluster({}, { ...stale, stale_since: 900 }), name: 'kubeflow' }
+        someCluster(stale),
+        { ...someCluster({ ...stale, stale_since: 900 }), name: 'kubeflow' }
       ],
       jobs: [job]
     });

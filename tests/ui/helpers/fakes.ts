@@ -73,6 +73,7 @@ export function fakeJob(
     read_only: null,
     deleted: false,
     actions: ['stop', 'pause', 'rerun', 'delete'],
+    refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
     ...more

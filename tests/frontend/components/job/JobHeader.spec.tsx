@@ -188,9 +188,11 @@ describe('JobHeader', () => {
 
     it('greys what the account may not do, with the reason', () => {
       const reason = 'You may not change jobs in namespace demo.';
-      const engine = someCluster({ change_jobs: { supported: false, reason } });
-      const job = inCluster({ actions: ['delete', 'rerun'] });
-      const { buttons, run } = header(job, false, null, [engine]);
+      const job = inCluster({
+        actions: ['delete', 'rerun'],
+        refused: { pause: reason, stop: reason }
+      });
+      const { buttons, run } = header(job, false, null, [someCluster()]);
       const stop = screen.getByRole('button', { name: 'Stop' });
       expect(stop.getAttribute('aria-disabled')).toBe('true');
       expect(stop.title).toBe(reason);
@@ -199,15 +201,6 @@ describe('JobHeader', () => {
       fireEvent.click(stop);
       expect(run).not.toHaveBeenCalled();
       expect(buttons()[0]).toContain('Pause');
-    });
-
-    it('leaves out what another namespace’s rights are not known for', () => {
-      const engine = someCluster({
-        change_jobs: { supported: false, reason: 'No.' }
-      });
-      const job = inCluster({ namespace: 'team-b', actions: ['delete'] });
-      const { buttons } = header(job, false, null, [engine]);
-      expect(buttons()).toEqual(['Clone', 'More actions']);
     });
 
     it('resumes what was stopped', () => {
