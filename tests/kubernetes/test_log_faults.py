@@ -329,7 +329,7 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 3), ends=False)] * 1000
         counts = job.count_streams()
-        seen: Any = SimpleNamespace(mine=True, complete=True, state=SimpleNamespace(phase="Running"))
+        seen: Any = SimpleNamespace(mine=True, complete=True, events=[], state=SimpleNamespace(phase="Running"))
         seen.job = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
         seen.job.lifetime = FOR_EVER
         cluster: Any = SimpleNamespace(api=job.logs._api)

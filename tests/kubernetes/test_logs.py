@@ -94,7 +94,7 @@ async def test_an_init_container_and_why_a_container_waits(kube: Kube, image: st
         streams = await keeper.until(lambda streams: init in streams and streams[init].size == len("fetching\n"))
         assert streams[init].source == "init"
         assert streams[init].container == "setup"
-        assert streams[OUT].waiting == "Its init containers have not ended yet."
+        assert streams[OUT].waiting == "The init container setup is running."
         streams = await keeper.complete(init, OUT)
         assert await keeper.bytes(init) == b"fetching\ndone\n"
         assert await keeper.bytes(OUT) == b"trains\n"

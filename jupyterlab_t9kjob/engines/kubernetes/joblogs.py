@@ -24,7 +24,7 @@ from .logstreams import FOR_EVER, Listing
 from .podlogs import ContainerLog
 from .ranklogs import RankIndexes, find_rank_logs
 from .slots import Slots
-from .transport import KubeApi
+from .transport import Json, KubeApi
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +91,7 @@ class JobLogs:
         self._kept = Kept(folder)
         self._lease = Lease(folder / LEASE_FILE)
         self._places: list[Place] = []
+        self._events: list[Json] = []
         self._states: dict[Key, tuple[Place, ContainerState]] = {}
         self._ended = False
         self._loaded = False
@@ -108,13 +109,14 @@ class JobLogs:
 
     # -- what the engine tells ----------------------------------------------------------------------------------------
 
-    def update(self, places: Sequence[Place], *, ended: bool) -> None:
-        """Take note of the job's pods; called at every change of them, once they have been listed."""
+    def update(self, places: Sequence[Place], *, ended: bool, events: Sequence[Json] = ()) -> None:
+        """Take note of the job's pods and the events of them; called at every change, once the pods were listed."""
         found = {(state.pod_uid, state.name): (place, state) for place in places for state in containers_of(place)}
         for key, (_, before) in self._states.items():
             if before.runs and key in found and not found[key][1].runs:
                 self._due.add(key)
         self._places = list(places)
+        self._events = list(events)
         self._states = found
         self._ended = ended
         for key, follower in self._logs.items():
@@ -152,8 +154,16 @@ class JobLogs:
     async def files(self) -> list[LogFile]:
         """Return the streams that exist now, in a stable order."""
         troubles = {key: follower.trouble for key, follower in self._logs.items() if follower.trouble is not None}
-        places, lifetime = list(self._places), self._lifetime()
-        listing = Listing(self._kept.folder, self._ranks, places, self._ended, troubles, self._trouble, lifetime)
+        listing = Listing(
+            self._kept.folder,
+            self._ranks,
+            self._places,
+            self._ended,
+            troubles,
+            self._trouble,
+            self._lifetime(),
+            self._events,
+        )
         return await asyncio.to_thread(listing.files)
 
     async def stop(self) -> None:

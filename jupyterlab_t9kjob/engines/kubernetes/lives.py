@@ -17,17 +17,6 @@ Source = Literal["container", "init"]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,252}")
 """What a uid and a container's name look like: they become parts of a path."""
-_WAITING: Final = {
-    "ContainerCreating": "Its container is being made.",
-    "PodInitializing": "Its init containers have not ended yet.",
-    "CrashLoopBackOff": "Its container has ended and is started again after a while.",
-    "ErrImagePull": "Its image can't be pulled.",
-    "ImagePullBackOff": "Its image can't be pulled; the node tries again after a while.",
-    "InvalidImageName": "The name of its image is wrong.",
-    "CreateContainerConfigError": "Its container can't be made.",
-    "CreateContainerError": "Its container can't be made.",
-}
-_TRIVIAL: Final = ("ContainerCreating", "PodInitializing")
 
 
 @dataclass(frozen=True)
@@ -68,8 +57,8 @@ class ContainerState:
         The life whose log the API gives when asked for no other; None if there was none yet.
     previous
         The one before that, whose log the API gives as well.
-    waiting
-        Why it does not run, a sentence; None if it does, or has ended.
+    waits
+        Whether it is still to be started, for the first time or again.
     """
 
     pod: str
@@ -79,7 +68,7 @@ class ContainerState:
     main: bool
     current: Life | None
     previous: Life | None
-    waiting: str | None
+    waits: bool
 
     @property
     def runs(self) -> bool:
@@ -90,7 +79,7 @@ class ContainerState:
 def gone(record: SpoolRecord) -> ContainerState:
     """Return the container of a record as one of a pod that is not there any more."""
     source: Source = "init" if record.source == "init" else "container"
-    return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, None)
+    return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, waits=False)
 
 
 def containers_of(place: Place) -> list[ContainerState]:
@@ -112,7 +101,7 @@ def containers_of(place: Place) -> list[ContainerState]:
                 main=source == "container" and name == trains,
                 current=current,
                 previous=previous,
-                waiting=_waiting(place, status),
+                waits=not status or bool(part(status, "state", "waiting")),
             )
         )
     return found
@@ -159,23 +148,3 @@ def _ended(terminated: Json, restart: int) -> Life | None:
         return None
     ended_at = moment(terminated, "finishedAt")
     return Life(restart, container_id, moment(terminated, "startedAt"), ended_at if ended_at is not None else 0.0)
-
-
-def _waiting(place: Place, status: Json) -> str | None:
-    waiting = part(status, "state", "waiting")
-    if not status:
-        placed = next(
-            (one for one in parts(place.pod, "status", "conditions") if one.get("type") == "PodScheduled"), {}
-        )
-        if placed.get("status") == "False":
-            return _sentence("Its pod has no node yet.", text(placed, "message"))
-        return "Its pod has not begun yet."
-    if not waiting:
-        return None
-    reason = text(waiting, "reason") or "ContainerCreating"
-    words = _WAITING.get(reason, f"Its container waits: {reason}.")
-    return words if reason in _TRIVIAL else _sentence(words, text(waiting, "message"))
-
-
-def _sentence(words: str, said: str | None) -> str:
-    return f"{words} {said[:500]}" if said else words

@@ -83,7 +83,7 @@ class LogKeeper:
         if opened is not None:
             opened.followed = followed
             opened.logs.follow(self._always(seen))  # when they were opened, not all replicas may have been known
-            opened.logs.update(seen.places, ended=not _is_active(seen))
+            opened.logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
             self._let_go_later(seen.job.uid, opened)
         if _is_active(seen):
             self._active.add(seen.job.uid)
@@ -150,7 +150,7 @@ class LogKeeper:
             lifetime=lambda: job.lifetime,
         )
         if seen.complete:
-            logs.update(seen.places, ended=not _is_active(seen))
+            logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
         opened = self._open[job.uid] = _Open(logs, api, ranks)
         if before is not None:
             opened.ends = {looker: logs.look() for looker in before.ends}

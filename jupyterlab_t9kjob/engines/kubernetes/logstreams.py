@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +17,14 @@ from ...logs.index import span
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
 from ...logs.sift import first_rank, sifted_path
 from ...logs.spool import INDEX_SUFFIX
+from .events import uid_of
 from .kept import cuts_path
 from .kinds import Place
 from .lives import ContainerState, containers_of
 from .ranklogs import RankLog, find_rank_logs
+from .reasons import container_reason
+from .sentences import joined
+from .transport import Json
 
 FOR_EVER: Final = (-math.inf, math.inf)
 _SOURCES: Final = {"init": 0, "container": 1, "launcher": 2, "rank": 3}
@@ -35,8 +40,8 @@ class Listing:
         Where its spools and the indexes of its rank files lie.
     ranks
         The folder of its rank files, if the lab sees it.
-    places
-        Its replicas as last seen.
+    places, events
+        Its replicas as last seen, and the cluster's events of them.
     ended
         Whether the job has ended.
     troubles
@@ -55,14 +60,15 @@ class Listing:
     troubles: Mapping[tuple[str, str], str]
     trouble: str | None
     lifetime: tuple[float, float] = FOR_EVER
+    events: Sequence[Json] = ()
 
     def files(self) -> list[LogFile]:
         """Return the streams, by replica, attempt and source (blocking)."""
         read = sorted(read_records(self.folder).items(), key=lambda item: (item[1].started_at or 0.0, item[0]))
         records = dict(read)
-        pods = _Pods(self.folder, self.places, records)
+        pods = _Pods(self.folder, self.places, self.events, records)
         found = [self._spooled(record, pods) for record in records.values()]
-        found += self._not_begun(records)
+        found += self._not_begun(records, pods)
         if self.ranks is not None:
             first, last = self.lifetime
             ranks = [log for log in find_rank_logs(self.ranks) if pods.knows(log.pod_uid) or first <= log.begun <= last]
@@ -81,7 +87,6 @@ class Listing:
         record_of_cuts = cuts_path(path)
         cut = cuts.read(record_of_cuts)
         first, last = span(index) or (None, None)
-        state = pods.states.get((record.pod_uid, record.container))
         stream = LogStream(
             id=_id(record.replica, record.number, record.source, record.container, record.main, record.restart),
             replica=record.replica,
@@ -94,7 +99,7 @@ class Listing:
             last_time=last,
             complete=record.complete,
             missing=record.missing,
-            waiting=None if record.complete else self._waiting(record, state),
+            waiting=None if record.complete else self._waiting(record, pods),
         )
         return LogFile(stream, path, index, record_of_cuts)
 
@@ -114,13 +119,26 @@ class Listing:
         )
         return LogFile(stream, path, index)
 
-    def _waiting(self, record: SpoolRecord, state: ContainerState | None) -> str | None:
-        trouble = self.troubles.get((record.pod_uid, record.container), self.trouble)
-        if trouble is not None:
-            return trouble
-        return state.waiting if state is not None and state.current is None else None
+    def _waiting(self, record: SpoolRecord, pods: _Pods) -> str | None:
+        place, state = pods.containers.get((record.pod_uid, record.container), (None, None))
+        if place is None or state is None or state.current is not None:
+            return self._trouble(record.pod_uid, record.container)
+        return self._why(place, state, pods)
 
-    def _not_begun(self, records: Mapping[str, SpoolRecord]) -> Iterator[LogFile]:
+    def _trouble(self, pod_uid: str, container: str) -> str | None:
+        return self.troubles.get((pod_uid, container), self.trouble)
+
+    def _why(self, place: Place, state: ContainerState, pods: _Pods) -> str | None:
+        """Say why nothing comes from a container: its log can't be kept, or it is still to be started."""
+        trouble = self._trouble(state.pod_uid, state.name)
+        if trouble is not None or not state.waits:
+            return trouble
+        reason = container_reason(place, state.name, pods.events.get(state.pod_uid, ()), now=time.time())
+        if reason is None:
+            return None
+        return joined(reason.sentence + ("" if reason.sentence.endswith("…") else "."), reason.hint)
+
+    def _not_begun(self, records: Mapping[str, SpoolRecord], pods: _Pods) -> Iterator[LogFile]:
         """Give a stream to each container that has none yet: it waits, or nobody has asked for its log."""
         for place in self.places:
             states = containers_of(place)
@@ -142,7 +160,7 @@ class Listing:
                     source=state.source,
                     container=None if state.main else state.name,
                     size=0,
-                    waiting=self.troubles.get((state.pod_uid, state.name), self.trouble) or state.waiting,
+                    waiting=self._why(place, state, pods),
                 )
                 yield LogFile(stream, path, path.with_name(path.name + INDEX_SUFFIX), cuts_path(path))
 
@@ -173,15 +191,20 @@ class Listing:
 
 
 class _Pods:
-    """Whose a pod is."""
+    """The pods of a job: whose each is, its containers, and the events of it."""
 
-    def __init__(self, folder: Path, places: Sequence[Place], records: Mapping[str, SpoolRecord]) -> None:
+    def __init__(
+        self, folder: Path, places: Sequence[Place], events: Sequence[Json], records: Mapping[str, SpoolRecord]
+    ) -> None:
         self._launchers = {
             (record.pod_uid, record.restart): sifted_path(folder / (record.key + LOG_SUFFIX))
             for record in records.values()
             if record.main
         }
-        self.states: dict[tuple[str, str], ContainerState] = {}
+        self.containers: dict[tuple[str, str], tuple[Place, ContainerState]] = {}
+        self.events: dict[str, list[Json]] = {}
+        for event in events:
+            self.events.setdefault(uid_of(event), []).append(event)
         self._running: dict[str, int] = {}
         self._replicas: dict[str, tuple[str, int]] = {}
         for record in records.values():
@@ -192,7 +215,7 @@ class _Pods:
                 self._replicas[place.pod_uid] = (place.name, place.earlier)
             for state in containers_of(place):
                 self._replicas[state.pod_uid] = (place.name, place.earlier)
-                self.states[state.pod_uid, state.name] = state
+                self.containers[state.pod_uid, state.name] = place, state
                 if state.main and state.current is not None and state.runs:
                     self._running[state.pod_uid] = state.current.restart
         self._only = places[0].name if len(places) == 1 else None

@@ -24,6 +24,7 @@ from .fields import parts, text
 from .kept import Kept, in_thread, not_kept
 from .lives import ContainerState, Life, lives_of
 from .rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
+from .sentences import plain
 from .slots import Slot, Slots
 from .transport import ApiError, KubeApi, Params, Unreachable
 
@@ -154,16 +155,16 @@ class ContainerLog:
             return self._failed()
         except ApiError as error:
             if error.status == 403:
-                self.trouble = f"This account may not read its log: {error.message}"
+                self.trouble = f"This account may not read its log: {plain(error.message)}"
                 self.settled.set()
                 return REFUSED_DELAY
             if error.status == 404:
                 self._here = False  # to be made sure of
             elif error.status != 400:  # else it waits, and the watch tells why
-                self.trouble = f"Its log can't be read: {error.message}"
+                self.trouble = f"Its log can't be read: {plain(error.message)}"
             return max(self._failed(), error.retry_after or 0.0)
         except Unreachable as error:
-            self.trouble = str(error)
+            self.trouble = plain(str(error))
             return self._failed()
         self.trouble = None
         return wait
@@ -235,10 +236,10 @@ class ContainerLog:
             self._failures += 1
             if error.status not in (400, 404) and self._failures < MOST_FAILURES:
                 raise
-            lost = f"The node does not have it any more ({error.message})."
+            lost = f"The node does not have it any more ({plain(error.message)})."
         else:
             if spool.notice is not None and spool.size == 0:
-                lost = f"The node does not have it any more ({spool.notice})."
+                lost = f"The node does not have it any more ({plain(spool.notice)})."
         self._failures = 0
         await self._judge(record, spool, life)
         await self._finish(record, life, spool, lost)

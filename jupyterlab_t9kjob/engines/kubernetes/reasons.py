@@ -32,7 +32,7 @@ from .pods import has_ended, is_running
 from .refusals import of_pods, refused
 from .sentences import joined, listed, made, named, plain, waited, within
 from .transport import Json
-from .waiting import waiting
+from .waiting import waiting, waiting_container
 
 __all__ = ["ENDED_BY", "place_reason", "reason_of", "refused"]
 
@@ -124,16 +124,30 @@ def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason 
     """
     if place.pod is None:
         return of_pods(newest_first(event for event in events if kind_of(event) != "Pod"), place, now=now)
-    return _of_pod(place, [event for event in events if uid_of(event) == place.pod_uid], now)
+    return _of_pod(place, waiting(place, [event for event in events if uid_of(event) == place.pod_uid], now=now))
 
 
-def _of_pod(place: Place, events: Sequence[Json], now: float) -> Reason | None:
+def container_reason(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
+    """Return why one container of a replica's pod, which waits, is not started.
+
+    Parameters
+    ----------
+    place, now
+        See `place_reason`.
+    name
+        The container's.
+    events
+        The cluster's events of the pod, in any order.
+    """
+    return _of_pod(place, waiting_container(place, name, events, now=now))
+
+
+def _of_pod(place: Place, reason: Reason | None) -> Reason | None:
     going = lost(place)
     if going is not None:
         held = "The cluster keeps its pod until the node is back, or taken out."
         hint = held if going.code == "NodeLost" else going.hint
         return made(going.code, f"Its pod {going.words}", hint, verbatim=going.verbatim)
-    reason = waiting(place, events, now=now)
     ending = ending_of(place) if reason is None else None
     if ending is None:
         return reason
@@ -351,7 +365,7 @@ class _Job:
             if place.pod is None:
                 reason = of_pods(self.own, place, now=self.now)
             elif not _runs(place):
-                reason = _of_pod(place, of_pod.get(place.pod_uid or "", []), self.now)
+                reason = _of_pod(place, waiting(place, of_pod.get(place.pod_uid or "", []), now=self.now))
             else:
                 reason = None
             if reason is not None:

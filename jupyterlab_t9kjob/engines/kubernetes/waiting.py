@@ -46,9 +46,20 @@ def waiting(place: Place, events: Sequence[Json], *, now: float) -> Reason | Non
     now
         Seconds since the epoch: a long wait counts up.
     """
-    if has_ended(place.pod):
-        return None
-    return _Pod(place, part(place.pod), events, now).reason()
+    return None if has_ended(place.pod) else _Pod(place, part(place.pod), events, now).reason()
+
+
+def waiting_container(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
+    """Return why one container of a replica's pod, which waits, has not been started; None if the pod has ended.
+
+    Parameters
+    ----------
+    place, events, now
+        See `waiting`.
+    name
+        The container's.
+    """
+    return None if has_ended(place.pod) else _Pod(place, part(place.pod), events, now).reason_of(name)
 
 
 @dataclass(frozen=True)
@@ -89,8 +100,22 @@ class _Pod:
             reason = self._of_container(container, status)
             if reason is not None:
                 return reason
-        if parts(self.pod, "status", "containerStatuses"):
-            return None
+        return None if parts(self.pod, "status", "containerStatuses") else self._not_begun()
+
+    def reason_of(self, name: str) -> Reason:
+        """Return why one of its containers, which waits, is not started: itself, or those that have to end first."""
+        if text(self.pod, "spec", "nodeName") is None and not holds(self.placed):
+            return self._unplaced()
+        for container, status in self._containers():
+            own = text(container, "name") == name
+            reason = self._of_container(container, status) if own or container["init"] is True else None
+            if reason is not None:
+                return reason
+            if own:
+                break
+        return self._not_begun()
+
+    def _not_begun(self) -> Reason:
         wait = waited(self.since, self.now)
         return made("ContainerCreating", f"Placed on {self.node}, which has not begun with it{wait}")
 
