@@ -380,7 +380,8 @@ async def test_a_log_that_is_too_large_keeps_its_ends(tmp_path: Path, monkeypatc
         body = b"".join(line(number, "x" * 1000) for number in range(3000))
         job.server.acts += [says(body, ends=False)]
         job.update(running())
-        streams = await job.until(lambda streams: OUT in streams and streams[OUT].removed > 1_900_000)
+        await job.has(b"x" * 3000 * 1001)
+        streams = await job.until(lambda streams: streams[OUT].removed > 1_950_000)
         data = await job.data()
         assert streams[OUT].size == len(data) == 3000 * 1001
         assert data.startswith(b"x" * 1000) and data.endswith(b"x\n")
