@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from jupyterlab_t9kjob.core.job import Replica
 from jupyterlab_t9kjob.core.manifests import parse
-from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind, Place, State
 from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
@@ -38,7 +38,7 @@ class Following:
         self.places: list[Place] = []
         self.job: Json = {}
         self.kind, self._namespace, self._name = kind, namespace, name
-        self._histories: dict[str, list[Life]] = {}
+        self._histories: dict[str, list[AttemptRecord]] = {}
         self._changed = asyncio.Event()
 
     async def __aenter__(self) -> Following:

@@ -20,8 +20,8 @@ from .pods import has_ended, training_status
 from .transport import Json
 
 
-class Life(TypedDict):
-    """One life of a replica's training container; plain JSON.
+class AttemptRecord(TypedDict):
+    """One life of a replica's training container, as it is remembered; plain JSON.
 
     `restart_count` is the container's in its pod. `reason` is the cluster's for its end (``OOMKilled``), `cause` why it
     was ended from outside, null if it ended by itself. Times are seconds since the epoch.
@@ -37,7 +37,7 @@ class Life(TypedDict):
     cause: str | None
 
 
-def time_run(lives: Sequence[Life], until: float | None = None) -> float:
+def time_run(lives: Sequence[AttemptRecord], until: float | None = None) -> float:
     """Return for how many seconds a replica has run, pauses left out; a life that goes on counts up to `until`."""
     spans = [(life["started_at"], life["ended_at"] or until) for life in lives]
     return max(0.0, sum(ended - started for started, ended in spans if started is not None and ended is not None))
@@ -73,7 +73,7 @@ _OUTSIDE: Final = {
 # -- keeping -----------------------------------------------------------------------------------------------------------
 
 
-def observe(history: Sequence[Life], place: Place, state: State, *, now: float) -> list[Life]:
+def observe(history: Sequence[AttemptRecord], place: Place, state: State, *, now: float) -> list[AttemptRecord]:
     """Return a place's history with what is seen of it now.
 
     Parameters
@@ -89,10 +89,10 @@ def observe(history: Sequence[Life], place: Place, state: State, *, now: float) 
 
     Returns
     -------
-    list of Life
+    list of AttemptRecord
         Oldest first; equal to `history` if nothing has changed.
     """
-    lives: list[Life] = [{**life} for life in history]
+    lives: list[AttemptRecord] = [{**life} for life in history]
     uid = text(place.pod, "metadata", "uid") or place.pod_uid if place.pod is not None else None
     if uid is not None:
         base = earlier(lives, uid)
@@ -111,7 +111,7 @@ def observe(history: Sequence[Life], place: Place, state: State, *, now: float) 
     return lives[-_KEPT:]
 
 
-def earlier(history: Sequence[Life], pod_uid: str | None) -> int:
+def earlier(history: Sequence[AttemptRecord], pod_uid: str | None) -> int:
     """Return how many attempts a place had before a pod; with None, before one that is still to come."""
     for life in history:
         if life["pod_uid"] == pod_uid:
@@ -119,7 +119,7 @@ def earlier(history: Sequence[Life], pod_uid: str | None) -> int:
     return max((life["number"] for life in history), default=0)
 
 
-def _seen(place: Place, uid: str) -> Iterator[Life]:
+def _seen(place: Place, uid: str) -> Iterator[AttemptRecord]:
     """Yield what a pod tells of the lives of its training container, oldest first."""
     status = training_status(place)
     current, last = part(status, "state"), part(status, "lastState", "terminated")
@@ -137,8 +137,8 @@ def _seen(place: Place, uid: str) -> Iterator[Life]:
         yield _life(uid, number, moment(current, "running", "startedAt"))
 
 
-def _life(uid: str, restart_count: int, started_at: float | None) -> Life:
-    return Life(
+def _life(uid: str, restart_count: int, started_at: float | None) -> AttemptRecord:
+    return AttemptRecord(
         number=0,
         pod_uid=uid,
         restart_count=restart_count,
@@ -150,7 +150,7 @@ def _life(uid: str, restart_count: int, started_at: float | None) -> Life:
     )
 
 
-def _ended_life(terminated: Json, place: Place, uid: str, restart_count: int) -> Life:
+def _ended_life(terminated: Json, place: Place, uid: str, restart_count: int) -> AttemptRecord:
     life = _life(uid, restart_count, moment(terminated, "startedAt"))
     life["ended_at"] = moment(terminated, "finishedAt")
     life["exit_code"] = whole(terminated, "exitCode")
@@ -158,7 +158,7 @@ def _ended_life(terminated: Json, place: Place, uid: str, restart_count: int) ->
     return life
 
 
-def _take(lives: list[Life], seen: Life, base: int) -> None:
+def _take(lives: list[AttemptRecord], seen: AttemptRecord, base: int) -> None:
     """Put in what is seen of a life; what was known of it before and is not told any more stays."""
     key = (seen["pod_uid"], seen["restart_count"])
     for life in lives:
@@ -176,7 +176,7 @@ def _take(lives: list[Life], seen: Life, base: int) -> None:
 # -- ends that come from outside ---------------------------------------------------------------------------------------
 
 
-def _close(life: Life, place: Place, state: State, now: float) -> None:
+def _close(life: AttemptRecord, place: Place, state: State, now: float) -> None:
     """End a life whose end nobody told."""
     told = state.ended_at if state.ended_at is not None and state.ended_at >= (life["started_at"] or 0.0) else now
     life["ended_at"] = min(told, now)
@@ -192,7 +192,7 @@ def _close(life: Life, place: Place, state: State, now: float) -> None:
         life["cause"] = _cause(place, state)
 
 
-def _explain(life: Life, place: Place, state: State) -> None:
+def _explain(life: AttemptRecord, place: Place, state: State) -> None:
     """Say why the last life was ended, if it was, as soon as that is known."""
     pod = place.pod if life["pod_uid"] == text(place.pod, "metadata", "uid") else None
     cause = life["cause"]
@@ -201,7 +201,7 @@ def _explain(life: Life, place: Place, state: State) -> None:
         life["cause"] = _cause(place, state)
 
 
-def _was_ended(pod: Json, life: Life) -> bool:
+def _was_ended(pod: Json, life: AttemptRecord) -> bool:
     """Whether a container's end is the answer to its pod's deletion."""
     gone = moment(pod, "metadata", "deletionTimestamp")
     if life["exit_code"] in (None, 0) or life["ended_at"] is None or gone is None:
@@ -231,7 +231,7 @@ def _is_first(place: Place) -> bool:
 # -- showing -----------------------------------------------------------------------------------------------------------
 
 
-def attempts_of(history: Sequence[Life], *, launched: bool) -> list[Attempt]:
+def attempts_of(history: Sequence[AttemptRecord], *, launched: bool) -> list[Attempt]:
     """Return a history as the API gives it.
 
     Parameters
@@ -257,7 +257,7 @@ def attempts_of(history: Sequence[Life], *, launched: bool) -> list[Attempt]:
     return shown
 
 
-def ended_in_words(life: Life, *, launched: bool) -> str | None:
+def ended_in_words(life: AttemptRecord, *, launched: bool) -> str | None:
     """Say how a life ended: “Killed: out of memory (137)”, “Python error (1)”; None if it has not."""
     code, reason, cause = life["exit_code"], life["reason"] or "", life["cause"]
     if life["ended_at"] is None and code is None:

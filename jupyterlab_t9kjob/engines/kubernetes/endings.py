@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...core.wording import SIGNALS, WORDS, code_in_words, died
-from .attempts import Life
+from .attempts import AttemptRecord
 from .events import Happening
 from .fields import moment, part, parts, text, whole
 from .kinds import Place, is_terminating
@@ -81,7 +81,7 @@ class Ending:
 def first_failure(
     places: Sequence[Place],
     happenings: Sequence[Happening] = (),
-    lives: Mapping[str, Sequence[Life]] | None = None,
+    lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
 ) -> Ending | None:
     """Return how the replica ended that failed first; None if none is known to have failed.
 
@@ -291,7 +291,7 @@ def _disrupted_at(pod: Json) -> float | None:
     return max((time for time in changes if time is not None), default=None)
 
 
-def _unseen(place: Place, happenings: Sequence[Happening], lives: Sequence[Life] | None) -> Ending | None:
+def _unseen(place: Place, happenings: Sequence[Happening], lives: Sequence[AttemptRecord] | None) -> Ending | None:
     """Say how a replica failed whose pod is gone: by what was seen of it, the job's status, or its events."""
     life = lives[-1] if lives else None
     if life is not None and life["exit_code"] and life["cause"] is None:

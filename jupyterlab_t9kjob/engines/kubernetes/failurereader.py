@@ -10,7 +10,7 @@ from typing import Final
 
 from ...core.engine import LogFile
 from ...core.job import Failure
-from .attempts import Life
+from .attempts import AttemptRecord
 from .failures import failed_life, read_failure
 from .logkeeper import LogKeeper
 from .views import Seen
@@ -75,7 +75,7 @@ class FailureReader:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _due(self, seen: Seen) -> dict[str, Life]:
+    def _due(self, seen: Seen) -> dict[str, AttemptRecord]:
         """Return the attempts that failed and were not read, by replica."""
         job = seen.job
         if job.record is None or not job.present or seen.state.phase != "Failed":
@@ -89,7 +89,7 @@ class FailureReader:
             if (job.uid, name, life["number"]) not in self._tried and not job.knows_failure(name, life)
         }
 
-    async def _read(self, seen: Seen, due: Mapping[str, Life]) -> None:
+    async def _read(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> None:
         try:
             async with self._turns:
                 files = await self._files(seen, due)
@@ -100,7 +100,7 @@ class FailureReader:
         except Exception:  # the job is none the worse for it
             log.exception("Reading why a job failed did not succeed")
 
-    async def _files(self, seen: Seen, due: Mapping[str, Life]) -> list[LogFile]:
+    async def _files(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
         """Return the job's logs, once those of the attempts are complete."""
         if len(seen.places) > MOST_REPLICAS:
             return await self._logs.files(seen)
@@ -124,5 +124,5 @@ class FailureReader:
             self.update(latest)
 
 
-def _read_all(files: list[LogFile], due: Mapping[str, Life], *, alone: bool) -> list[Failure]:
+def _read_all(files: list[LogFile], due: Mapping[str, AttemptRecord], *, alone: bool) -> list[Failure]:
     return [read_failure(files, name, life, alone=alone) for name, life in due.items()]

@@ -15,7 +15,7 @@ from ...core.job import Failure, Frame, Link, Reason
 from ...core.wording import failed
 from ...logs.lastwords import TAIL_BYTES, LogEnd, advice, first_failure
 from ...logs.sources import open_log, size_of
-from .attempts import Life
+from .attempts import AttemptRecord
 from .sentences import joined, made, plain
 
 _CLOSE_SECONDS: Final = 2.0
@@ -30,13 +30,13 @@ _ECHO: Final = re.compile(
 """What a rank says that has lost another one."""
 
 
-def failed_life(lives: Sequence[Life]) -> Life | None:
+def failed_life(lives: Sequence[AttemptRecord]) -> AttemptRecord | None:
     """Return the newest attempt of a replica, if it has failed by itself."""
     last = lives[-1] if lives else None
     return last if last is not None and last["exit_code"] and last["cause"] is None else None
 
 
-def read_failure(files: Iterable[LogFile], replica: str, life: Life, *, alone: bool) -> Failure:
+def read_failure(files: Iterable[LogFile], replica: str, life: AttemptRecord, *, alone: bool) -> Failure:
     """Return who failed in an attempt, as far as its logs tell (blocking).
 
     Parameters
@@ -116,7 +116,7 @@ def with_paths(failure: Failure | None, paths: Callable[[str], str | None]) -> F
     return failure.model_copy(update={"frames": frames})
 
 
-def _time(told: float | None, life: Life) -> float | None:
+def _time(told: float | None, life: AttemptRecord) -> float | None:
     """Return when it was, where the clock of whoever told agrees with the cluster's; else the end of the attempt."""
     start, end = life["started_at"], life["ended_at"]
     if told is None or end is None:

@@ -15,7 +15,7 @@ from ...core.manifests import ManifestError, parse, rank_logs
 from ...core.manifests.entrypoints import working_directory
 from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
 from ...core.spec import JobSpec
-from .attempts import Life, earlier, observe
+from .attempts import AttemptRecord, earlier, observe
 from .failures import cause_of, failed_life, with_paths
 from .fields import moment, part, text
 from .kinds import Place, State
@@ -84,7 +84,7 @@ class KnownJob:
     problem: str | None = None
     unread: bool = True
     paths: Paths = field(default_factory=Paths)
-    lives: dict[str, list[Life]] = field(default_factory=dict)
+    lives: dict[str, list[AttemptRecord]] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     started_at: float | None = None
     ended_at: float | None = None
@@ -149,7 +149,7 @@ class KnownJob:
         failed = ((name, life) for name, life in lives.items() if life is not None)
         return cause_of(self.failures[name] for name, life in failed if self.knows_failure(name, life))
 
-    def knows_failure(self, replica: str, life: Life) -> bool:
+    def knows_failure(self, replica: str, life: AttemptRecord) -> bool:
         """Whether it is known how a replica failed in an attempt."""
         known = self.failures.get(replica)
         return known is not None and known.attempt == life["number"]

@@ -21,7 +21,7 @@ from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .attempts import Life, time_run
+from .attempts import AttemptRecord, time_run
 from .endings import Ending, ending_of, first_failure, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
 from .failures import links_of, reason_of_failure
@@ -70,7 +70,7 @@ def reason_of(
     *,
     now: float,
     user: str | None = None,
-    lives: Mapping[str, Sequence[Life]] | None = None,
+    lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
     failure: Failure | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
@@ -166,7 +166,7 @@ class _Job:
     state: State
     places: Sequence[Place]
     events: Sequence[Json]
-    lives: Mapping[str, Sequence[Life]]
+    lives: Mapping[str, Sequence[AttemptRecord]]
     now: float
     user: str | None
     failure: Failure | None

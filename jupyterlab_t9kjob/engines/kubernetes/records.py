@@ -21,7 +21,7 @@ from ...core.disk import trouble_of
 from ...core.files import write_atomically
 from ...core.job import EndedBy, Event, Failure, Phase, Reason, Replica, Time
 from ...core.spec import Model
-from .attempts import Life
+from .attempts import AttemptRecord
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class Record(Model):
     ended_by: EndedBy | None = None
     started_at: Time | None = None
     ended_at: Time | None = None
-    lives: dict[str, list[Life]] = Field(default_factory=dict)
+    lives: dict[str, list[AttemptRecord]] = Field(default_factory=dict)
     failures: dict[str, Failure] = Field(default_factory=dict)
     replicas: list[Replica] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)

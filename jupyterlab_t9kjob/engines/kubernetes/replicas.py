@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...core.job import Replica
 from ...core.spec import JobSpec
-from .attempts import Life, attempts_of
+from .attempts import AttemptRecord, attempts_of
 from .fields import text
 from .kinds import Place, State
 from .pods import describe, device, is_ready, is_running, restarts, status_text
@@ -14,7 +14,7 @@ from .pods import describe, device, is_ready, is_running, restarts, status_text
 _SAID = {"Succeeded": "Completed", "Failed": "Error"}
 
 
-def replica(place: Place, history: Sequence[Life], spec: JobSpec | None, state: State) -> Replica:
+def replica(place: Place, history: Sequence[AttemptRecord], spec: JobSpec | None, state: State) -> Replica:
     """Return a replica with its attempts; the reason why it waits or failed is its caller's to add.
 
     Parameters
@@ -60,7 +60,7 @@ def processes(place: Place, spec: JobSpec | None) -> int | None:
     return given.count if given is not None and given.count else None
 
 
-def _status(place: Place, history: Sequence[Life], state: State) -> str:
+def _status(place: Place, history: Sequence[AttemptRecord], state: State) -> str:
     """Return kubectl's words for the pod; without one what is left to say."""
     if place.pod is not None:
         return status_text(place.pod)

@@ -8,7 +8,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import Attempt
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, attempts_of, earlier, observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, attempts_of, earlier, observe
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
@@ -42,14 +42,14 @@ def place(uid: str, state: Any, count: int = 0, last: Any = None, *, index: int 
 GONE = Place("worker", 1)
 
 
-def follow(*seen: tuple[Place, State]) -> list[Life]:
-    history: list[Life] = []
+def follow(*seen: tuple[Place, State]) -> list[AttemptRecord]:
+    history: list[AttemptRecord] = []
     for one, state in seen:
         history = observe(history, one, state, now=NOW)
     return history
 
 
-def words(history: list[Life], *, launched: bool = False) -> list[tuple[int, str | None]]:
+def words(history: list[AttemptRecord], *, launched: bool = False) -> list[tuple[int, str | None]]:
     return [(one.number, one.ended) for one in attempts_of(history, launched=launched)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.core.manifests.names import REMINDED, STOPPED
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import State
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
@@ -85,7 +85,7 @@ def test_a_job_that_was_paused_and_resumed() -> None:
 
 def attempts(name: str, spec: JobSpec, **every: int) -> list[list[tuple[int, str | None, int | None]]]:
     """Return the attempts of each replica as they were kept by someone who saw all moments, or every so many."""
-    histories: dict[str, list[Life]] = {}
+    histories: dict[str, list[AttemptRecord]] = {}
     shown = []
     moments = recorded(name)
     step = every.get("every", 1)
