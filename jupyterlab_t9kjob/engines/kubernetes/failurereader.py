@@ -44,7 +44,7 @@ class FailureReader:
         self._found = found
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._latest: dict[str, Seen] = {}
-        self._tried: set[tuple[str, str, int]] = set()
+        self._tried: dict[str, set[tuple[str, int]]] = {}
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
     def update(self, seen: Seen) -> None:
@@ -53,9 +53,12 @@ class FailureReader:
         if uid in self._tasks:
             self._latest[uid] = seen
             return
+        if not _has_failed(seen):
+            self._tried.pop(uid, None)
+            return
         due = self._due(seen)
         if due:
-            self._tried |= {(uid, name, life["number"]) for name, life in due.items()}
+            self._tried.setdefault(uid, set()).update((name, life["number"]) for name, life in due.items())
             task = self._tasks[uid] = asyncio.create_task(self._read(seen, due), name="read why a job failed")
             task.add_done_callback(lambda _task: self._done(uid))
 
@@ -69,6 +72,7 @@ class FailureReader:
 
     async def drop(self, uid: str) -> None:
         """Read no more of a job, whose logs are to be removed."""
+        self._tried.pop(uid, None)
         self._latest.pop(uid, None)
         task = self._tasks.get(uid)
         if task is not None:
@@ -77,16 +81,14 @@ class FailureReader:
 
     def _due(self, seen: Seen) -> dict[str, AttemptRecord]:
         """Return the attempts that failed and were not read, by replica."""
-        job = seen.job
-        if job.record is None or not job.present or seen.state.phase != "Failed":
-            return {}
+        job, tried = seen.job, self._tried.get(seen.job.uid, set())
         lives = {place.name: failed_life(job.lives.get(place.name, [])) for place in seen.places}
         failed = [(name, life) for name, life in lives.items() if life is not None]
         failed.sort(key=lambda entry: entry[1]["ended_at"] or 0.0)
         return {
             name: life
             for name, life in failed[:MOST_REPLICAS]
-            if (job.uid, name, life["number"]) not in self._tried and not job.knows_failure(name, life)
+            if (name, life["number"]) not in tried and not job.knows_failure(name, life)
         }
 
     async def _read(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> None:
@@ -122,6 +124,11 @@ class FailureReader:
         latest = self._latest.pop(uid, None)
         if latest is not None:
             self.update(latest)
+
+
+def _has_failed(seen: Seen) -> bool:
+    """Whether a job that we keep a record of has failed, and is still in the cluster."""
+    return seen.job.record is not None and seen.job.present and seen.state.phase == "Failed"
 
 
 def _read_all(files: list[LogFile], due: Mapping[str, AttemptRecord], *, alone: bool) -> list[Failure]:
