@@ -15,17 +15,17 @@ from typing import Final
 
 import anyio
 
-from ...core.job import MissingSpan
 from ...logs.lease import Lease
-from ...logs.records import SpoolRecord, key_of
-from ...logs.spool import Apart, Gap, Spool
-from ...logs.stamped import LONGEST_STAMP, SECOND, StampedLines
+from ...logs.records import SpoolRecord
+from ...logs.spool import Apart, Spool
+from ...logs.stamped import LONGEST_STAMP, StampedLines
 from .fields import parts, text
 from .kept import Kept, in_thread, not_kept
 from .lives import ContainerState, Life, lives_of
 from .rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
 from .sentences import plain
 from .slots import Slot, Slots
+from .spools import NotOurs, Spools
 from .transport import ApiError, KubeApi, Params, Unreachable
 
 log = logging.getLogger(__name__)
@@ -42,10 +42,6 @@ CONFIRM_SECONDS: Final = 2.0
 """Until the API server knows what its kubelet knows already: that it is another life of the container."""
 QUIET_SECONDS: Final = 0.3
 MOST_FAILURES: Final = 5
-
-
-class NotOurs(Exception):
-    """Another server writes this log."""
 
 
 class OtherLife(Exception):
@@ -101,14 +97,10 @@ class ContainerLog:
         self._api = api
         self._pod_path = f"/api/v1/namespaces/{namespace}/pods/{state.pod}"
         self._kept = kept
-        self._lease = lease
+        self._spools = Spools(kept, lease, replica=replica, earlier=earlier)
         self._slots = slots
-        self._replica = replica
-        self._earlier = earlier
         self._here = True
         self._changed = asyncio.Event()
-        self._spool: tuple[str, Spool] | None = None
-        self._clean: str | None = None
         self._delay = FIRST_DELAY
         self._failures = 0
         self._heard = 0.0
@@ -137,9 +129,7 @@ class ContainerLog:
                         await self._changed.wait()
         finally:
             self.settled.set()
-            if self._spool is not None:
-                self._spool[1].close()
-                self._spool = None
+            self._spools.close()
 
     async def _attempt(self) -> float | None:
         """Do the next thing; returns for how many seconds to wait for news, None when all is done."""
@@ -179,7 +169,7 @@ class ContainerLog:
         state = self.state
         if not self._here:
             if await self._pod_is_gone(state):
-                await self._end_with_pod(state)
+                await self._spools.lose_with_pod(state)
                 return None
             if state.current is None:
                 return LONGEST_DELAY
@@ -189,46 +179,17 @@ class ContainerLog:
                 continue
             await self._read(state, life, previous=life is state.previous)
             return 0.0
-        await self._lose_earlier(state)
+        await self._spools.lose_earlier(state)
         if state.current is None or state.current.ended_at is not None or not self.follows:
             return None
         return await self._follow(state, state.current)
 
     # -- one life -----------------------------------------------------------------------------------------------------
 
-    def _record(self, state: ContainerState, life: Life) -> SpoolRecord:
-        known = self._kept.records.get(key_of(state.pod_uid, state.name, life.restart))
-        if known is not None:
-            return known
-        return SpoolRecord(
-            replica=self._replica,
-            number=self._earlier + 1 + (life.restart if state.main else 0),
-            pod=state.pod,
-            pod_uid=state.pod_uid,
-            container=state.name,
-            container_id=life.container_id,
-            source=state.source,
-            main=state.main,
-            restart=life.restart,
-            started_at=life.started_at,
-            missing=self._unseen(state, life),
-        )
-
-    def _unseen(self, state: ContainerState, life: Life) -> list[MissingSpan]:
-        """Say how many lives were over before anybody looked, at the start of the first that can be had."""
-        unseen = sum(
-            key_of(state.pod_uid, state.name, number) not in self._kept.records for number in range(life.restart)
-        )
-        if not unseen or (life is state.current and state.previous is not None):
-            return []
-        lives = "1 life" if unseen == 1 else f"{unseen} lives"
-        sentence = f"The log of {lives} of this container before this one is gone: its node keeps only the last two."
-        return [MissingSpan(sentence=sentence, offset=0, until=life.started_at)]
-
     async def _read(self, state: ContainerState, life: Life, *, previous: bool) -> None:
         """Fetch all that can still be had of a life that has ended."""
-        record = self._record(state, life)
-        spool = await self._open(record)
+        record = self._spools.record(state, life)
+        spool = await self._spools.open(record)
         lost = None
         try:
             await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, life)
@@ -242,13 +203,13 @@ class ContainerLog:
                 lost = f"The node does not have it any more ({plain(spool.notice)})."
         self._failures = 0
         await self._judge(record, spool, life)
-        await self._finish(record, life, spool, lost)
+        await self._spools.finish(record, life.ended_at, spool, lost)
 
     async def _follow(self, state: ContainerState, life: Life) -> float:
         """Follow a life as long as the stream lasts; returns how long to wait then."""
-        record = self._record(state, life)
+        record = self._spools.record(state, life)
         async with self._slots.turn() as slot:
-            spool = await self._open(record)
+            spool = await self._spools.open(record)
             self._heard = time.monotonic()
             reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, life))
             try:
@@ -263,7 +224,7 @@ class ContainerLog:
             return 0.0  # nothing was wrong but that nothing came
         if error is not None:
             raise error
-        self._clean = record.key
+        self._spools.clean = record.key
         if not self._here or self.state.current != life:
             return 0.0
         delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
@@ -294,20 +255,6 @@ class ContainerLog:
             news.cancel()
             turn_over.cancel()
 
-    async def _open(self, record: SpoolRecord) -> Spool:
-        await self._hold()
-        if record.key not in self._kept.records:
-            await self._kept.save(record)
-        if self._spool is not None and self._spool[0] != record.key:
-            self._spool[1].close()
-            self._spool = None
-        path = self._kept.path(record)
-        if self._spool is None:
-            self._spool = (record.key, await in_thread(lambda: Spool(path)))
-        spool = self._spool[1]
-        await in_thread(spool.begin)
-        return spool
-
     async def _consume(self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: Life) -> None:
         """Read one answer to its end."""
         since = spool.since
@@ -317,7 +264,7 @@ class ContainerLog:
             "timestamps": True,
             "sinceTime": None if since is None else _rfc3339(since),
         }
-        self._clean = None
+        self._spools.clean = None
         if spool.size == 0 and self._asked_at is None:
             self._asked_at = time.time()
         rotations = Rotations(lambda: self._newest_file(record.container))
@@ -329,7 +276,7 @@ class ContainerLog:
                     self._heard = time.monotonic()
                     self._delay = FIRST_DELAY
                     self.trouble = None
-                    await self._hold()
+                    await self._spools.hold()
                     try:
                         await in_thread(lambda data=chunk: spool.feed(data))  # type: ignore[misc]
                     except Apart:
@@ -337,13 +284,12 @@ class ContainerLog:
                             await asyncio.sleep(CONFIRM_SECONDS)
                             await self._confirm(life)
                         await in_thread(spool.join)
-                    await self._note(record, spool.gaps(), UNFOLLOWED)
-                    await self._note(record, await rotations.gaps(spool), ROTATED)
+                    await self._spools.note(record, spool.gaps(), UNFOLLOWED)
+                    await self._spools.note(record, await rotations.gaps(spool), ROTATED)
                 if not params.get("previous"):
-                    await self._note(record, await rotations.gaps(spool, ended=True), ROTATED)
+                    await self._spools.note(record, await rotations.gaps(spool, ended=True), ROTATED)
         except OSError:
-            self._spool = None
-            spool.close()
+            self._spools.close()
             raise
         finally:
             rotations.stop()
@@ -361,21 +307,7 @@ class ContainerLog:
         if asked_at is not None:
             path = self._kept.path(record)
             gap = await asyncio.to_thread(lost_start, path, life.started_at, asked_at)
-            await self._note(record, [gap] if gap is not None else [], BEFORE)
-
-    async def _note(self, record: SpoolRecord, gaps: list[Gap], sentence: str) -> None:
-        if gaps:
-            record.missing += [
-                MissingSpan(
-                    sentence=sentence,
-                    offset=gap.offset,
-                    since=record.started_at if gap.since is None else gap.since / SECOND,
-                    until=gap.until / SECOND,
-                )
-                for gap in gaps
-            ]
-            record.missing.sort(key=lambda span: span.offset)
-            await self._kept.save(record)
+            await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
 
     async def _confirm(self, life: Life) -> None:
         """Make sure that what is read is of that life: the log is asked for by names, which go on to the next one."""
@@ -393,39 +325,6 @@ class ContainerLog:
                 return
         raise OtherLife
 
-    async def _finish(self, record: SpoolRecord, life: Life, spool: Spool, lost: str | None) -> None:
-        if lost is not None and self._clean != record.key:
-            record.missing.append(self._tail(record, spool.last, spool.size, life.ended_at, lost))
-        record.ended_at = life.ended_at or None
-        record.complete = True
-        await self._kept.save(record)
-
-    # -- what can't be had --------------------------------------------------------------------------------------------
-
-    def _tail(self, record: SpoolRecord, last: int | None, size: int, until: float | None, why: str) -> MissingSpan:
-        return MissingSpan(
-            sentence=f"{'What it wrote after this is' if size else 'Its log is'} gone. {why}",
-            offset=size,
-            since=last / SECOND if last is not None else record.started_at,
-            until=until or time.time(),
-        )
-
-    async def _lose_earlier(self, state: ContainerState) -> None:
-        """Say of lives that were followed once and can't be asked for any more that they are over."""
-        first = min((life.restart for life in (state.previous, state.current) if life is not None), default=0)
-        for restart in range(first):
-            record = self._kept.records.get(key_of(state.pod_uid, state.name, restart))
-            if record is not None and not record.complete:
-                await self.lose(record, "The node keeps only the last two lives of a container.")
-
-    async def lose(self, record: SpoolRecord, why: str) -> None:
-        """Close a log of which no more can be had."""
-        spool = await self._open(record)
-        if self._clean != record.key:
-            record.missing.append(self._tail(record, spool.last, spool.size, None, why))
-        record.complete = True
-        await self._kept.save(record)
-
     async def _pod_is_gone(self, state: ContainerState) -> bool:
         """Make sure that it does not only seem so, as when pods can't be listed."""
         try:
@@ -435,19 +334,6 @@ class ContainerLog:
                 raise
             return True
         return text(pod, "metadata", "uid") != state.pod_uid
-
-    async def _end_with_pod(self, state: ContainerState) -> None:
-        """Close what is open."""
-        for life in (state.previous, state.current):
-            if life is not None and not self._kept.has_all_of(state, life):
-                await self.lose(self._record(state, life), "Its pod has been removed.")
-        for record in list(self._kept.records.values()):
-            if (record.pod_uid, record.container) == (state.pod_uid, state.name) and not record.complete:
-                await self.lose(record, "Its pod has been removed.")
-
-    async def _hold(self) -> None:
-        if not self._lease.valid and not await self._lease.hold():
-            raise NotOurs
 
 
 def _rfc3339(second: int) -> str:
