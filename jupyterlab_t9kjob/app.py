@@ -117,6 +117,12 @@ class T9kJobApp(ExtensionApp):
         min=0,
         help="Own jobs of up to this many replicas have the logs of their pods followed also while nobody looks.",
     ).tag(config=True)
+    followed_logs = Integer(
+        64,
+        min=1,
+        help="Logs of containers that are followed at the same time, each on a connection to the cluster; where there"
+        " are more of them, they take turns, and none loses lines by that.",
+    ).tag(config=True)
 
     @default("home")
     def _default_home(self) -> str:
@@ -214,6 +220,7 @@ class T9kJobApp(ExtensionApp):
                 owner=self.kubernetes_owner,
                 keep_logs=self.keep_rank_logs,
                 follow_replicas=self.follow_replicas,
+                followed_logs=self.followed_logs,
                 log_bytes=self.log_bytes_per_job,
             ),
             tensorboard={

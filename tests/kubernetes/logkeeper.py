@@ -21,6 +21,7 @@ from jupyterlab_t9kjob.core.job import LogStream
 from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, newest
+from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
 
@@ -33,7 +34,9 @@ class Keeper:
     def __init__(self, namespace: str, job: str, folder: Path, *, server: str | None = None, **options: Any) -> None:
         connection = load_connection()
         self.api = KubeApi(dataclasses.replace(connection, server=server or connection.server))
-        self.logs = JobLogs(self.api, namespace, folder, **{"ranks": None, "always": True, **options})
+        self.logs = JobLogs(
+            self.api, namespace, folder, **{"ranks": None, "always": True, "slots": Slots(64), **options}
+        )
         self.asked: list[dict[str, Any]] = []
         self._job = job
         self._stream = self.api.stream

@@ -179,7 +179,7 @@ async def bench(tmp_path: Path, **options: Any) -> AsyncIterator[Bench]:
             patches.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
             api = KubeApi(await asyncio.to_thread(load_connection))
         folder = options.pop("folder", tmp_path / "logs")
-        logs = JobLogs(api, "lab", folder, **{"ranks": None, "always": True, **options})
+        logs = JobLogs(api, "lab", folder, **{"ranks": None, "always": True, "slots": Slots(64), **options})
         try:
             yield Bench(server, logs)
         finally:
@@ -332,7 +332,7 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
         seen: Any = SimpleNamespace(mine=True, complete=True, events=[], state=SimpleNamespace(phase="Running"))
         seen.job = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
         seen.job.lifetime = FOR_EVER
-        cluster: Any = SimpleNamespace(api=job.logs._api)
+        cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
         records: Any = SimpleNamespace(folder=lambda _namespace, _uid: tmp_path)
         keeper = LogKeeper(cluster, records, follow_replicas=2, log_bytes=None)
 

@@ -11,6 +11,7 @@ import pytest
 from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
 from jupyterlab_t9kjob.engines.kubernetes.ranklogs import RankIndexes, find_rank_logs
+from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from jupyterlab_t9kjob.logs.index import TimeIndex
 from jupyterlab_t9kjob.logs.pages import read_page
 from jupyterlab_t9kjob.logs.search import search
@@ -37,7 +38,7 @@ def place(index: int, pod_uid: str, earlier: int = 0) -> Place:
 
 
 def logs(tmp_path: Path, *places: Place, **options: Any) -> JobLogs:
-    found = JobLogs(None, "demo", tmp_path / "kept", ranks=tmp_path / "ranks", always=True, **options)
+    found = JobLogs(None, "demo", tmp_path / "kept", ranks=tmp_path / "ranks", always=True, slots=Slots(1), **options)
     found.update(places, ended=True)
     return found
 

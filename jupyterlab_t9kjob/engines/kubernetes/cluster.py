@@ -24,6 +24,7 @@ from .labvolumes import lab_mounts
 from .rights import NAMESPACE_RIGHTS, ask, job_rights
 from .self_pod import find_lab
 from .settings import Settings
+from .slots import Slots
 from .space import Sink, Space
 from .transport import KubeApi
 
@@ -70,6 +71,8 @@ class Cluster:
         What jobs inherit; None before the first look.
     spaces
         The namespaces that are watched, by name.
+    log_turns
+        Turns to follow the log of a container, which all engines share.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -81,6 +84,7 @@ class Cluster:
         self.namespaces: list[str] = []
         self.lab: Lab | None = None
         self.spaces: dict[str, Space] = {}
+        self.log_turns = Slots(settings.followed_logs)
         self._found: dict[str, Found] = {}
         # How many looks in a row have not found a kind that was there, and when the last one was.
         self._missing: dict[str, tuple[int, float]] = {}

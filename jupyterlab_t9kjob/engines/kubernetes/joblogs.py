@@ -28,8 +28,6 @@ from .transport import Json, KubeApi
 
 log = logging.getLogger(__name__)
 
-MOST_FOLLOWED: Final = 64
-"""Logs that one server follows at the same time; with more, they take turns."""
 RANKS_SECONDS: Final = 0.25
 """Between two looks at rank files while somebody looks at the log, whose times they give."""
 RANKS_SHARE: Final = 10.0
@@ -39,8 +37,6 @@ REST_SECONDS: Final = 3600.0
 FETCH_SECONDS: Final = 20.0
 """How long somebody who opens the log of a job that has ended waits for it at most."""
 LEASE_FILE: Final = "lease"
-
-_shared_slots = Slots(MOST_FOLLOWED)
 
 Key = tuple[str, str]
 """Pod uid and container."""
@@ -77,7 +73,7 @@ class JobLogs:
         *,
         ranks: Path | None,
         always: bool,
-        slots: Slots = _shared_slots,
+        slots: Slots,
         cap: int | None = None,
         lifetime: Callable[[], tuple[float, float]] = lambda: FOR_EVER,
     ) -> None:

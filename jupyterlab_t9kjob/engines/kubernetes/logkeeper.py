@@ -146,6 +146,7 @@ class LogKeeper:
             folder / "logs",
             ranks=ranks,
             always=self._always(seen),
+            slots=self._cluster.log_turns,
             cap=self._log_bytes,
             lifetime=lambda: job.lifetime,
         )

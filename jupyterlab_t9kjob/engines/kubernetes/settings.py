@@ -26,6 +26,8 @@ class Settings:
         Whether jobs may write their rank files to a volume of theirs.
     follow_replicas
         Own jobs of up to this many replicas have their pods' logs followed also while nobody looks.
+    followed_logs
+        Logs of containers that are followed at the same time; where there are more, they take turns.
     log_bytes
         Bytes of a job's log that may be kept on disk before the middle of it is cut out; None for any number.
     """
@@ -37,4 +39,5 @@ class Settings:
     owner: str | None = None
     keep_logs: bool = True
     follow_replicas: int = 16
+    followed_logs: int = 64
     log_bytes: int | None = None

@@ -10,13 +10,14 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import LogStream
 from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
+from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from tests.unit.kubernetes.situations import NAMES, Situation, situation
 
 pytestmark = pytest.mark.asyncio
 
 
 async def streams_of(job: Situation, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, LogStream]:
-    logs = JobLogs(None, "demo", folder, ranks=None, always=True)
+    logs = JobLogs(None, "demo", folder, ranks=None, always=True, slots=Slots(1))
     logs.update(job.places, ended=False, events=job.events)
     with monkeypatch.context() as patches:
         patches.setattr(time, "time", lambda: job.now)
