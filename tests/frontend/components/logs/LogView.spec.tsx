@@ -158,6 +158,20 @@ describe('LogView', () => {
     ]);
   });
 
+  it('says where there are no lines what is missing, with its time span', async () => {
+    const stream = someStream(0, {
+      source: 'container',
+      complete: true,
+      missing: [{ sentence: 'Its log is gone.', offset: 0, since: 0, until: 60 }]
+    });
+    server.connect([stream]);
+    const container = await show();
+    const items = [...container.querySelectorAll('.jp-t9k-LogEmpty li')];
+    expect(items.map(item => item.textContent)).toEqual([
+      expect.stringMatching(/\d\d:00 – .*\d\d:01:00: Its log is gone\.$/)
+    ]);
+  });
+
   it('offers what is too long to be shown as a whole', async () => {
     server.put(streams[0], 'x'.repeat(80), 0, { cut: true, size: 20_000_000 });
     server.put(streams[0], 'y'.repeat(80), 1, { cut: true, size: 20_000 });
