@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...core.job import Event
-from .attempts import Life
+from .attempts import AttemptRecord
 from .fields import count, moment, part, text
 from .kinds import Place
 from .sentences import named, plain, quoted
@@ -90,7 +90,7 @@ def newest_first(events: Iterable[Json]) -> list[Happening]:
 
 
 def events_of(
-    events: Iterable[Json], places: Sequence[Place], lives: Mapping[str, Sequence[Life]] | None = None
+    events: Iterable[Json], places: Sequence[Place], lives: Mapping[str, Sequence[AttemptRecord]] | None = None
 ) -> list[Event]:
     """Return the events as the API gives them, newest first, with the replica that each is about.
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
-from jupyterlab_t9kjob.engines.kubernetes.attempts import Life, observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
@@ -245,8 +245,8 @@ def test_how_long_it_ran_is_without_its_pauses() -> None:
     assert last is not None
     place = job.places[0]
     (life,) = observe([], place, job.state, now=job.now)
-    first: Life = {**life, "started_at": last - 500, "ended_at": last - 400}
-    second: Life = {**life, "number": 2, "started_at": last - 5, "ended_at": last}
+    first: AttemptRecord = {**life, "started_at": last - 500, "ended_at": last - 400}
+    second: AttemptRecord = {**life, "number": 2, "started_at": last - 5, "ended_at": last}
     assert job.reason(lives={place.name: [first, second]}).sentence == "Ran 1 min 45 s"
 
 
