@@ -15,7 +15,15 @@ import { LaunchFields } from './launchFields';
 import { IPlace, placeOn, usualPlace } from './launchPlaces';
 import { IManifest, Start } from './launchState';
 import { ILastTime, ISavedTab } from './launchStore';
-import { merge } from './merge';
+import { restore } from './restore';
+
+/** The form as it was at an engine. */
+interface ILeft {
+  place: IPlace;
+  spec: JobSpec;
+  /** What it began as at the next. */
+  begun: JobSpec;
+}
 
 /** A launch form: prefilled by the server, edited by the user, checked while it is. */
 export class LaunchModel extends LaunchFields {
@@ -73,26 +81,23 @@ export class LaunchModel extends LaunchFields {
     if (engine === from.engine || !info || this.isLocked) {
       return;
     }
-    const now = this.spec;
-    // Back where it was before: what could not come along from there is there again.
-    const left = this._left.get(engine);
-    const spec = left ? merge(left.spec, left.crossed, now) : now;
-    const place = left?.place ?? placeOn(info);
     this._set({ movingTo: engine, refusal: null });
-    const crossed = left ? engine : from.engine;
-    const prefill = await this._load(spec, place, crossed);
+    const now = this.spec;
+    const place = this._left.get(engine)?.place ?? placeOn(info);
+    const kept = await this._keptFor(place);
+    const prefill = await this._load(now, place, from.engine);
     this._set({ movingTo: null });
-    if (prefill) {
-      this._left.set(from.engine, {
-        place: from,
-        spec: now,
-        crossed: prefill.spec
-      });
-      this._set({ ...place, notes: prefill.notes, volumes: null });
-      await this._fill(prefill.spec);
-    } else {
+    if (!prefill) {
       this._set({ refusal: this.state.failure, failure: null });
+      return;
     }
+    const spec = kept
+      ? restore(kept.spec, kept.begun, now, prefill.spec)
+      : prefill.spec;
+    this._left.set(from.engine, { place: from, spec: now, begun: spec });
+    this._cameFrom = from.engine;
+    this._set({ ...place, notes: prefill.notes, volumes: null });
+    await this._fill(spec);
   }
 
   /** List the PVCs of the namespace. */
@@ -285,6 +290,17 @@ export class LaunchModel extends LaunchFields {
     );
   }
 
+  /** How the form was at an engine that it goes back to; else where it came from, as that engine has it. */
+  private async _keptFor(place: IPlace): Promise<Omit<ILeft, 'place'> | null> {
+    const there = this._left.get(place.engine);
+    const came = this._cameFrom && this._left.get(this._cameFrom);
+    if (there || !came) {
+      return there ?? null;
+    }
+    const prefill = await this._load(came.spec, place, came.place.engine);
+    return prefill && { spec: prefill.spec, begun: came.begun };
+  }
+
   /** The engines, also before the page has been told of them. */
   private async _askEngines(): Promise<readonly EngineInfo[]> {
     if (this.engines.length || !this._options.jobs) {
@@ -381,10 +397,8 @@ export class LaunchModel extends LaunchFields {
     return true;
   }
 
-  /** How the form was where it was moved from, and what became of it. */
-  private readonly _left = new Map<
-    EngineName,
-    { place: IPlace; spec: JobSpec; crossed: JobSpec }
-  >();
+  /** Engines that the form has left: how it was there, and what it began as at the next. */
+  private readonly _left = new Map<EngineName, ILeft>();
+  private _cameFrom: EngineName | null = null;
   private _loading = 0;
 }

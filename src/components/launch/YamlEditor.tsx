@@ -30,9 +30,12 @@ export function YamlEditor({
   const changed = React.useRef(onChange);
   changed.current = onChange;
   const readOnly = !onChange;
+  const first = React.useRef(text);
+  first.current = text;
 
   React.useLayoutEffect(() => {
     const model = new CodeEditor.Model({ mimeType: 'text/x-yaml' });
+    model.sharedModel.setSource(first.current);
     editor.current = editors.factoryService.newDocumentEditor({
       host: host.current as HTMLDivElement,
       model,
@@ -73,8 +76,8 @@ export function YamlEditor({
     if (editor.current instanceof CodeMirrorEditor) {
       markLines(editor.current.editor, marks);
       const edited = marks.find(({ kind }) => kind === 'edited');
-      if (edited) {
-        show(editor.current, edited.line);
+      if (edited && edited.line <= editor.current.lineCount) {
+        editor.current.revealPosition({ line: edited.line - 1, column: 0 });
       }
     }
     // The lines, not the list that they come in.
@@ -83,12 +86,12 @@ export function YamlEditor({
   React.useEffect(() => {
     if (place && editor.current) {
       const position = {
-        line: place.line - 1,
+        line: Math.min(place.line, editor.current.lineCount) - 1,
         column: (place.column ?? 1) - 1
       };
       editor.current.focus();
       editor.current.setCursorPosition(position);
-      show(editor.current, place.line);
+      editor.current.revealPosition(position);
     }
   }, [place]);
 
@@ -118,9 +121,4 @@ function replace(model: CodeEditor.IModel['sharedModel'], text: string): void {
     before.length - end,
     text.slice(start, text.length - end)
   );
-}
-
-/** Scroll a line into view if it is not. */
-function show(editor: CodeEditor.IEditor, line: number): void {
-  editor.revealPosition({ line: line - 1, column: 0 });
 }
