@@ -1,5 +1,6 @@
 /** From a right click to a trained model in a real cluster, on each of its engines. */
 import { expect, test } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { copyFileSync, mkdirSync } from 'fs';
 import path from 'path';
 import { enterCluster } from './helpers/cluster';
@@ -42,34 +43,38 @@ test.afterAll(async () => {
   await cluster?.leave();
 });
 
+/** Right-click the script, and choose where it is to run. */
+async function openForm(page: Page, engine: string): Promise<Locator> {
+  // The lab asks whether to tell of news, at the place of our buttons.
+  await page.addLocatorHandler(
+    page.getByRole('button', { name: 'No', exact: true }),
+    button => button.click()
+  );
+  await page.goto(`${lab.url}/lab?reset`);
+  await page.getByRole('listitem', { name: /^Name: work/ }).dblclick();
+  await page
+    .getByRole('listitem', { name: /^Name: train\.py/ })
+    .click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Run as Distributed Job' }).click();
+  const form = page.getByRole('form', { name: 'Run train.py' });
+  const radio = form.getByRole('radio', {
+    name: `${engine} · ${cluster.namespace}`
+  });
+  await expect(radio).toBeVisible({ timeout: 60_000 });
+  await radio.click();
+  await expect(radio).toBeChecked();
+  return form;
+}
+
 for (const [engine, kind, isFirst] of [
   ['Kubeflow', 'PyTorchJob', true],
   ['T9k', 'PyTorchTrainingJob', false]
 ] as const) {
   test(`${engine}: from a right click to a model`, async ({ page }) => {
     test.setTimeout(300_000);
-    // The lab asks whether to tell of news, at the place of our buttons.
-    await page.addLocatorHandler(
-      page.getByRole('button', { name: 'No', exact: true }),
-      button => button.click()
-    );
-    await page.goto(`${lab.url}/lab?reset`);
-    await page.getByRole('listitem', { name: /^Name: work/ }).dblclick();
-    await page
-      .getByRole('listitem', { name: /^Name: train\.py/ })
-      .click({ button: 'right' });
-    await page
-      .getByRole('menuitem', { name: 'Run as Distributed Job' })
-      .click();
-    const form = page.getByRole('form', { name: 'Run train.py' });
-    const radio = form.getByRole('radio', {
-      name: `${engine} · ${cluster.namespace}`
-    });
-    await expect(radio).toBeVisible({ timeout: 60_000 });
+    const form = await openForm(page, engine);
 
     await test.step('the form is filled for the cluster', async () => {
-      await radio.click();
-      await expect(radio).toBeChecked();
       const manifest = form.getByRole('textbox', {
         name: 'Manifest as YAML'
       });
@@ -123,3 +128,47 @@ for (const [engine, kind, isFirst] of [
     });
   });
 }
+
+test('what the cluster refuses is said at its place, and nothing is created', async ({
+  page
+}) => {
+  test.setTimeout(180_000);
+  const form = await openForm(page, 'T9k');
+  const footer = form.getByRole('status').last();
+
+  await test.step('a PVC that is not there', async () => {
+    await form.getByRole('button', { name: /^Data/ }).click();
+    const claim = form.getByRole('combobox', { name: 'Volume (PVC)' });
+    await claim.fill('gone');
+    await expect(claim).toHaveAccessibleDescription(/There is no PVC gone/);
+    await expect(footer).toContainText('1 error to fix: Volumes');
+    await claim.press('ArrowDown'); // the choices that fit: none
+    await claim.fill('');
+    await claim.press('Escape');
+    await claim.fill(cluster.claim);
+    await expect(footer).toContainText('on T9k');
+  });
+
+  await test.step('a field that the cluster does not know', async () => {
+    await form.getByRole('button', { name: 'Edit as YAML' }).click();
+    const manifest = form.getByRole('textbox', { name: 'Manifest as YAML' });
+    await form.locator('.cm-line', { hasText: /^ *maxRestarts:/ }).click();
+    await manifest.press('End');
+    await manifest.pressSequentially('\nmaxRestart: 3');
+    await expect(form.locator('.cm-line[data-mark="warning"]')).toContainText(
+      'maxRestart: 3'
+    );
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await expect(form.getByRole('alert')).toContainText(
+      /unknown field.*maxRestart/,
+      { timeout: 30_000 }
+    );
+    await expect(form.locator('.cm-line[data-mark="error"]')).toContainText(
+      'maxRestart: 3'
+    );
+  });
+  const { jobs } = await (
+    await page.request.get(`${lab.url}/t9kjob/jobs?engine=t9k`)
+  ).json();
+  expect(jobs.map(({ name }: { name: string }) => name)).toEqual(['train-2']);
+});

@@ -135,22 +135,26 @@ function QuantityRow({
   };
   return (
     <Row field={`${place}/limit`} others={[`${place}/request`]}>
-      <QuantityField
-        field={`${place}/limit`}
-        value={resources[part].limit}
-        placeholder={trans.__('no limit')}
-        disabled={!can.supported}
-        onChange={value => set('limit', value)}
-      />
-      <label htmlFor={`${prefix}${place}/request`}>{trans.__('request')}</label>
-      <QuantityField
-        field={`${place}/request`}
-        value={resources[part].request}
-        placeholder={resources[part].limit ?? trans.__('none')}
-        disabled={!can.supported}
-        onChange={value => set('request', value)}
-      />
-      <span className="jp-t9k-caption">{unit}</span>
+      <span className="jp-t9k-Launch-several">
+        <QuantityField
+          field={`${place}/limit`}
+          value={resources[part].limit}
+          placeholder={trans.__('no limit')}
+          disabled={!can.supported}
+          onChange={value => set('limit', value)}
+        />
+        <label htmlFor={`${prefix}${place}/request`}>
+          {trans.__('request')}
+        </label>
+        <QuantityField
+          field={`${place}/request`}
+          value={resources[part].request}
+          placeholder={resources[part].limit ?? trans.__('none')}
+          disabled={!can.supported}
+          onChange={value => set('request', value)}
+        />
+        <span className="jp-t9k-caption">{unit}</span>
+      </span>
     </Row>
   );
 }

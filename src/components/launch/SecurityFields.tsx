@@ -23,7 +23,7 @@ export function SecurityFields({
   const ids: [keyof Security, string][] = [
     ['uid', trans.__('user')],
     ['gid', trans.__('group')],
-    ['fs_group', trans.__('group of the volumes')]
+    ['fs_group', trans.__('group of volumes')]
   ];
   const set = (id: keyof Security, value: number | null) =>
     model.edit({ security: { ...security, [id]: value } }, `/security/${id}`);
@@ -46,20 +46,22 @@ export function SecurityFields({
           )
         }
       >
-        {ids.map(([id, label]) => (
-          <React.Fragment key={id}>
-            <label htmlFor={`${prefix}/security/${id}`}>{label}</label>
-            <NumberField
-              field={`/security/${id}`}
-              value={security[id]}
-              min={0}
-              max={MOST}
-              disabled={!can.supported}
-              onChange={value => set(id, value)}
-              onClear={() => set(id, null)}
-            />
-          </React.Fragment>
-        ))}
+        <span className="jp-t9k-Launch-several">
+          {ids.map(([id, label]) => (
+            <React.Fragment key={id}>
+              <label htmlFor={`${prefix}/security/${id}`}>{label}</label>
+              <NumberField
+                field={`/security/${id}`}
+                value={security[id]}
+                min={0}
+                max={MOST}
+                disabled={!can.supported}
+                onChange={value => set(id, value)}
+                onClear={() => set(id, null)}
+              />
+            </React.Fragment>
+          ))}
+        </span>
       </Row>
     </Fold>
   );
