@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from ..core.errors import BadRequest
+from ..core.errors import BadRequest, JobError
 from .base import ApiHandler, guarded
 
 if TYPE_CHECKING:
@@ -72,14 +72,19 @@ class JobsHandler(ApiHandler):
             self.reply(await services.launch.preview(request))
             return
         wanted = await services.launch.submission(request)
-        job = await services.jobs.create(
-            wanted.spec,
-            engine=request.engine,
-            namespace=wanted.namespace,
-            request_id=request.request_id,
-            admit=partial(services.launch.admit, path=request.path),
-            edited=wanted.edited,
-        )
+        try:
+            job = await services.jobs.create(
+                wanted.spec,
+                engine=request.engine,
+                namespace=wanted.namespace,
+                request_id=request.request_id,
+                admit=partial(services.launch.admit, path=request.path),
+                edited=wanted.edited,
+            )
+        except JobError as problem:
+            if wanted.edited is not None:
+                await services.launch.locate(problem, wanted.edited.text)
+            raise
         self.reply(job, 201)
 
 

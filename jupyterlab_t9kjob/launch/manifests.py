@@ -9,7 +9,7 @@ from functools import partial
 import yaml
 
 from ..core.engine import Check, Edited
-from ..core.errors import FieldError
+from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
 from ..core.manifests import (
     CURRENT,
@@ -19,6 +19,7 @@ from ..core.manifests import (
     cross,
     leaks,
     not_in_spec,
+    place_of,
     read_job,
     to_yaml,
     translate,
@@ -105,6 +106,25 @@ async def crossed(
         source = next((kind for name, kind in kinds.items() if isinstance(fields, dict) and name in fields), target)
     capabilities = infos[target].capabilities if target in infos else {}
     return cross(spec, source, target, capabilities)
+
+
+async def locate(problem: JobError, text: str) -> None:
+    """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
+    if problem.line is None and (problem.field or "").startswith("/manifest/"):
+        place = await asyncio.to_thread(place_of, text, problem.field or "")
+        problem.line, problem.column = place or (None, None)
+
+
+async def located(checks: list[Check], text: str) -> list[Check]:
+    """Return checks of a manifest with where in its text the fields stand, if that can be told."""
+    return [await _located(check, text) for check in checks]
+
+
+async def _located(check: Check, text: str) -> Check:
+    if check.line is not None or not (check.field or "").startswith("/manifest/"):
+        return check
+    place = await asyncio.to_thread(place_of, text, check.field or "")
+    return check.model_copy(update={"line": place.line, "column": place.column}) if place else check
 
 
 def as_submitted(pasted: Pasted, text: str, dialect: Dialect) -> str:

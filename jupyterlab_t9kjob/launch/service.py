@@ -154,6 +154,10 @@ class Launch:
         wanted = await manifests.submission(request, self._jobs)
         return replace(wanted, namespace=await self._namespace(request.engine, wanted.namespace))
 
+    async def locate(self, problem: JobError, text: str) -> None:
+        """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
+        await manifests.locate(problem, text)
+
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:
         """Return what a form or a manifest amounts to, with everything that can be said about it."""
         wanted = await self.submission(request)
@@ -169,6 +173,8 @@ class Launch:
             found = [*wanted.notes, *await place.check(spec, request.path)]
         said = {(line.code, line.field) for line in found}
         found += [line for line in engine.checks if (line.code, line.field) not in said]
+        if wanted.edited is not None:
+            found = await manifests.located(found, wanted.edited.text)
         return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
 
     async def _check(self, spec: JobSpec) -> tuple[Kernel | None, list[Check]]:

@@ -60,6 +60,7 @@ export class CommandPreview implements IDisposable {
   /** The form was changed: ask soon, once. */
   schedule(): void {
     this._cancel();
+    this._isBehind = true;
     this._timer = window.setTimeout(() => void this.refresh(), DELAY);
   }
 
@@ -83,6 +84,13 @@ export class CommandPreview implements IDisposable {
     }
   }
 
+  /** Ask now, if what is shown is not of the form as it is. */
+  async catchUp(): Promise<void> {
+    if (this._isBehind) {
+      await this.refresh();
+    }
+  }
+
   /** Show an answer that came by another way. */
   show(preview: LaunchPreview, spec: JobSpec): void {
     this._cancel();
@@ -91,6 +99,7 @@ export class CommandPreview implements IDisposable {
       this._editedLines = changedLines(before, after);
     }
     this._shown = preview;
+    this._isBehind = false;
     this._asked = spec;
     this._failure = null;
     this._changed.emit();
@@ -112,6 +121,8 @@ export class CommandPreview implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private _shown: LaunchPreview | null = null;
+  /** The form was changed since the last answer. */
+  private _isBehind = true;
   private _asked: JobSpec | null = null;
   private _failure: ApiError | null = null;
   private _editedLines: ReadonlySet<number> = new Set();

@@ -128,9 +128,10 @@ export class LaunchModel extends LaunchFields {
   }
 
   /** Make the manifest the source: it is submitted as edited. */
-  editAsYaml(): void {
+  async editAsYaml(): Promise<void> {
+    await this.preview.catchUp();
     const text = this.preview.shown?.manifest;
-    if (text && !this.state.manifest) {
+    if (text && !this.preview.failure && !this.isLocked) {
       this._set({ manifest: { text, before: text } });
       this._edit(this.form);
     }

@@ -12,7 +12,7 @@ from .dialect import CURRENT, Dialect
 from .formats import FORMATS
 from .model import ManifestError, Notes, Parsed
 from .reindent import reindented
-from .yamlread import Document, read_documents
+from .yamlread import Document, Place, read_documents
 
 # What stands for “and so on” in a page's examples.
 _ELISION: Final = re.compile(r"^[ \t]*(\.\.\.|…)[ \t]*$", re.MULTILINE)
@@ -70,6 +70,24 @@ def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
         namespace=parsed.namespace,
         manifest=manifest,
     )
+
+
+def place_of(text: str, pointer: str) -> Place | None:
+    """Return where in a text a field of its job stands, if that can be told (blocking).
+
+    Parameters
+    ----------
+    text
+        What `read_job` reads.
+    pointer
+        A JSON pointer that begins with ``/manifest``.
+    """
+    notes = Notes()
+    try:
+        document, prefix, _manifest = _job_in(_documents(text, notes), notes)
+    except ManifestError:
+        return None
+    return document.place(f"/manifest{prefix}{pointer.removeprefix('/manifest')}")
 
 
 def _documents(text: str, notes: Notes) -> list[Document]:

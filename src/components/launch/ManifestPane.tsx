@@ -43,10 +43,13 @@ export function ManifestPane(): React.JSX.Element {
           <Button
             icon={editIcon}
             disabled={!text || model.isLocked}
-            onClick={() => {
-              model.editAsYaml();
-              revealLine({ line: (marks[0] ?? { line: 1 }).line, column: 1 });
-            }}
+            onClick={() =>
+              void model
+                .editAsYaml()
+                .then(() =>
+                  revealLine({ line: marks[0]?.line ?? 1, column: 1 })
+                )
+            }
           >
             {trans.__('Edit as YAML')}
           </Button>

@@ -79,6 +79,10 @@ describe('the launch form of a cluster', () => {
       });
     }
   };
+  const editAsYaml = (): Promise<void> =>
+    act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Edit as YAML' }));
+    });
   const field = (name: string): HTMLInputElement =>
     screen.getByLabelText<HTMLInputElement>(name, { exact: true });
   const type = (name: string, text: string): void => {
@@ -331,7 +335,7 @@ describe('the launch form of a cluster', () => {
 
   it('is locked while the manifest is edited', async () => {
     await open();
-    fireEvent.click(screen.getByRole('button', { name: 'Edit as YAML' }));
+    await editAsYaml();
     expect(model.isLocked).toBe(true);
     expect(field('Name').closest('fieldset')?.disabled).toBe(true);
     const local = screen.getByRole('radio', { name: 'This machine' });
@@ -345,7 +349,7 @@ describe('the launch form of a cluster', () => {
       checks: [someCheck({ level: 'error', message: 'Wrong.', line: 2 })]
     };
     await open();
-    fireEvent.click(screen.getByRole('button', { name: 'Edit as YAML' }));
+    await editAsYaml();
     const [link] = screen.getAllByRole('button', { name: 'line 2' });
     fireEvent.click(link);
     expect(document.activeElement?.getAttribute('aria-label')).toBe(

@@ -160,13 +160,20 @@ describe('LaunchModel in a cluster', () => {
   describe('with its manifest edited', () => {
     beforeEach(async () => {
       await model.moveTo('t9k');
-      model.editAsYaml();
+      await model.editAsYaml();
     });
 
     const edit = async (text: string): Promise<void> => {
       model.setManifest(text);
       await jest.advanceTimersByTimeAsync(1000);
     };
+
+    it('begins with the form as it is, not as it was', async () => {
+      await model.backToForm();
+      model.setName('newest');
+      await model.editAsYaml();
+      expect(model.state.manifest?.text).toContain('name: newest');
+    });
 
     it('is locked, and is what the text says', async () => {
       expect(model.isLocked).toBe(true);

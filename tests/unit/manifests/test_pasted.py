@@ -13,7 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.errors import JobError, TooLarge
-from jupyterlab_t9kjob.core.manifests import ManifestError, Pasted, parse, problems, read_job, render, to_yaml
+from jupyterlab_t9kjob.core.manifests import (
+    ManifestError,
+    Pasted,
+    parse,
+    place_of,
+    problems,
+    read_job,
+    render,
+    to_yaml,
+)
 from jupyterlab_t9kjob.core.manifests.yamlread import MOST_BYTES, read_documents
 from tests.unit.manifests.strategies import JSON
 
@@ -271,3 +280,11 @@ def test_yaml_is_written_as_people_write_it() -> None:
 @given(st.dictionaries(st.text(min_size=1), st.text() | JSON, max_size=4))
 def test_yaml_that_was_written_reads_back(value: dict[str, Any]) -> None:
     assert read_documents(to_yaml(value))[0].value == json.loads(json.dumps(value))
+
+
+def test_fields_are_found_in_the_text() -> None:
+    torchrun = "/manifest/spec/torchrunConfig"
+    line = SEED.splitlines().index("  torchrunConfig:") + 1
+    assert place_of(SEED, f"{torchrun}/nowhere") == place_of(SEED, torchrun) == (line, 3)
+    assert place_of(f"a: 1\n---\n{SEED}", torchrun) == (line + 2, 3)
+    assert place_of("kind: [", torchrun) is None
