@@ -257,6 +257,8 @@ class FakeCluster(FakeEngine):
     ) -> Job:
         if any(job.name == spec.name and job.namespace == namespace for job in self.known.values()):
             raise Conflict(f"There is a job {spec.name} already.", field="/spec/name")
+        if self.refusal is not None:
+            raise self.refusal
         if prepare is not None:
             await prepare()
         self.submitted.append((spec, namespace, edited))

@@ -195,6 +195,17 @@ async def test_a_secret_in_plain_sight(cluster: Place) -> None:
     assert "secretKeyRef" in answer.json["field"] and "hf_value1234" not in answer.body.decode()
 
 
+async def test_what_the_cluster_refuses_is_pointed_at(cluster: Place) -> None:
+    """A cluster names a field; whoever edits a text is told its line."""
+    cluster.write("work/train.py")
+    text = (await cluster.preview(spec=(await cluster.form())["spec"])).json["manifest"]
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith("image:"))
+    pointer = "/manifest/spec/replicaSpecs/0/template/spec/containers/0/image"
+    cluster.t9k.refusal = FieldError("No such image.", reason="Refused", field=pointer, hint="Choose another.")
+    refusal = await cluster.refused("Refused", pointer, manifest=text, path="work/train.py")
+    assert refusal["line"] == line and refusal["column"]
+
+
 async def test_a_volume_of_a_manifest_that_is_not_there(cluster: Place) -> None:
     refusal = await cluster.refused("NoSuchVolume", "/spec/mounts/0/claim", manifest=SEED_003)
     assert "There is no PVC mnist in the namespace team." in refusal["message"]
