@@ -226,6 +226,9 @@ test('the manifest is edited in place of the form, and back', async ({
     await replaceLine(form, 'workingDir:', 'workdir: /x');
     const wrong = form.locator('.cm-line[data-mark="error"]');
     await expect(wrong).toContainText('workdir: /x');
+    await expect(
+      form.locator('.cm-lineNumbers .jp-t9k-mod-error')
+    ).toBeInViewport();
     const footer = form.getByRole('status').last();
     await expect(footer).toContainText(/1 error to fix: line \d+/);
     await expect(

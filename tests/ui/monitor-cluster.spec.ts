@@ -32,7 +32,7 @@ async function open(
           cluster: {
             ...engine.cluster,
             rights: {},
-            stale_since: stale ? Date.now() / 1000 - 300 : null,
+            stale_since: stale ? Date.now() / 1000 - 5 : null,
             stale_reason: stale
               ? 'The API server at kube.example does not answer: no route to host.'
               : null

@@ -9,8 +9,8 @@ import { JobTabModel, ManifestLook } from '../../model/jobTab';
 import { compareLines, withoutServerParts } from '../../model/manifestText';
 import { Banner } from '../Banner';
 import { IconButton } from '../Buttons';
-import { YamlEditor } from '../launch/YamlEditor';
 import { Segments } from '../Segments';
+import { YamlEditor } from '../YamlEditor';
 import { useManifest } from './useManifest';
 
 interface IManifestPaneProps {

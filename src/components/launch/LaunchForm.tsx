@@ -5,14 +5,10 @@ import * as React from 'react';
 import { LaunchModel } from '../../model/launch';
 import { LaunchStore } from '../../model/launchStore';
 import { useSignal, useWidth } from '../hooks';
+import { ILinePlace } from '../YamlEditor';
 import { Checks, countChecks } from './Checks';
 import { CommandPane, CopyButton } from './CommandPane';
-import {
-  ILaunchActions,
-  ILinePlace,
-  LaunchContext,
-  useLaunch
-} from './context';
+import { ILaunchActions, LaunchContext, useLaunch } from './context';
 import { DataGroup } from './DataGroup';
 import { placeOf } from './fieldNames';
 import { Footer } from './Footer';

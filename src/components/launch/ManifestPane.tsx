@@ -1,10 +1,10 @@
 import { editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Button } from '../Buttons';
+import { YamlEditor } from '../YamlEditor';
+import { ILineMark } from '../yamlMarks';
 import { CopyButton, StalePreview } from './CommandPane';
 import { useLaunch } from './context';
-import { YamlEditor } from './YamlEditor';
-import { ILineMark } from './yamlMarks';
 
 /** The manifest that the form amounts to, or that is edited in its place. */
 export function ManifestPane(): React.JSX.Element {

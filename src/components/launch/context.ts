@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Check } from '../../api/types';
 import { LaunchModel } from '../../model/launch';
+import { ILinePlace } from '../YamlEditor';
 
 /** What the form asks of the lab. */
 export interface ILaunchActions {
@@ -39,12 +40,6 @@ export interface ILaunchContext {
   revealLine(place: ILinePlace): void;
   /** The place that was asked for last; a new object each time. */
   linePlace: ILinePlace | null;
-}
-
-/** A place in a text, from 1. */
-export interface ILinePlace {
-  line: number;
-  column: number | null;
 }
 
 export const LaunchContext = React.createContext<ILaunchContext | null>(null);

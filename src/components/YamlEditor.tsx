@@ -2,8 +2,13 @@ import { EditorView } from '@codemirror/view';
 import { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import * as React from 'react';
-import { ILinePlace } from './context';
 import { ILineMark, lineMarks, markLines } from './yamlMarks';
+
+/** A place in a text, from 1. */
+export interface ILinePlace {
+  line: number;
+  column: number | null;
+}
 
 interface IYamlEditorProps {
   editors: IEditorServices;
@@ -95,7 +100,7 @@ export function YamlEditor({
     }
   }, [place]);
 
-  return <div ref={host} className="jp-t9k-Launch-yaml" />;
+  return <div ref={host} className="jp-t9k-Yaml" />;
 }
 
 /** Change only what differs, so that the view stays where it is. */
