@@ -50,7 +50,7 @@ STEPS = [
     ),
     Step(
         "cluster-ui",
-        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test cluster.spec.ts",
+        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test /cluster.spec.ts",
         "cluster-ui.xml",
         needs_chromium=True,
         needs_cluster=True,

@@ -1,5 +1,6 @@
 import { editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Check } from '../../api/types';
 import { Button } from '../Buttons';
 import { YamlEditor } from '../YamlEditor';
 import { ILineMark } from '../yamlMarks';
@@ -14,13 +15,8 @@ export function ManifestPane(): React.JSX.Element {
   const { shown, editedLines } = model.preview;
   const text = manifest?.text ?? shown?.manifest ?? '';
   const kind = /^kind: *(\w+)/m.exec(text)?.[1] ?? '';
-  const found = checks.flatMap(({ line, level }): ILineMark[] =>
-    line !== null && (level === 'error' || level === 'warning')
-      ? [{ line, kind: level }]
-      : []
-  );
   const marks: ILineMark[] = manifest
-    ? found
+    ? linesFound(checks)
     : [...editedLines].map(line => ({ line: line + 1, kind: 'edited' }));
   const reading = busy === 'reading';
   return (
@@ -80,4 +76,17 @@ export function ManifestPane(): React.JSX.Element {
       )}
     </section>
   );
+}
+
+/** The lines that something is wrong in, each with the worst. */
+function linesFound(checks: readonly Check[]): ILineMark[] {
+  const found = new Map<number, ILineMark['kind']>();
+  for (const kind of ['warning', 'error'] as const) {
+    for (const { level, line } of checks) {
+      if (level === kind && line !== null) {
+        found.set(line, kind);
+      }
+    }
+  }
+  return [...found].map(([line, kind]) => ({ line, kind }));
 }

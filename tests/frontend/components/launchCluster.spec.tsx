@@ -346,7 +346,10 @@ describe('the launch form of a cluster', () => {
 
   it('leads from a check to its line', async () => {
     server.previewChanges = {
-      checks: [someCheck({ level: 'error', message: 'Wrong.', line: 2 })]
+      checks: [
+        someCheck({ level: 'error', message: 'Wrong.', line: 2 }),
+        someCheck({ level: 'warning', message: 'Odd as well.', line: 2 })
+      ]
     };
     await open();
     await editAsYaml();
@@ -356,8 +359,11 @@ describe('the launch form of a cluster', () => {
       'Manifest as YAML'
     );
     expect(
-      document.querySelector('.cm-line[data-mark="error"]')?.textContent
-    ).toBe('name: train-1');
+      [...document.querySelectorAll('.cm-line[data-mark]')].map(line => [
+        line.getAttribute('data-mark'),
+        line.textContent
+      ])
+    ).toEqual([['error', 'name: train-1']]);
   });
 
   it('has the cluster’s own words below ours', async () => {
