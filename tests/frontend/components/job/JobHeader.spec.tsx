@@ -28,7 +28,6 @@ function header(
     >
       <JobActions
         job={job}
-        engines={engines}
         trans={trans}
         run={run}
         has={() => true}
