@@ -162,7 +162,9 @@ describe('LogView', () => {
     const stream = someStream(0, {
       source: 'container',
       complete: true,
-      missing: [{ sentence: 'Its log is gone.', offset: 0, since: 0, until: 60 }]
+      missing: [
+        { sentence: 'Its log is gone.', offset: 0, since: 0, until: 60 }
+      ]
     });
     server.connect([stream]);
     const container = await show();
