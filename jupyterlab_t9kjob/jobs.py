@@ -296,6 +296,6 @@ def renamed(spec: JobSpec, name: str) -> JobSpec:
 def _with_texts(view: ManifestView) -> ManifestView:
     texts = {
         "submitted_text": to_yaml(view.submitted),
-        "current_text": None if view.current is None else to_yaml(view.current),
+        "current_text": None if view.current is None else to_yaml(view.current, like=view.submitted),
     }
     return view.model_copy(update=texts)

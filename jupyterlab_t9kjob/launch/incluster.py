@@ -188,6 +188,7 @@ class InCluster:
         found += of_script(spec, source)
         if source is None and not any(line.field == FIELD for line in found):
             found += _unseen(spec)
+        found += _working_directory(spec)
         found += await asyncio.to_thread(self._log_directories, spec)
         volumes = await self._known_volumes(found)
         unknown = mounts.unknown_claim(spec, self._namespace, volumes) if volumes is not None else None
@@ -314,6 +315,19 @@ class InCluster:
                 hint = "Choose a folder below one of the mounts."
                 return [Check(level="warning", code="LogDirectoryNotMounted", message=message, hint=hint, field=field)]
         return log_directories(spec, here)
+
+
+def _working_directory(spec: JobSpec) -> list[Check]:
+    """Warn of a script of a volume that works, and so most likely writes, elsewhere."""
+    entrypoint, folder = spec.entrypoint, spec.working_dir
+    if folder is None or not folder.startswith("/") or on_volume(folder, spec.mounts) is not None:
+        return []
+    if entrypoint.kind not in ("script", "notebook") or on_volume(entrypoint.value, spec.mounts) is None:
+        return []
+    message = f"The working directory {folder} is on no volume of the job: what is written there is lost with the pods."
+    hint = "Choose a folder below one of the mounts."
+    code, field = "WorkingDirectoryNotMounted", "/spec/working_dir"
+    return [Check(level="warning", code=code, message=message, hint=hint, field=field)]
 
 
 def _unseen(spec: JobSpec) -> list[Check]:

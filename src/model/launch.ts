@@ -10,7 +10,13 @@ import {
   Volume
 } from '../api/types';
 import { contentsPath } from './contentsPath';
-import { asKind, EntrypointKind, formOf, splitArgs } from './launchForm';
+import {
+  asKind,
+  EntrypointKind,
+  folderOf,
+  formOf,
+  splitArgs
+} from './launchForm';
 import { LaunchFields } from './launchFields';
 import { IPlace, placeOn, usualPlace } from './launchPlaces';
 import { IManifest, Start } from './launchState';
@@ -199,6 +205,7 @@ export class LaunchModel extends LaunchFields {
     const field = '/entrypoint/value';
     const value = text.trim();
     const { args } = this.spec;
+    this._followFile(kind, value);
     this.edit({ entrypoint: { kind, value: value || '-' } }, field);
     if (!value) {
       const problem = this._options.trans.__('Say what is to be run.');
@@ -211,6 +218,21 @@ export class LaunchModel extends LaunchFields {
     if (path && path !== this.state.path) {
       this._set({ path });
       await this.readScript();
+    }
+  }
+
+  /** A job works in the folder of its file unless the user has chosen another. */
+  private _followFile(kind: EntrypointKind, value: string): void {
+    const { entrypoint, working_dir } = this.form.spec;
+    const own = [
+      folderOf(entrypoint.kind, entrypoint.value),
+      this.state.prefill?.spec.working_dir ?? null,
+      this._followed
+    ];
+    const folder = folderOf(kind, value);
+    if (folder !== null && working_dir !== null && own.includes(working_dir)) {
+      this._followed = folder;
+      this.setWorkingDir(folder);
     }
   }
 
@@ -401,5 +423,6 @@ export class LaunchModel extends LaunchFields {
   /** Engines that the form has left: how it was there, and what it began as at the next. */
   private readonly _left = new Map<EngineName, ILeft>();
   private _cameFrom: EngineName | null = null;
+  private _followed: string | null = null;
   private _loading = 0;
 }

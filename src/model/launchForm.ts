@@ -341,6 +341,14 @@ export function fileKind(path: string): 'script' | 'notebook' {
   return path.endsWith('.ipynb') ? 'notebook' : 'script';
 }
 
+/** The folder of a file that is run; null for what is no file, or has no absolute path. */
+export function folderOf(kind: EntrypointKind, value: string): string | null {
+  const isFile = kind === 'script' || kind === 'notebook';
+  return isFile && value.startsWith('/')
+    ? value.replace(/\/[^/]*$/, '') || '/'
+    : null;
+}
+
 /**
  * The same file run in another way; for a command there is nothing to go by.
  *

@@ -58,11 +58,11 @@ export function sourceLabel(stream: LogStream): string {
     : String(stream.rank);
 }
 
-/** The same where there is room for two or three digits: without the replica's type. */
+/** The same where there is room for four characters: of the replica's type only that it is the master. */
 export function gutterLabel(stream: LogStream): string {
-  return (
-    stream.container === null ? sourceLabel(stream) : stream.replica
-  ).replace(/^.*-/, '');
+  return (stream.container === null ? sourceLabel(stream) : stream.replica)
+    .replace(/^master-/, 'm')
+    .replace(/^.*-/, '');
 }
 
 /**

@@ -194,7 +194,10 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
     groups = spec[form.replicas]
     pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
     for key, group in pairs:
-        if not group.get("template", {}).get("spec", {}).get("containers"):
+        found = group
+        for name in ("template", "spec", "containers"):  # of a type that the kind does not know, anything may be said
+            found = found.get(name) if isinstance(found, dict) else None
+        if not found:
             field = f"/manifest/spec/{form.replicas}/{key}/template/spec/containers"
             message = f"{in_words(field)} is missing: a replica needs a container."
             raise ManifestError(message, reason="NoContainer", field=field)

@@ -32,16 +32,28 @@ _RESOLVER: Final = yaml.SafeLoader("")
 _FREE: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "data"})
 
 
-def to_yaml(manifest: Any) -> str:
-    """Return a manifest, or any JSON value, as YAML that reads back as the same value."""
+def to_yaml(manifest: Any, like: Any = None) -> str:
+    """Return a manifest, or any JSON value, as YAML that reads back as the same value.
+
+    Where the order of keys is free it is that of `like`: two states of an object then differ by what has changed.
+    """
     return yaml.dump(
-        _ordered(manifest),
+        _ordered(_as_in(like, manifest)),
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,
         default_flow_style=False,
         width=10_000,
     )
+
+
+def _as_in(other: Any, value: Any) -> Any:
+    if isinstance(value, list) and isinstance(other, list):
+        return [*map(_as_in, other, value), *value[len(other) :]]
+    if not isinstance(value, dict) or not isinstance(other, dict):
+        return value
+    keys = [*(key for key in other if key in value), *(key for key in value if key not in other)]
+    return {key: _as_in(other.get(key), value[key]) for key in keys}
 
 
 def _ordered(value: Any, free: bool = False) -> Any:

@@ -344,6 +344,17 @@ describe('LaunchModel', () => {
     expect(errors()).toEqual([['/entrypoint/value', 'Say what is to be run.']]);
   });
 
+  it('works in the folder of the file that is typed, letter by letter', async () => {
+    for (const text of ['', '/', '/d', '/data', '/data/', '/data/train.py']) {
+      await model.setEntrypoint('script', text);
+    }
+    expect(model.spec.working_dir).toBe('/data');
+    expect(model.spec.tensorboard.log_dirs).toEqual(['/data/runs/train-1']);
+    model.setWorkingDir('/elsewhere');
+    await model.setEntrypoint('script', '/data/deep/train.py');
+    expect(model.spec.working_dir).toBe('/elsewhere');
+  });
+
   it('runs the same file as a module, with the same arguments', async () => {
     await model.setKind('module');
     expect(model.spec).toMatchObject({

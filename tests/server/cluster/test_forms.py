@@ -182,6 +182,8 @@ async def test_files_are_checked_where_the_lab_sees_them(cluster: Place) -> None
     await cluster.refused("LogDirectoryIsAFile", "/spec/tensorboard/log_dirs/0", spec=file)
     lost = spec | {"tensorboard": {"log_dirs": ["/tmp/runs"]}}
     assert (await cluster.checks(lost))["LogDirectoryNotMounted"]["level"] == "warning"
+    aside = spec | {"working_dir": "/home/me/proj"}
+    assert (await cluster.checks(aside))["WorkingDirectoryNotMounted"]["field"] == "/spec/working_dir"
 
 
 async def test_a_notebook_is_made_a_script_beside_itself(cluster: Place) -> None:

@@ -119,6 +119,7 @@ def test_equal_keys_are_named_with_their_lines() -> None:
         ("kind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Master: {replicas: one}}}", "WrongType", 2, 39),
         ("kind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Master: {}}}", "NoContainer", 2, 30),
         ("kind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Other: {}}}", "NoContainer", 2, 30),
+        ("kind: PyTorchJob\nspec: {pytorchReplicaSpecs: {Other: no}}", "NoContainer", 2, 30),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(text: str, reason: str, line: int | None, column: int | None) -> None:
@@ -288,3 +289,14 @@ def test_fields_are_found_in_the_text() -> None:
     assert place_of(SEED, f"{torchrun}/nowhere") == place_of(SEED, torchrun) == (line, 3)
     assert place_of(f"a: 1\n---\n{SEED}", torchrun) == (line + 2, 3)
     assert place_of("kind: [", torchrun) is None
+
+
+def test_a_later_state_is_written_in_the_same_order() -> None:
+    """An API server sorts the keys, and a reader compares the two line by line."""
+    first = {"spec": {"b": 1, "a": [{"z": 1, "y": 2}]}, "metadata": {"annotations": {"n": "1", "m": "2"}}}
+    later = {"metadata": {"annotations": {"l": "0", "m": "2", "n": "1"}}, "spec": {"a": [{"y": 2, "z": 1}, 3], "b": 1}}
+    text = to_yaml(later, like=first)
+    assert read_documents(text)[0].value == later
+    assert [line for line in text.splitlines() if line not in to_yaml(first).splitlines()] == ['    l: "0"', "  - 3"]
+    kept = [line for line in text.splitlines() if line in to_yaml(first).splitlines()]
+    assert kept == to_yaml(first).splitlines()
