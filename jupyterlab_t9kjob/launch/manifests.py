@@ -24,12 +24,15 @@ from ..core.manifests import (
     to_yaml,
     translate,
 )
-from ..core.manifests.yamlread import read_documents
+from ..core.manifests.yamlread import Place, read_documents
 from ..core.spec import JobSpec
 from ..jobs import JobService
 from .model import SpecOrManifest
 
 LISTED = 10
+
+_IN_MANIFEST = {"/namespace": "/manifest/metadata/namespace", "/spec/name": "/manifest/metadata/name"}
+"""Where a manifest has what a request says beside it, or what is asked of every job."""
 
 
 @dataclass(frozen=True)
@@ -110,9 +113,8 @@ async def crossed(
 
 async def locate(problem: JobError, text: str) -> None:
     """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
-    if problem.line is None and (problem.field or "").startswith("/manifest/"):
-        place = await asyncio.to_thread(place_of, text, problem.field or "")
-        problem.line, problem.column = place or (None, None)
+    if problem.line is None:
+        problem.line, problem.column = await _place(problem.field, text) or (None, None)
 
 
 async def located(checks: list[Check], text: str) -> list[Check]:
@@ -121,10 +123,13 @@ async def located(checks: list[Check], text: str) -> list[Check]:
 
 
 async def _located(check: Check, text: str) -> Check:
-    if check.line is not None or not (check.field or "").startswith("/manifest/"):
-        return check
-    place = await asyncio.to_thread(place_of, text, check.field or "")
+    place = await _place(check.field, text) if check.line is None else None
     return check.model_copy(update={"line": place.line, "column": place.column}) if place else check
+
+
+async def _place(field: str | None, text: str) -> Place | None:
+    pointer = _IN_MANIFEST.get(field or "", field or "")
+    return await asyncio.to_thread(place_of, text, pointer) if pointer.startswith("/manifest/") else None
 
 
 def as_submitted(pasted: Pasted, text: str, dialect: Dialect) -> str:

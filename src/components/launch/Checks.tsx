@@ -68,7 +68,7 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
 }
 
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
-  const { trans, reveal, revealLine } = useLaunch();
+  const { model, trans, reveal, revealLine } = useLaunch();
   const { link, field, line, column } = check;
   if (link?.kind === 'file' || link?.kind === 'url') {
     return <SourceLink link={link} />;
@@ -80,7 +80,8 @@ function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
       </LinkButton>
     );
   }
-  const place = field ? placeOf(field, trans) : null;
+  // A locked form takes no focus.
+  const place = field && !model.state.manifest ? placeOf(field, trans) : null;
   return field && place && check.level !== 'passed' ? (
     <LinkButton onClick={() => reveal(field)}>{place.name}</LinkButton>
   ) : null;

@@ -174,7 +174,7 @@ function Level({
 
 /** The fields that checks are about, by their names; what is nowhere in the form by its words. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
-  const { trans, reveal, revealLine } = useLaunch();
+  const { model, trans, reveal, revealLine } = useLaunch();
   const fields = [
     ...new Map(checks.map(check => [check.line ?? check.field, check]))
   ];
@@ -182,7 +182,8 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
     <>
       {fields.slice(0, NAMED).map(([key, check], index) => {
         const { field, line, column, message } = check;
-        const place = field ? placeOf(field, trans) : null;
+        const place =
+          field && !model.state.manifest ? placeOf(field, trans) : null;
         return (
           <React.Fragment key={key}>
             {index > 0 && ', '}

@@ -91,8 +91,8 @@ export function LaunchForm({
   /** Put the focus to what is wrong first. */
   const revealError = React.useCallback((): void => {
     const error = model.checks.find(check => check.level === 'error');
-    if (error?.line) {
-      revealLine({ line: error.line, column: error.column });
+    if (error && model.state.manifest) {
+      revealLine({ line: error.line ?? 1, column: error.column });
     } else if (error?.field) {
       reveal(error.field);
     }

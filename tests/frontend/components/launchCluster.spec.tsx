@@ -366,6 +366,28 @@ describe('the launch form of a cluster', () => {
     ).toEqual([['error', 'name: train-1']]);
   });
 
+  it('leads to the manifest where the form is locked', async () => {
+    server.previewChanges = {
+      checks: [
+        someCheck({
+          level: 'error',
+          message: 'There is no PVC data.',
+          field: '/spec/mounts/0/claim'
+        })
+      ]
+    };
+    await open();
+    expect(screen.getAllByRole('button', { name: 'Volumes' })).toHaveLength(2);
+    await editAsYaml();
+    expect(screen.queryByRole('button', { name: 'Volumes' })).toBeNull();
+    expect(screen.getAllByText('There is no PVC data.')).toHaveLength(2);
+    fireEvent.click(screen.getByRole('button', { name: 'Submit' }));
+    expect(actions.submit).not.toHaveBeenCalled();
+    expect(document.activeElement?.getAttribute('aria-label')).toBe(
+      'Manifest as YAML'
+    );
+  });
+
   it('has the cluster’s own words below ours', async () => {
     server.created = () =>
       json(

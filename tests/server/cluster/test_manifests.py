@@ -206,6 +206,15 @@ async def test_what_the_cluster_refuses_is_pointed_at(cluster: Place) -> None:
     assert refusal["line"] == line and refusal["column"]
 
 
+async def test_a_namespace_that_is_not_there_is_pointed_at(cluster: Place) -> None:
+    text = SEED_003.replace("metadata:\n", "metadata:\n  namespace: nowhere\n", 1)
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if "nowhere" in row)
+    checks = (await cluster.preview(manifest=text)).json["checks"]
+    assert [check["line"] for check in checks if check["code"] == "NoSuchNamespace"] == [line]
+    refusal = await cluster.refused("NoSuchNamespace", "/namespace", manifest=text)
+    assert refusal["line"] == line
+
+
 async def test_a_volume_of_a_manifest_that_is_not_there(cluster: Place) -> None:
     refusal = await cluster.refused("NoSuchVolume", "/spec/mounts/0/claim", manifest=SEED_003)
     assert "There is no PVC mnist in the namespace team." in refusal["message"]

@@ -300,3 +300,9 @@ def test_a_later_state_is_written_in_the_same_order() -> None:
     assert [line for line in text.splitlines() if line not in to_yaml(first).splitlines()] == ['    l: "0"', "  - 3"]
     kept = [line for line in text.splitlines() if line in to_yaml(first).splitlines()]
     assert kept == to_yaml(first).splitlines()
+
+
+@quick
+@given(value=st.dictionaries(st.text(min_size=1), JSON, max_size=4), other=JSON)
+def test_the_order_of_another_changes_no_value(value: dict[str, Any], other: Any) -> None:
+    assert read_documents(to_yaml(value, like=other))[0].value == json.loads(json.dumps(value))
