@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import anyio
 
 from ...core.engine import Capability, Check
+from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .credentials import load_connection, nothing_to_load
 from .discovery import Found, find_kind, namespaces_of, version_of
@@ -173,6 +174,11 @@ class Cluster:
         """Return what this account may do with a kind of job in a namespace, by name."""
         return {**self._rights.get(("", namespace), {}), **self._rights.get((kind.engine, namespace), {})}
 
+    def watching(self, kind: JobKind) -> Iterator[Space]:
+        """Yield the namespaces of the connected cluster in which jobs of a kind are watched."""
+        spaces, cluster = list(self.spaces.values()), self.identity
+        return (space for space in spaces if kind.engine in space.jobs and space.cluster == cluster)
+
     def stale(self, kind: JobKind) -> tuple[float, str] | None:
         """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
         if self.problem is not None and self.problem_since is not None:
@@ -184,7 +190,29 @@ class Cluster:
         since, error = min(stale, key=lambda entry: entry[0])
         return since, error.message if isinstance(error, ApiError) else str(error)
 
+    def why_off(self, kind: JobKind) -> str | None:
+        """Return why no job of a kind can be created or seen here, a sentence; None if it can."""
+        if self.found(kind) is not None:
+            return None
+        if self.problem is not None:
+            return self.problem
+        return f"This cluster has no {kind.kind} ({kind.group}/{kind.version})."
+
     # -- doing --------------------------------------------------------------------------------------------------------
+
+    async def api_for(self, kind: JobKind) -> KubeApi:
+        """Return the API.
+
+        Raises
+        ------
+        Unavailable
+            If there is no cluster.
+        """
+        await self.looked()
+        if self.api is None:
+            hint = "Choose another engine, or see to the kubeconfig and refresh."
+            raise Unavailable(self.why_off(kind) or "", hint=hint)
+        return self.api
 
     async def use(self, namespace: str) -> None:
         """Watch one more namespace from now on, and ask what may be done there."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from ...core.disk import trouble_of
 from ...core.engine import (
     Capability,
-    Check,
     ClusterInfo,
     Edited,
     EngineInfo,
@@ -22,17 +18,17 @@ from ...core.engine import (
     Preview,
     Volume,
 )
-from ...core.errors import FieldError, JobError, NotAllowed, Unavailable
+from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
-from ...core.manifests import CAPABILITIES, CURRENT, Context, Dialect, parse, problems, render, to_yaml
+from ...core.manifests import CAPABILITIES, CURRENT, Dialect
 from ...core.manifests.names import PAUSED, STOPPED
 from ...core.spec import JobSpec
-from . import inventory, submission, views
+from . import inventory, views
 from .cluster import Cluster
+from .creation import Creation
 from .discovery import Found
 from .failurereader import FailureReader
-from .inherit import inherit
 from .jobtable import JobTable
 from .kinds import JobKind
 from .known import KnownJob, contents_path
@@ -44,8 +40,6 @@ from .reminders import Reminders
 from .space import jobs_path
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .views import Seen
-
-_NAME_TAKEN: Final = "NameTaken"
 
 
 class KubernetesEngine:
@@ -67,7 +61,6 @@ class KubernetesEngine:
         self.name = kind.engine
         self._kind = kind
         self._cluster = cluster
-        self._root = root
         self._records = Records(home / "cluster" / kind.engine)
         self._logs = LogKeeper(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
@@ -79,6 +72,7 @@ class KubernetesEngine:
             told=self._seen,
             drop=self._drop,
         )
+        self._creation = Creation(kind, cluster, self._table, root)
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(self._logs, self._table.note_failures)
         self._lab: Lab | None = None
@@ -116,7 +110,7 @@ class KubernetesEngine:
     async def info(self) -> EngineInfo:
         """Say what this engine is and can do, now."""
         cluster, found = self._cluster, self._cluster.found(self._kind)
-        reason = self._why_off()
+        reason = self._cluster.why_off(self._kind)
         return EngineInfo(
             name=self._kind.engine,
             label=self._kind.label,
@@ -124,7 +118,7 @@ class KubernetesEngine:
             reason=reason,
             namespaces=cluster.namespaces or [cluster.default_namespace],
             default_namespace=cluster.default_namespace,
-            capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.pausable()},
+            capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.observer.pausable()},
             cluster=self._cluster_info(found) if cluster.api is not None else None,
         )
 
@@ -142,7 +136,7 @@ class KubernetesEngine:
 
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
-        return self._table.events(await self._look_at(uid))
+        return self._table.observer.events(await self._look_at(uid))
 
     async def manifest(self, uid: str) -> ManifestView:
         """Return the job as submitted and as it is; of one that others made, as it is."""
@@ -171,7 +165,7 @@ class KubernetesEngine:
 
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
-        api = await self._api()
+        api = await self._cluster.api_for(self._kind)
         return await inventory.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
 
     # -- creating -----------------------------------------------------------------------------------------------------
@@ -180,26 +174,7 @@ class KubernetesEngine:
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
         """Render and check a spec, or a manifest that was edited, without creating anything."""
-        namespace = namespace or self._cluster.default_namespace
-        found = self._cluster.found(self._kind) or Found()
-        checks = [] if edited is not None else problems(spec, self._kind.manifests, dialect=found.dialect)
-        checks += self._of_the_cluster(spec.name, namespace)
-        manifest: Json | None = None
-        try:
-            manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
-            checks += notes
-            if dry_run:
-                await submission.dry_run(await self._api(), self._kind, manifest, edited=edited is not None)
-                message = "The cluster would accept this job."
-                checks.append(Check(level="passed", code="DryRun", message=message))
-        except JobError as error:
-            checks.append(Check.of(error))
-        return Preview(
-            command=views.command_text(spec),
-            manifest=edited.text if edited is not None else to_yaml(manifest) if manifest is not None else None,
-            summary=views.size_text(spec, namespace),
-            checks=checks,
-        )
+        return await self._creation.preview(spec, namespace, edited=edited, dry_run=dry_run)
 
     async def created_by(self, request_id: str) -> Job | None:
         """Return the job that this request has created, also through another server; None if it has not."""
@@ -230,28 +205,9 @@ class KubernetesEngine:
         Unavailable
             If the cluster does not answer, or does not have the kind.
         """
-        api = await self._api()
-        found = self._cluster.found(self._kind)
-        if found is None:
-            raise Unavailable(self._why_off() or "")
-        namespace = namespace or self._cluster.default_namespace
-        if edited is None:
-            self._demand(problems(spec, self._kind.manifests, dialect=found.dialect))
-        manifest, spec, _notes = await self._manifest(
-            spec, namespace, found, edited=edited, request_id=request_id, rerun_of=rerun_of
+        job = await self._creation.create(
+            spec, namespace=namespace, request_id=request_id, edited=edited, rerun_of=rerun_of, prepare=prepare
         )
-        if prepare is not None:
-            await prepare()
-        try:
-            answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
-        except JobError as problem:
-            if isinstance(problem, NotAllowed) or problem.reason == "UnknownField":
-                self._cluster.refused()  # rights or the schema are others than they were
-            raise
-        job = self._table.note_answer(namespace, answer)
-        self._table.keep(job, submitted=manifest)
-        await self._table.save(job)
-        await self._cluster.use(namespace)
         return await self.job(job.uid)
 
     # -- acting -------------------------------------------------------------------------------------------------------
@@ -271,7 +227,7 @@ class KubernetesEngine:
         """
         seen = await self._look_at(uid)
         self._demand_action(seen, action)
-        job, api = seen.job, await self._api()
+        job, api = seen.job, await self._cluster.api_for(self._kind)
         path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
         try:
             if action == "delete":
@@ -280,7 +236,9 @@ class KubernetesEngine:
                 self._note_answer(job, await api.patch(path, self._patch(job, action)))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
-        return views.full(self._kind, self._table.seen(job))  # with its record gone it may not be found any more
+        return views.full(
+            self._kind, self._table.observer.seen(job)
+        )  # with its record gone it may not be found any more
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a deleted job; never the user's files.
@@ -352,31 +310,7 @@ class KubernetesEngine:
     async def _look_at(self, uid: str) -> Seen:
         job = await self._table.get(uid)
         self._table.look_at(job)
-        return self._table.seen(job)
-
-    async def _api(self) -> KubeApi:
-        """Return the cluster's API.
-
-        Raises
-        ------
-        Unavailable
-            If there is no cluster.
-        """
-        await self._cluster.looked()
-        if self._cluster.api is None:
-            raise Unavailable(
-                self._why_off() or "", hint="Choose another engine, or see to the kubeconfig and refresh."
-            )
-        return self._cluster.api
-
-    def _why_off(self) -> str | None:
-        """Return why nothing can be created or seen here, a sentence; None if it can."""
-        cluster = self._cluster
-        if cluster.found(self._kind) is not None:
-            return None
-        if cluster.problem is not None:
-            return cluster.problem
-        return f"This cluster has no {self._kind.kind} ({self._kind.group}/{self._kind.version})."
+        return self._table.observer.seen(job)
 
     def _cluster_info(self, found: Found | None) -> ClusterInfo:
         cluster, kind = self._cluster, self._kind
@@ -395,54 +329,10 @@ class KubernetesEngine:
             image=cluster.lab.image if cluster.lab is not None else None,
         )
 
-    def _of_the_cluster(self, name: str, namespace: str) -> list[Check]:
-        """Check what only the cluster tells, as far as it is known without asking."""
-        found: list[Check] = []
-        why = self._why_off()
-        if why is not None:
-            found.append(Check(level="error", code="EngineOff", message=why, field="/engine"))
-        right: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
-        if right is not None and not right.supported:
-            found.append(Check(level="error", code="Forbidden", message=right.reason or "", field="/namespace"))
-        if self._table.has_name(name, namespace):
-            message = f"There is a job named “{name}” in namespace {namespace} already."
-            hint = "Choose another name, or delete that job."
-            found.append(Check(level="error", code=_NAME_TAKEN, message=message, field="/spec/name", hint=hint))
-        return found
-
-    def _demand(self, checks: list[Check]) -> None:
-        for check in checks:
-            if check.level == "error":
-                raise FieldError(check.message, reason=check.code, field=check.field, hint=check.hint)
-
     def _refusal(self, error: ApiError | Unreachable) -> JobError:
         if isinstance(error, ApiError) and error.status == 403:
             self._cluster.refused()
         return refused(error)
-
-    async def _manifest(
-        self,
-        spec: JobSpec,
-        namespace: str,
-        found: Found,
-        *,
-        edited: Edited | None,
-        request_id: str | None = None,
-        rerun_of: str | None = None,
-    ) -> tuple[Json, JobSpec, list[Check]]:
-        """Return what is submitted, what it amounts to, and what was changed on the way."""
-        owner = self._cluster.settings.owner
-        context = Context(namespace=namespace, request_id=request_id, owner=owner, rerun_of=rerun_of)
-        if edited is not None:
-            manifest = submission.edited_manifest(edited, self._kind, found, context)
-            parsed = parse(manifest, dialect=found.dialect)
-            return manifest, parsed.spec, []
-        settings, lab = self._cluster.settings, self._cluster.lab or Lab()
-        context = replace(context, user=lab.user or owner)
-        spec, context, notes = await asyncio.to_thread(
-            inherit, spec, context, lab, root=self._root, keep_logs=settings.keep_logs
-        )
-        return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
 
     def _seen(self, seen: Seen) -> None:
         if self._stopped:

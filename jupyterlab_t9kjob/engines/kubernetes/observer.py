@@ -1,0 +1,130 @@
+"""What is known of a job at one moment: from the watches, or from our record alone."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from ...core.engine import Capability
+from ...core.job import Event
+from . import views
+from .cluster import Cluster
+from .events import events_of
+from .kinds import JobKind, State
+from .known import KnownJob
+from .reasons import reason_of
+from .views import Seen
+
+_ELSEWHERE: Final = "This job is in another cluster than this JupyterLab is connected to; it was reached at {}."
+_UNREACHED: Final = "The cluster has not told yet whether this job is still there."
+
+
+class Observer:
+    """Looks at the jobs of one kind.
+
+    Parameters
+    ----------
+    kind
+        The kind.
+    cluster
+        Where they are.
+    owner
+        Whoever uses this lab, to tell which jobs are theirs.
+    """
+
+    def __init__(self, kind: JobKind, cluster: Cluster, owner: str | None) -> None:
+        self._kind = kind
+        self._cluster = cluster
+        self._owner = owner
+
+    def seen(self, job: KnownJob) -> Seen:
+        """Return a job with everything that is known of it now."""
+        space = self._cluster.spaces.get(job.namespace)
+        if not job.present or space is None:
+            return self._remembered(job)
+        pods, now = space.pods_of(job.uid), time.time()
+        state = self._kind.state(job.manifest, pods, before=job.phase)
+        places = self._kind.places(job.manifest, pods)
+        job.note_times(state, now=now)
+        if space.pods.complete:
+            places = job.observe(state, places, now=now)
+        failure = job.failure if state.phase == "Failed" and state.cause != "Stopped" else None
+        events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
+        return Seen(
+            job=job,
+            state=state,
+            places=places,
+            events=events,
+            reason=reason_of(
+                job.manifest,
+                job.spec,
+                state,
+                places,
+                events,
+                now=now,
+                user=self._owner,
+                lives=job.lives,
+                failure=failure,
+            ),
+            rights=self._cluster.rights(self._kind, job.namespace),
+            pausable=self.pausable(),
+            mine=self.is_mine(job),
+            failure=failure,
+            pending=views.pending_of(job, state, places, now=now),
+            complete=space.pods.complete,
+        )
+
+    def _remembered(self, job: KnownJob) -> Seen:
+        """Return a job that is only in our records: deleted, or not seen since this server began."""
+        record = job.record
+        phase = record.phase if record is not None else "Unknown"
+        read_only = None
+        if not job.deleted:
+            read_only = _ELSEWHERE.format(record.server) if record and self.is_elsewhere(job) else _UNREACHED
+            phase = phase if phase in ("Succeeded", "Failed") or not self.is_elsewhere(job) else "Unknown"
+        return Seen(
+            job=job,
+            state=State(phase=phase, restarts=sum(len(lives) - 1 for lives in job.lives.values() if lives)),
+            places=(),
+            events=(),
+            reason=record.reason if record is not None else None,
+            rights=self._cluster.rights(self._kind, job.namespace),
+            pausable=self.pausable(),
+            mine=self.is_mine(job),
+            failure=job.failure if phase == "Failed" else None,
+            read_only=read_only,
+            complete=job.deleted,
+            removable=job.deleted or self.is_elsewhere(job),
+        )
+
+    def events(self, seen: Seen) -> list[Event]:
+        """Return a job's events, newest first: those that the cluster has, and those that it had."""
+        now = events_of(seen.events, seen.places)
+        return _joined(now, seen.job.record.events if seen.job.record is not None else [])
+
+    def pausable(self) -> Capability:
+        """Whether a job can be paused in this cluster; if not, why."""
+        found = self._cluster.found(self._kind)
+        if found is None or found.dialect.pause:
+            return Capability(supported=True)
+        return Capability(supported=False, reason=f"This cluster's version of {self._kind.kind} can't pause a job.")
+
+    def is_mine(self, job: KnownJob) -> bool:
+        """Whether it was submitted by whoever uses this lab."""
+        if job.record is not None and job.record.mine:
+            return True
+        return job.owner is not None and job.owner == self._owner
+
+    def is_elsewhere(self, job: KnownJob) -> bool:
+        """Whether it is in another cluster than the one that is connected."""
+        return job.record is not None and self._cluster.identity not in ("", job.record.cluster)
+
+
+def _joined(now: list[Event], before: list[Event]) -> list[Event]:
+    """Return what the cluster says now with what it has forgotten since, newest first."""
+
+    def key(event: Event) -> tuple[str | None, str, str, str]:
+        return event.object, event.type, event.reason, event.message
+
+    told = {key(event) for event in now}
+    return sorted([*now, *(event for event in before if key(event) not in told)], key=lambda event: -event.time)

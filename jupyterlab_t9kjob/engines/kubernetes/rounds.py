@@ -1,0 +1,77 @@
+"""When changes are told: in rounds, so that what changes again meanwhile is told once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+TELL_SECONDS: Final = 0.05
+"""Between two rounds."""
+TICK_SECONDS: Final = 10.0
+"""Between two looks at jobs that wait: their reason says for how long."""
+
+
+class Rounds:
+    """Rounds of telling.
+
+    Parameters
+    ----------
+    tell
+        Tells of a round's jobs, by uid; true for those of which more has changed than the list shows.
+    before
+        Called before each round; it may mark more jobs.
+
+    Attributes
+    ----------
+    waiting
+        Jobs that are told of again and again, for time alone changes what is said of them.
+    """
+
+    def __init__(self, tell: Callable[[Mapping[str, bool]], Awaitable[None]], before: Callable[[], None]) -> None:
+        self.waiting: set[str] = set()
+        self._tell = tell
+        self._before = before
+        self._due: dict[str, bool] = {}
+        self._wake = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin."""
+        self._tasks = [asyncio.create_task(self._run()), asyncio.create_task(self._tick())]
+
+    async def stop(self) -> None:
+        """End; what is still due is not told."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def mark(self, uid: str, *, detail: bool) -> None:
+        """Take note that a job has changed; `detail`: in more than the list shows."""
+        self._due[uid] = detail or self._due.get(uid, False)
+        self._wake.set()
+
+    def hurry(self) -> None:
+        """Begin a round, even if no job is marked."""
+        self._wake.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            try:
+                self._before()
+                due, self._due = self._due, {}
+                await self._tell(due)
+            except Exception:
+                log.exception("Telling of changes of jobs failed")
+            await asyncio.sleep(TELL_SECONDS)
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            for uid in self.waiting:
+                self.mark(uid, detail=False)
