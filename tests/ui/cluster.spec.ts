@@ -149,9 +149,25 @@ test('what the cluster refuses is said at its place, and nothing is created', as
     await expect(footer).toContainText('on T9k');
   });
 
+  await form.getByRole('button', { name: 'Edit as YAML' }).click();
+  const manifest = form.getByRole('textbox', { name: 'Manifest as YAML' });
+  const wrong = form.locator('.cm-line[data-mark="error"]');
+
+  await test.step('a namespace that is not there', async () => {
+    await form.locator('.cm-line', { hasText: /^ *namespace:/ }).click();
+    await manifest.press('End');
+    await manifest.press('x');
+    await expect(wrong).toContainText(`namespace: ${cluster.namespace}x`, {
+      timeout: 30_000
+    });
+    await expect(
+      form.getByText(`There is no namespace ${cluster.namespace}x.`)
+    ).toBeVisible();
+    await manifest.press('Backspace');
+    await expect(wrong).toHaveCount(0, { timeout: 30_000 });
+  });
+
   await test.step('a field that the cluster does not know', async () => {
-    await form.getByRole('button', { name: 'Edit as YAML' }).click();
-    const manifest = form.getByRole('textbox', { name: 'Manifest as YAML' });
     await form.locator('.cm-line', { hasText: /^ *maxRestarts:/ }).click();
     await manifest.press('End');
     await manifest.pressSequentially('\nmaxRestart: 3');
@@ -163,12 +179,32 @@ test('what the cluster refuses is said at its place, and nothing is created', as
       /unknown field.*maxRestart/,
       { timeout: 30_000 }
     );
-    await expect(form.locator('.cm-line[data-mark="error"]')).toContainText(
-      'maxRestart: 3'
-    );
+    await expect(wrong).toContainText('maxRestart: 3');
   });
   const { jobs } = await (
     await page.request.get(`${lab.url}/t9kjob/jobs?engine=t9k`)
   ).json();
   expect(jobs.map(({ name }: { name: string }) => name)).toEqual(['train-2']);
+});
+
+test('an image that can’t be pulled is said on the job', async ({ page }) => {
+  test.setTimeout(240_000);
+  const image = 'test.local/none:1';
+  const form = await openForm(page, 'T9k');
+  await form.getByRole('button', { name: /^Where/ }).click();
+  await form.getByRole('combobox', { name: 'Image' }).fill(image);
+  await form.getByRole('button', { name: 'Submit' }).click();
+  const job = page.locator('.jp-t9k-Job:visible');
+  await job.getByRole('tab', { name: /^Replicas/ }).click();
+  const row = job.getByRole('row', { name: /worker-0/ });
+  await expect(row).toContainText(/ErrImagePull|ImagePullBackOff/, {
+    timeout: 120_000
+  });
+  await expect(row).toContainText(image);
+  await expect(job.locator('.jp-t9k-JobHeader')).toContainText(image);
+  await job.getByRole('tab', { name: 'Logs' }).click();
+  await expect(job.getByRole('tabpanel', { name: 'Logs' })).toContainText(
+    image,
+    { timeout: 30_000 }
+  );
 });
