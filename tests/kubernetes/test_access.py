@@ -213,6 +213,16 @@ async def test_the_page_says_why_there_is_no_cluster(kube: Kube, image: str, tmp
         assert (await bench.engines["t9k"].info()).available
 
 
+async def test_a_token_that_has_expired_is_said(kube: Kube, image: str, tmp_path: Path) -> None:
+    config = json.loads(kube.kubeconfig.read_text())
+    config["users"] = [{**each, "user": {"token": "of.last.year"}} for each in config["users"]]
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    async with serving(kube, image, tmp_path, kubeconfig=path) as bench:
+        info = await until_info(bench, "kubeflow", lambda info: "expired" in (info.reason or ""))
+        assert not info.available
+
+
 async def test_what_is_refused_in_another_namespace_is_said_at_its_jobs(
     kube: Kube, cluster: Kube, image: str, tmp_path: Path
 ) -> None:

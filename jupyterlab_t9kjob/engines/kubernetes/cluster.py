@@ -252,7 +252,7 @@ class Cluster:
             except NoCluster as error:
                 self.problem, self.problem_since = str(error), None
             except (ApiError, Unreachable) as error:
-                self._unwell(f"The cluster refuses: {error.message}" if isinstance(error, ApiError) else str(error))
+                self._unwell(_refused(error) if isinstance(error, ApiError) else str(error))
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("The cluster's answer was not understood")
@@ -375,3 +375,12 @@ class Cluster:
     def _tell(self) -> None:
         for listener in list(self._listeners):
             listener()
+
+
+def _refused(error: ApiError) -> str:
+    if error.status == 401:
+        return (
+            "The cluster does not accept who this lab says it is: its token or certificate may have expired."
+            " Log in to the cluster again."
+        )
+    return f"The cluster refuses: {error.message}"
