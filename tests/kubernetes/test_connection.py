@@ -295,7 +295,7 @@ async def test_as_in_a_pod(
     monkeypatch.setenv("T9K_NAMESPACE", "kube-system")
     connection = await asyncio.to_thread(load_connection)
     assert (connection.in_cluster, connection.namespace) == (True, kube.namespace)
-    assert connection.cluster == api.connection.cluster  # by another address, and as somebody else
+    assert connection.cluster == api.connection.cluster  # as somebody else, but the same one
     inside = KubeApi(connection)
     await inside.list(kube.path("pods"))
     with pytest.raises(ApiError, match="cannot list resource"):

@@ -131,8 +131,9 @@ async def test_clusters_at_the_same_address_are_not_mixed(kube: Kube, image: str
     # the same cluster at another address
     async with Between(kube=kube, certificates=here) as again:
         again.kubeconfig(tmp_path)
-        await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
         async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            await bench.until(job, lambda seen: seen.phase == "Running" and seen.read_only is None)
+            await asyncio.to_thread(kube.delete, PLURALS["t9k"], job.name)
             await bench.until(job, lambda seen: seen.deleted)
 
 

@@ -84,16 +84,15 @@ class Connection:
 
     @property
     def cluster(self) -> str:
-        """Which cluster it is: its certificate authority.
+        """Which cluster it is: its certificate authority and its address.
 
-        Not its address: two clusters may be reached through the same forwarded port, and a pod knows its cluster by
-        another address than a kubeconfig does. Each cluster has an authority of its own, which every connection to it
-        has (a pod's ``ca.crt`` as well as a kubeconfig's ``certificate-authority-data``), and no right is needed to
-        know it, unlike the uid of the namespace ``kube-system``. A gateway to many clusters (Rancher) has one
-        authority for all and tells them apart by the path. Without an authority there is only the address.
+        Neither is enough: two clusters may be reached through the same forwarded port, and a company's authority may
+        sign for many. Who comes to the same cluster by another address (a laptop after a pod) takes its jobs for those
+        of another one till it sees them there; the reverse would take jobs for deleted. The uid of the namespace
+        ``kube-system`` would tell better, but needs a right that labs don't have.
         """
         server = urlsplit(self.server)
-        return f"{self.tls.fingerprint or self.host}{server.path.rstrip('/')}"
+        return f"{self.tls.fingerprint or ''}@{server.netloc}{server.path.rstrip('/')}"
 
 
 def load_connection(context: str | None = None) -> Connection:
