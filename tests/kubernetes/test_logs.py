@@ -198,15 +198,12 @@ async def test_what_a_rotation_took_before_anybody_looked_is_said(kube: Kube, im
         end()
 
 
-async def test_rank_files_come_first_and_nothing_comes_twice(kube: Kube, image: str, volume: Volume, tmp_path: Path):
-    (volume.path / "train.py").write_text(
-        "import os, sys\n"
-        "for n in range(50): print('rank', os.environ['LOCAL_RANK'], n)\n"
-        "print('on stderr', file=sys.stderr)\n"
-    )
+def ranked(kube: Kube, image: str, volume: Volume, name: str, script: str) -> Path:
+    """Start a job of two ranks; return the folder of their files."""
+    (volume.path / f"{name}.py").write_text(script)
     run = (
-        "python -m torch.distributed.run --nproc_per_node=2 --log_dir=/data/.t9kjob/logs/ranked/$(T9KJOB_POD_UID)"
-        " --tee=3 /data/train.py"
+        f"python -m torch.distributed.run --nproc_per_node=2 --log_dir=/data/.t9kjob/logs/{name}/$(T9KJOB_POD_UID)"
+        f" --tee=3 /data/{name}.py"
     )
     container = {
         "command": ["sh", "-c", run],
@@ -214,8 +211,34 @@ async def test_rank_files_come_first_and_nothing_comes_twice(kube: Kube, image: 
         "volumeMounts": [{"name": "data", "mountPath": "/data"}],
     }
     claims = {"volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": volume.claim}}]}
-    kube.create("pods", pod("ranked", image, "", container=container, **claims))
-    ranks = volume.path / ".t9kjob" / "logs" / "ranked"
+    kube.create("pods", pod(name, image, "", container=container, **claims))
+    return volume.path / ".t9kjob" / "logs" / name
+
+
+async def test_rank_files_have_their_times_also_if_nobody_looks(
+    kube: Kube, image: str, volume: Volume, tmp_path: Path
+) -> None:
+    script = "import time\nprint('first', flush=True)\ntime.sleep(15)\nprint('last')\n"
+    ranks = ranked(kube, image, volume, "unwatched", script)
+    async with keeping(kube.namespace, "unwatched", tmp_path / "logs", ranks=ranks) as keeper:
+        await asyncio.to_thread(
+            kube.until, "pods", "unwatched-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"
+        )
+        end = keeper.logs.look()
+        name = "worker-0.1.rank-0.out"
+        stream = (await keeper.complete(name))[name]
+        assert stream.first_time is not None and stream.last_time is not None
+        assert stream.first_time < stream.last_time
+        end()
+
+
+async def test_rank_files_come_first_and_nothing_comes_twice(kube: Kube, image: str, volume: Volume, tmp_path: Path):
+    script = (
+        "import os, sys\n"
+        "for n in range(50): print('rank', os.environ['LOCAL_RANK'], n)\n"
+        "print('on stderr', file=sys.stderr)\n"
+    )
+    ranks = ranked(kube, image, volume, "ranked", script)
     async with keeping(kube.namespace, "ranked", tmp_path / "logs", ranks=ranks) as keeper:
         end = keeper.logs.look()
         names = [f"worker-0.1.rank-{rank}.{out}" for rank in (0, 1) for out in ("out", "err")]

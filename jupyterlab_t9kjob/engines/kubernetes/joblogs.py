@@ -223,7 +223,7 @@ class JobLogs:
         if not self._loaded:
             self._kept.records = await asyncio.to_thread(read_records, self._kept.folder)
             self._loaded = True
-        indexes = self._ranks is not None and self._lookers > 0 and not (self._ended and self._indexed)
+        indexes = self._ranks is not None and self._live and not (self._ended and self._indexed)
         if not (self._open or self._lost or indexes):
             await self._let_go()
             return REST_SECONDS
@@ -242,7 +242,9 @@ class JobLogs:
             self._trouble = not_kept(error, self._kept.folder)
             return BEAT_SECONDS
         await self._start_and_stop()
-        return min(max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds), BEAT_SECONDS) if indexes else BEAT_SECONDS
+        # the ranks' files have no times of their own: their lines get the one at which they were seen
+        soon = max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds) if indexes and self._lookers else BEAT_SECONDS
+        return min(soon, BEAT_SECONDS)
 
     @property
     def _lost(self) -> list[SpoolRecord]:
