@@ -104,6 +104,13 @@ class InCluster:
             spec, notes = await crossed(base, crossed_from or self._engine, self._engine, self._jobs)
             if crossed_from == "local":
                 spec = await self._inheriting(spec)
+            if spec.name in names:
+                name = numbered(spec.name, names)
+                message = (
+                    f"There is a job named “{spec.name}” in namespace {self._namespace} already: this one is {name}."
+                )
+                notes.append(Check(level="hint", code="NameTaken", message=message, field="/spec/name"))
+                spec = renamed(spec, name)
         runs, root = await asyncio.to_thread(self._places, spec, source)
         return Filled(spec, runs, root, notes)
 
@@ -130,6 +137,7 @@ class InCluster:
                 runtime = {"image": lab.image, "pull_policy": lab.pull_policy, "pull_secrets": list(lab.pull_secrets)}
                 return Runtime.model_validate(runtime)
         jobs = [job for job in await self._jobs.jobs(Query()) if job.engine != "local" and job.mine]
+        jobs.sort(key=lambda job: job.started_at is None)  # nobody knows whether the image of a job that waits is there
         for summary in jobs[:LOOKED_AT]:
             try:
                 used = (await self._jobs.job(summary.id)).spec.runtime

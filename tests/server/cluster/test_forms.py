@@ -79,6 +79,20 @@ async def test_an_image_that_was_used_before(cluster: Place, monkeypatch: pytest
     cluster.t9k.put(spec=theirs, engine="t9k", namespace="team", created_at=4.0, mine=False)
     form = await cluster.form()
     assert (form["spec"]["runtime"], form["empty"]) == (runtime.model_dump(), [])
+    begun = spec.model_copy(update={"name": "d", "runtime": Runtime(image="torch:1")})
+    cluster.t9k.put(spec=begun, engine="t9k", namespace="team", created_at=1.0, started_at=1.5)
+    assert (await cluster.form())["spec"]["runtime"]["image"] == "torch:1", "torch:2 may not be there"
+
+
+async def test_a_name_that_is_taken_where_the_form_moves_to(cluster: Place) -> None:
+    path = "work/train.py"
+    cluster.write(path)
+    local = (await cluster.form(path, "local"))["spec"]
+    cluster.t9k.put(name="train-1", engine="t9k", namespace="team")
+    there = await cluster.form(path, "t9k", spec=local, crossed_from="local")
+    assert there["spec"]["name"] == "train-2"
+    assert there["spec"]["tensorboard"]["log_dirs"] == ["/t9k/mnt/runs/train-2"]
+    assert [note["code"] for note in there["notes"]] == ["NameTaken"]
 
 
 async def test_a_python_on_a_volume_says_nothing_of_the_image(cluster: Place, monkeypatch: pytest.MonkeyPatch) -> None:
