@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 SIGNALS: Final = {
@@ -114,3 +115,12 @@ def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str 
     if code == 0 or cause is None:
         return None if code is None else code_in_words(code, launched=launched)
     return _CAUSES.get(cause, cause)
+
+
+def best_metric(metrics: Mapping[str, float]) -> str | None:
+    """Return the metric worth showing in one line, “val_acc 0.914”: an accuracy if there is one, else a loss."""
+    for word in ("acc", "f1", "auc", "score", "loss"):
+        for name, value in reversed(list(metrics.items())):
+            if word in name:
+                return f"{name} {value:.4g}"
+    return None

@@ -32,6 +32,7 @@ from .failurereader import FailureReader
 from .jobtable import JobTable
 from .kinds import JobKind
 from .known import KnownJob, contents_path
+from .liveprogress import LiveProgress
 from .logkeeper import LogKeeper
 from .marks import mark
 from .reasons import refused
@@ -75,6 +76,7 @@ class KubernetesEngine:
         self._creation = Creation(kind, cluster, self._table, root)
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(self._logs, self._table.note_failures)
+        self._progress = LiveProgress(self._logs, self._table.note_progress)
         self._lab: Lab | None = None
         self._rights: dict[str, dict[str, Capability]] = {}
         self._end: Callable[[], None] = lambda: None
@@ -94,6 +96,7 @@ class KubernetesEngine:
         self._stopped = True
         await self._reminders.stop()
         await self._failures.stop()
+        await self._progress.stop()
         await self._logs.stop()
         await self._table.stop()  # the last one, for it may close the connection
 
@@ -262,6 +265,7 @@ class KubernetesEngine:
         self._table.forget(seen.job)
 
     async def _drop(self, record: Record) -> None:
+        self._progress.drop(record.uid)
         await self._failures.drop(record.uid)
         await self._logs.drop(record.uid)
         await self._records.drop(record)
@@ -339,6 +343,7 @@ class KubernetesEngine:
             return
         self._logs.update(seen)
         self._failures.update(seen)
+        self._progress.update(seen)
 
     def _cluster_changed(self) -> None:
         """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...core.engine import Listener
 from ...core.errors import NotFound
-from ...core.job import Failure, JobSummary
+from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
 from . import views
 from .cluster import Cluster
 from .discovery import Found
@@ -239,6 +239,14 @@ class JobTable:
             job.unread = True  # for the paths of their tracebacks
             self._rounds.mark(uid, detail=True)
 
+    def note_progress(self, uid: str, progress: Progress) -> None:
+        """Take note of how far a job is."""
+        job = self.jobs.get(uid)
+        if job is not None and progress != job.progress:
+            job.progress = progress
+            # while it runs nobody needs that on disk
+            self._rounds.mark(uid, detail=job.phase not in ACTIVE_PHASES)
+
     def tell_all(self, *, anew: bool = False) -> None:
         """Tell of all jobs that are not as they were told; `anew` reads them again."""
         for job in self.jobs.values():
@@ -350,7 +358,7 @@ class JobTable:
                 summary.phase == "Running" and summary.replicas_running < summary.replicas
             )
             (self._rounds.waiting.add if waits else self._rounds.waiting.discard)(job.uid)
-            if (job.record is not None or seen.mine) and (detail or summary != job.summary):
+            if (job.record is not None or seen.mine) and (detail or _lasting(summary) != _lasting(job.summary)):
                 self._records.put(job.uid, partial(self._write, job))
         self._told(seen)
         if detail or summary != job.summary:
@@ -365,6 +373,7 @@ class JobTable:
             summary = views.summary(self.kind, seen)
             record.last, record.phase, record.reason = job.manifest, summary.phase, summary.reason
             record.ended_by, record.lives, record.failures = summary.ended_by, job.lives, job.failures
+            record.progress = job.progress
             record.started_at, record.ended_at = job.started_at, job.ended_at
             record.replicas = views.replicas(seen, now=time.time())
             record.events = self.observer.events(seen)[:MOST_EVENTS]
@@ -413,3 +422,8 @@ class JobTable:
             await self._drop(record)
         except OSError as error:
             log.warning("What is kept of the job %s could not be removed: %s", record.uid, error)
+
+
+def _lasting(summary: JobSummary | None) -> JobSummary | None:
+    """Return what a record is written for: not every step of a job that runs."""
+    return summary.model_copy(update={"progress": None}) if summary is not None else None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Phase
+from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ...core.lab import Lab
 from ...core.manifests import ManifestError, parse, rank_logs
 from ...core.manifests.entrypoints import working_directory
@@ -68,6 +68,8 @@ class KnownJob:
         All attempts that were ever seen, by replica, see `attempts`.
     failures
         How replicas failed in their newest attempts, by replica, as their logs tell it.
+    progress
+        How far it says that it is.
     started_at, ended_at
         When it first ran and when it ended, as far as that was ever told or seen.
     record
@@ -86,6 +88,7 @@ class KnownJob:
     paths: Paths = field(default_factory=Paths)
     lives: dict[str, list[AttemptRecord]] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
+    progress: Progress | None = None
     started_at: float | None = None
     ended_at: float | None = None
     record: Record | None = None
@@ -96,6 +99,7 @@ class KnownJob:
         """Return a job of which nothing is known yet but our record."""
         job = cls(record.uid, record.namespace, record.last, present=False, record=record, lives=record.lives)
         job.started_at, job.ended_at, job.failures = record.started_at, record.ended_at, record.failures
+        job.progress = record.progress
         return job
 
     @property

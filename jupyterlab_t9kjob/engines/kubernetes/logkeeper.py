@@ -105,6 +105,11 @@ class LogKeeper:
         self._let_go_later(seen.job.uid, opened)
         return await opened.logs.files()
 
+    def is_live(self, uid: str) -> bool:
+        """Whether a job's logs are followed, because it is a job of this user or because somebody looks."""
+        opened = self._open.get(uid)
+        return opened is not None and (opened.followed or bool(opened.ends))
+
     async def look(self, seen: Seen) -> Callable[[], None]:
         """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns."""
         uid, opened, looker = seen.job.uid, self._of(seen), object()

@@ -65,6 +65,7 @@ class Observer:
                 user=self._owner,
                 lives=job.lives,
                 failure=failure,
+                metrics=job.progress.metrics if job.progress is not None else None,
             ),
             rights=self._cluster.rights(self._kind, job.namespace),
             pausable=self.pausable(),

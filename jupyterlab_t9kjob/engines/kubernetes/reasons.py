@@ -20,7 +20,7 @@ from ...core.manifests.names import KUEUE_QUEUE, PAUSED
 from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
 from ...core.spec import JobSpec
-from ...core.wording import duration
+from ...core.wording import best_metric, duration
 from .attempts import AttemptRecord, time_run
 from .endings import Ending, ending_of, first_failure, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
@@ -72,6 +72,7 @@ def reason_of(
     user: str | None = None,
     lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
     failure: Failure | None = None,
+    metrics: Mapping[str, float] | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -93,8 +94,10 @@ def reason_of(
         What was seen of the replicas' attempts, by their names: it may be known still how a pod ended that is gone.
     failure
         Which rank failed first, as its log tells it, where that was read.
+    metrics
+        The newest that its log tells.
     """
-    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure)
+    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {})
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
     if state.phase == "Paused":
@@ -170,6 +173,7 @@ class _Job:
     now: float
     user: str | None
     failure: Failure | None
+    metrics: Mapping[str, float]
 
     @cached_property
     def own(self) -> list[Happening]:
@@ -192,9 +196,9 @@ class _Job:
 
     def succeeded(self) -> Reason:
         started, ended = self.state.started_at, self.state.ended_at
-        if started is None or ended is None:
-            return made("Succeeded", "Succeeded")
-        return made("Succeeded", f"Ran {duration(self._time_run(started, ended))}")
+        ran = "Succeeded" if started is None or ended is None else f"Ran {duration(self._time_run(started, ended))}"
+        best = best_metric(self.metrics)
+        return made("Succeeded", f"{ran} · {best}" if best else ran)
 
     def paused(self) -> Reason:
         queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)

@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from ...core.disk import trouble_of
 from ...core.files import write_atomically
-from ...core.job import EndedBy, Event, Failure, Phase, Reason, Replica, Time
+from ...core.job import EndedBy, Event, Failure, Phase, Progress, Reason, Replica, Time
 from ...core.spec import Model
 from .attempts import AttemptRecord
 
@@ -61,6 +61,8 @@ class Record(Model):
         All attempts, by replica, see `attempts`.
     failures
         How replicas failed in their newest attempts, by replica, as their logs tell it.
+    progress
+        How far it was when this was written.
     replicas, events
         As last known.
     deleted
@@ -84,6 +86,7 @@ class Record(Model):
     ended_at: Time | None = None
     lives: dict[str, list[AttemptRecord]] = Field(default_factory=dict)
     failures: dict[str, Failure] = Field(default_factory=dict)
+    progress: Progress | None = None
     replicas: list[Replica] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)
     deleted: bool = False

@@ -323,6 +323,7 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "replicas": len(seen.places) or len(job.lives) or (spec.total_replicas if spec is not None else 1),
         "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
         "processes": processes_of(spec) if spec is not None else None,
+        "progress": job.progress,
         "devices": devices_of(spec) if spec is not None else None,
         "mine": seen.mine,
         "owner": job.owner,

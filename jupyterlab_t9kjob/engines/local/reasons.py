@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
-from ...core.wording import duration, failed
+from ...core.wording import best_metric, duration, failed
 from ...logs.lastwords import advice
 from .record import Record
 
@@ -31,6 +31,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
     if since is not None:
         seconds += (record["ended_at"] or time.time()) - since
     ran = duration(seconds)
+    best = best_metric((record["progress"] or {}).get("metrics", {}))
     total = len(record["replicas"])
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)
@@ -43,7 +44,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "WaitingForDevices": facts.get("words", "Waiting for a GPU"),
         "PausedByUser": "Paused by you",
         "ResumedByUser": f"{replicas_running} of {total} replicas are back",
-        "Succeeded": f"Ran {ran}{_best(record['progress'])}",
+        "Succeeded": f"Ran {ran} · {best}" if best else f"Ran {ran}",
         "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
         "DeadlineExceeded": f"Ended at its deadline, after {ran}",
         "SupervisorLost": "The job's supervisor ended before the job did, so its processes were ended",
@@ -165,13 +166,3 @@ def _running(record: Record, running: int) -> str:
             return "Its processes will start again"
         return f"{running} of {total} replicas are running, the rest starts again"
     return f"{running} of {total} replicas are running"
-
-
-def _best(progress: dict[str, Any] | None) -> str:
-    """Return the metric worth showing in one line: an accuracy if there is one, else a loss."""
-    metrics: dict[str, float] = (progress or {}).get("metrics", {})
-    for word in ("acc", "f1", "auc", "score", "loss"):
-        for name, value in reversed(metrics.items()):
-            if word in name:
-                return f" · {name} {value:.4g}"
-    return ""
