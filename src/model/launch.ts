@@ -35,14 +35,14 @@ interface ILeft {
 export class LaunchModel extends LaunchFields {
   /** Take up the tab's saved edits if there are any, else what the file was last submitted with. */
   async open(): Promise<void> {
-    const { store, tab, manifest } = this._options;
+    const { store, tab } = this._options;
     const saved = await store.tab(tab);
     this._set({ images: await store.images() });
     if (saved && (await this._restore(saved))) {
       return;
     }
-    if (manifest) {
-      return this._openManifest(manifest);
+    if (this._begun) {
+      return this._openManifest(this._begun);
     }
     this._set({ lastTime: await this._lastTime() });
     const { clone, lastTime } = this.state;
@@ -51,6 +51,15 @@ export class LaunchModel extends LaunchFields {
       this._set(usualPlace(engines, await store.lastPlace()));
     }
     await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
+  }
+
+  /** Begin with the pasted manifest as it was corrected. */
+  async correct(text: string): Promise<void> {
+    if (this._begun) {
+      this._begun = { ...this._begun, text };
+      this._set({ failure: null });
+      await this.open();
+    }
   }
 
   /** Fill the form anew. */

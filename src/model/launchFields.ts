@@ -32,7 +32,7 @@ import {
   manifestChecks,
   nameProblem
 } from './launchProblems';
-import { ILaunchOptions, ILaunchState } from './launchState';
+import { ILaunchOptions, ILaunchState, IManifest } from './launchState';
 import { optionKey, OptionValue } from './scriptOptions';
 import { IJobs } from '../tokens';
 
@@ -42,6 +42,7 @@ const SAVE_DELAY = 500;
 /** The fields of a launch form: what is in them, what that amounts to, and what is known about it. */
 export abstract class LaunchFields implements IDisposable {
   constructor(protected readonly _options: ILaunchOptions) {
+    this._begun = _options.manifest ?? null;
     this._state = {
       path: _options.path,
       engine: 'local',
@@ -122,7 +123,12 @@ export abstract class LaunchFields implements IDisposable {
 
   /** The file of the manifest that the form began with. */
   get manifestPath(): string | null {
-    return this._options.manifest?.path ?? null;
+    return this._begun?.path ?? null;
+  }
+
+  /** The text of the pasted manifest that the form began with. */
+  get pasted(): string | null {
+    return this._begun?.path === null ? this._begun.text : null;
   }
 
   /** Images that the settings offer. */
@@ -322,6 +328,8 @@ export abstract class LaunchFields implements IDisposable {
     this._changed.emit();
   }
 
+  /** What the form began with, if that was a manifest. */
+  protected _begun: IManifest | null;
   private readonly _changed = new Signal<this, void>(this);
   private _state: ILaunchState;
   private _enginesSeen: readonly EngineInfo[] = [];

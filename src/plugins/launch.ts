@@ -216,6 +216,7 @@ class LaunchTabs {
       chooseFile: () => files.chooseScript(model.state.path ?? ''),
       chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
       pasteManifest: () => void this.paste(),
+      correctManifest: () => void this._correct(model),
       backToForm: () => void this._backToForm(model),
       submit: () => void this._submit(widget),
       dryRun: () => void this._dryRun(widget)
@@ -224,6 +225,13 @@ class LaunchTabs {
       ...{ model, store, tab, actions, editors, trans }
     });
     return widget;
+  }
+
+  private async _correct(model: LaunchModel): Promise<void> {
+    const text = await askForManifest(this._options.trans, model.pasted ?? '');
+    if (text !== null) {
+      await model.correct(text);
+    }
   }
 
   /** Take the edited manifest over into the form, if the user agrees to what that loses. */

@@ -64,11 +64,12 @@ export async function confirmDiscard(
   return button.accept;
 }
 
-/** Ask for a manifest; null if there is none. */
+/** Ask for a manifest, or to correct one; null if there is none. */
 export async function askForManifest(
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  text = ''
 ): Promise<string | null> {
-  const body = new ManifestInput(trans);
+  const body = new ManifestInput(text, trans);
   const { button } = await namedDialog({
     title: trans.__('Paste a manifest'),
     body,
@@ -82,11 +83,12 @@ export async function askForManifest(
 }
 
 class ManifestInput extends ReactWidget {
-  constructor(private readonly _trans: TranslationBundle) {
+  constructor(
+    public text: string,
+    private readonly _trans: TranslationBundle
+  ) {
     super();
   }
-
-  text = '';
 
   protected override render(): React.JSX.Element {
     const trans = this._trans;
@@ -103,6 +105,7 @@ class ManifestInput extends ReactWidget {
           aria-describedby="jp-t9k-manifest-help"
           spellCheck={false}
           rows={18}
+          defaultValue={this.text}
           onChange={event => {
             this.text = event.target.value;
           }}

@@ -213,6 +213,11 @@ def test_several_files_are_merged_as_by_kubectl(home: Path, monkeypatch: pytest.
     assert (connection.tls.certificate, connection.tls.key) == (chain, key)
 
 
+def test_a_kubeconfig_that_is_not_there_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", f"{home}/gone")
+    assert nothing_to_load() == f"KUBECONFIG names {home}/gone, which does not exist."
+
+
 def test_a_kubeconfig_at_home_is_found(home: Path) -> None:
     assert "no kubeconfig" in str(nothing_to_load())
     (home / ".kube").mkdir()

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from .errors import NoCluster
 from .execplugin import Credential, run_plugin
-from .kubeconfig import Entry, Target, files, read_target
+from .kubeconfig import Entry, Target, files, missing, read_target
 from .proxies import environment_proxy
 from .tls import Tls
 
@@ -134,6 +134,8 @@ def nothing_to_load(context: str | None = None) -> str | None:
             "JupyterLab runs in a pod, but its environment has no KUBERNETES_SERVICE_HOST, as in an SSH session."
             " Start it with KUBERNETES_SERVICE_HOST=kubernetes.default.svc KUBERNETES_SERVICE_PORT=443."
         )
+    if gone := missing():
+        return f"KUBECONFIG names {gone[0]}, which does not exist."
     return "There is no kubeconfig, and JupyterLab does not run in a pod with a service account."
 
 

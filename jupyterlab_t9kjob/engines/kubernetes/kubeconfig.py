@@ -63,8 +63,16 @@ class Target:
 def files() -> list[Path]:
     """Return the kubeconfig's files that exist: those of ``KUBECONFIG``, else ``~/.kube/config`` (blocking)."""
     named = os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
-    paths = [Path(name).expanduser() for name in named.split(os.pathsep) if name]
-    return [path for path in paths if path.exists()]
+    return [path for path in _split(named) if path.exists()]
+
+
+def missing() -> list[Path]:
+    """Return the files that ``KUBECONFIG`` names and that are not there (blocking)."""
+    return [path for path in _split(os.environ.get("KUBECONFIG", "")) if not path.exists()]
+
+
+def _split(named: str) -> list[Path]:
+    return [Path(name).expanduser() for name in named.split(os.pathsep) if name]
 
 
 def read_target(context: str | None) -> Target:

@@ -175,9 +175,15 @@ function Level({
 /** The fields that checks are about, by their names; what is nowhere in the form by its words. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
   const { model, trans, reveal, revealLine } = useLaunch();
-  const fields = [
-    ...new Map(checks.map(check => [check.line ?? check.field, check]))
-  ];
+  const places = new Map<number | string | null, Check>();
+  for (const check of checks) {
+    const { line, field } = check;
+    const key = line ?? (field && placeOf(field, trans)?.name) ?? field;
+    if (!places.has(key)) {
+      places.set(key, check);
+    }
+  }
+  const fields = [...places];
   return (
     <>
       {fields.slice(0, NAMED).map(([key, check], index) => {

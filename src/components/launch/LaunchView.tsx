@@ -45,6 +45,7 @@ export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
       onRetry={() => void model.open()}
       onOpen={path === null ? null : () => actions.openFile(path, failure.line)}
       onChoose={() => void choose()}
+      onCorrect={model.pasted === null ? null : () => actions.correctManifest()}
     />
   ) : (
     <Loading text={trans.__('Reading %1…', name)} />
@@ -67,7 +68,8 @@ function Failure({
   trans,
   onRetry,
   onOpen,
-  onChoose
+  onChoose,
+  onCorrect
 }: {
   failure: ApiError;
   name: string;
@@ -75,6 +77,7 @@ function Failure({
   onRetry: () => void;
   onOpen: (() => void) | null;
   onChoose: () => void;
+  onCorrect: (() => void) | null;
 }): React.JSX.Element {
   return (
     <EmptyState
@@ -82,9 +85,15 @@ function Failure({
       title={failure.message}
       actions={
         <>
-          <Button kind="primary" onClick={onRetry}>
-            {trans.__('Try again')}
-          </Button>
+          {failure.status === 422 && onCorrect ? (
+            <Button kind="primary" onClick={onCorrect}>
+              {trans.__('Correct it…')}
+            </Button>
+          ) : (
+            <Button kind="primary" onClick={onRetry}>
+              {trans.__('Try again')}
+            </Button>
+          )}
           {!failure.serverPartMissing && (
             <Button onClick={onChoose}>{trans.__('Choose a file…')}</Button>
           )}

@@ -15,6 +15,8 @@ export interface ILaunchActions {
   chooseFolder(): Promise<string | null>;
   /** Ask for a manifest, and open a form with it. */
   pasteManifest(): void;
+  /** Ask for the pasted manifest again, with its text to be corrected. */
+  correctManifest(): void;
   /** Take the edited manifest over into the form; asks if something would be lost. */
   backToForm(): void;
   /** Create the job and go to it. */

@@ -43,6 +43,7 @@ describe('the launch form', () => {
       chooseFile: jest.fn().mockResolvedValue(null),
       chooseFolder: jest.fn().mockResolvedValue(null),
       pasteManifest: jest.fn(),
+      correctManifest: jest.fn(),
       backToForm: jest.fn(),
       submit: jest.fn(),
       dryRun: jest.fn()

@@ -45,6 +45,7 @@ describe('the launch form of a cluster', () => {
       chooseFile: jest.fn().mockResolvedValue(null),
       chooseFolder: jest.fn().mockResolvedValue(null),
       pasteManifest: jest.fn(),
+      correctManifest: jest.fn(),
       backToForm: jest.fn(),
       submit: jest.fn(),
       dryRun: jest.fn()
@@ -57,6 +58,9 @@ describe('the launch form of a cluster', () => {
     model = launchModel(server, { db, presetImages: () => ['preset:1'] });
     await model.open();
     await model.moveTo(engine);
+    await show();
+  };
+  const show = async (): Promise<void> => {
     await act(async () => {
       render(
         <LaunchView
@@ -333,6 +337,17 @@ describe('the launch form of a cluster', () => {
     expect(model.state.engine).toBe('local');
   });
 
+  it('lets a pasted manifest be corrected that can’t be read', async () => {
+    server.unreadable = { message: 'No job.' };
+    const manifest = { name: 'pasted', path: null, text: 'kind: Deploy' };
+    model = launchModel(server, { db, path: null, manifest });
+    await model.open();
+    await show();
+    expect(screen.queryByRole('button', { name: 'Try again' })).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Correct it…' }));
+    expect(actions.correctManifest).toHaveBeenCalled();
+  });
+
   it('is locked while the manifest is edited', async () => {
     await open();
     await editAsYaml();
@@ -364,6 +379,21 @@ describe('the launch form of a cluster', () => {
         line.textContent
       ])
     ).toEqual([['error', 'name: train-1']]);
+  });
+
+  it('names a place once, however much is wrong there', async () => {
+    server.previewChanges = {
+      checks: [0, 1].map(index =>
+        someCheck({
+          level: 'error',
+          message: `Wrong: ${index}.`,
+          field: `/spec/mounts/${index}/claim`
+        })
+      )
+    };
+    await open();
+    const sentence = screen.getByText('2 errors to fix:').parentElement;
+    expect(sentence?.textContent).toBe('2 errors to fix: Volumes');
   });
 
   it('leads to the manifest where the form is locked', async () => {

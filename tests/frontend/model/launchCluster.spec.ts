@@ -288,6 +288,20 @@ describe('LaunchModel in a cluster', () => {
         line: 2
       });
       expect(other.state.form).toBeNull();
+      expect(other.pasted).toBeNull();
+    });
+
+    it('can be corrected where it was pasted', async () => {
+      server.unreadable = { message: 'No job.' };
+      const pasted = { name: 'pasted', path: null, text: 'kind: Deploy' };
+      other = launchModel(server, { path: null, manifest: pasted });
+      await other.open();
+      expect(other.pasted).toBe('kind: Deploy');
+      server.unreadable = null;
+      await other.correct('kind: PyTorchJob');
+      expect(other.pasted).toBe('kind: PyTorchJob');
+      expect(other.state.failure).toBeNull();
+      expect(other.spec.name).toBe('read');
     });
   });
 
