@@ -35,6 +35,8 @@ GROUPS = {
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
 }
 STORAGE_CLASS = "manual"
+# A shell program. It outlives what is killed: containerd misses the news of a container that ends at the same moment.
+OUT_OF_MEMORY = "tail /dev/zero; code=$?; sleep 2; exit $code"
 CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "customresourcedefinitions")
 
 

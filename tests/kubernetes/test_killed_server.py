@@ -60,7 +60,7 @@ def test_a_job_outlives_the_server(kube: Kube, volume: Volume, image: str, start
     assert deleted.status == 202, deleted.body
     gone = lab.until(job["id"], lambda seen: seen["deleted"] and not seen["pending_action"])
     assert gone["phase"] == "Succeeded"
-    assert job["id"] not in [each["id"] for each in lab.listed()]
+    lab.until_listed(lambda ids: job["id"] not in ids)
     assert job["id"] in [each["id"] for each in lab.listed(deleted="true")]
     assert lab.ask("GET", "jobs", job["id"], "logs").json["streams"]
     assert lab.ask("POST", "jobs", job["id"], "remove", body={}).status == 204

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.pods import status_text
-from tests.kubernetes.harness import Kube
+from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
 
 pytestmark = pytest.mark.cluster
 
@@ -45,14 +45,14 @@ def test_as_kubectl_prints_it(kube: Kube, image: str) -> None:
         "no-node": (pod(run("true"), nodeSelector={"no-such": "label"}), {"Pending"}),
         "gated": (pod(run("true"), schedulingGates=[{"name": "example.org/gate"}]), {"SchedulingGated"}),
         "of-memory": (
-            pod(run("sh", "-c", "tail /dev/zero", resources={"limits": {"memory": "20Mi"}})),
+            pod(run("sh", "-c", OUT_OF_MEMORY, resources={"limits": {"memory": "20Mi"}}), **loops),
             {"OOMKilled"},
         ),
-        "init": (pod(run("true"), init=[run("true"), run("sleep", "1")]), {"Init:0/2", "Init:1/2", "Completed"}),
+        "init": (pod(run("true"), init=[run("true"), run("sleep", "10")]), {"Init:0/2", "Init:1/2", "Completed"}),
         "init-fails": (pod(run("true"), init=[run(*FAILS)]), {"Init:Error"}),
         "init-loops": (pod(run("true"), init=[run(*FAILS)], **loops), {"Init:Error", "Init:CrashLoopBackOff"}),
         "init-image": (pod(run("true"), init=[{"image": missing}]), {"Init:ErrImagePull", "Init:ImagePullBackOff"}),
-        "sidecar": (pod(run("sleep", "1"), init=[stays]), {"Init:0/1", "Running", "Completed"}),
+        "sidecar": (pod(run("sleep", "10"), init=[stays]), {"Init:0/1", "Running", "Completed"}),
         "half-done": (pod(run("true"), run(*FOREVER)), {"NotReady"}),
         "half-failed": (pod(run(*FAILS), run(*FOREVER)), {"Error"}),
         "late": (pod(run(*FOREVER), activeDeadlineSeconds=3), {"Error"}),

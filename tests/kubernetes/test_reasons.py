@@ -20,7 +20,7 @@ from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
 from jupyterlab_t9kjob.engines.kubernetes.reasons import reason_of, refused
 from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
-from tests.kubernetes.harness import Kube
+from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
 
 pytestmark = pytest.mark.cluster
 
@@ -76,7 +76,7 @@ def situations(image: str) -> Iterator[dict[str, Any]]:
     yield t9k_job("gpus", template(image, resources=device("nvidia.com/gpu", 9000)))
     yield t9k_job("quota", template(image, resources=device(DONGLE, 4)), replicas=2)
     yield t9k_job("image", template("localhost:1/none:1"), replicas=2)
-    yield t9k_job("memory", template(image, "tail /dev/zero", resources=little))
+    yield t9k_job("memory", template(image, OUT_OF_MEMORY, resources=little))
     yield t9k_job("secret", template(image, env=secret("nosecret")))
     yield t9k_job("claim", template(image, **mounted(claim)))
     yield t9k_job("code", template(image, "echo 'ValueError: bad' > /dev/termination-log; exit 1"), replicas=2)
@@ -87,7 +87,7 @@ def situations(image: str) -> Iterator[dict[str, Any]]:
     yield t9k_job("asleep", template(image), runMode={"pause": {"enabled": True}})
     yield kubeflow_job("kf-gpus", template(image, resources=device("nvidia.com/gpu", 9000)))
     yield kubeflow_job("kf-quota", template(image, resources=device(DONGLE, 4)))
-    yield kubeflow_job("kf-memory", template(image, "tail /dev/zero", resources=little))
+    yield kubeflow_job("kf-memory", template(image, OUT_OF_MEMORY, resources=little))
     yield kubeflow_job("kf-volume", template(image, **mounted({"secret": {"secretName": "nosecret"}})))
     yield kubeflow_job("kf-code", template(image, "exit 7"))
 

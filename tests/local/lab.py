@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -183,6 +183,13 @@ class Lab:
         assert answer.status == 200, answer.body
         found: list[dict[str, Any]] = answer.json["jobs"]
         return found
+
+    def until_listed(self, reached: Callable[[list[str]], Any], seconds: float = 60) -> None:
+        """Wait until the ids of the list are as wanted: it may be a moment behind what is said of a job."""
+        end = time.monotonic() + seconds
+        while not reached(ids := [each["id"] for each in self.listed()]):
+            assert time.monotonic() < end, ids
+            time.sleep(0.02)
 
     def until_available(self, *engines: str, seconds: float = 60) -> None:
         """Wait until the server has found these engines."""
