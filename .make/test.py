@@ -40,7 +40,12 @@ STEPS = [
     Step("types", "jlpm types --check"),
     Step("pytest", f"pytest -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
     Step("jest", "jlpm test", "jest.xml"),
-    Step("ui", "make -s ui-envs && cd tests/ui && jlpm playwright test", "ui.xml", needs_chromium=True),
+    Step(
+        "ui",
+        "make -s ui-envs && cd tests/ui && jlpm playwright test --project newest --project oldest",
+        "ui.xml",
+        needs_chromium=True,
+    ),
     # the last ones, for the cluster that they start stays up
     Step(
         "cluster",
@@ -50,7 +55,7 @@ STEPS = [
     ),
     Step(
         "cluster-ui",
-        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test /cluster.spec.ts",
+        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test --project cluster",
         "cluster-ui.xml",
         needs_chromium=True,
         needs_cluster=True,

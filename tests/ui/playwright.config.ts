@@ -95,6 +95,12 @@ export default defineConfig({
   projects: [
     {
       name: 'newest',
+      testIgnore: 'cluster.spec.ts',
+      use: { baseURL: `http://localhost:${port}` }
+    },
+    {
+      name: 'cluster',
+      testMatch: 'cluster.spec.ts',
       use: { baseURL: `http://localhost:${port}` }
     },
     {
@@ -102,6 +108,6 @@ export default defineConfig({
       testMatch: 'smoke.spec.ts',
       use: { baseURL: `http://localhost:${port + 1}/user/a%40b/` }
     }
-  ].slice(0, development ? 1 : 2),
+  ].slice(0, development ? 2 : 3),
   webServer: development ? [newest] : [newest, oldest]
 });
