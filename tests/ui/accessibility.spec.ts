@@ -194,9 +194,9 @@ test('a job: tabs, progress, grid, log', async ({ page, tmpPath }) => {
   await expect(tabs.getByRole('tab', { name: /^Replicas/ })).toBeFocused();
   await expect(job.getByRole('tabpanel', { name: /^Replicas/ })).toBeVisible();
   await expect(job.getByRole('grid')).toHaveAttribute('aria-rowcount', '2');
-  await expectAccessible(page);
+  await expectAccessible(page); // changes the theme, and may take the focus
 
-  await page.keyboard.press('ArrowRight');
+  await tabs.getByRole('tab', { name: /^Replicas/ }).press('ArrowRight');
   const log = job.getByRole('log', { name: 'Log of digits' });
   await expect(log).toContainText('epoch 4/10, batch 400/938');
   await expect(log).toHaveAttribute('aria-live', 'off');
