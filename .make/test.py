@@ -42,7 +42,7 @@ STEPS = [
     Step("jest", "jlpm test", "jest.xml"),
     Step(
         "ui",
-        "make -s ui-envs && cd tests/ui && jlpm playwright test --project newest --project oldest",
+        "make -s ui-envs && cd tests/ui && jlpm playwright test --project=newest --project=oldest",
         "ui.xml",
         needs_chromium=True,
     ),
@@ -55,7 +55,7 @@ STEPS = [
     ),
     Step(
         "cluster-ui",
-        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test --project cluster",
+        "make -s ui-envs && cd tests/ui && T9KJOB_UI_REPORT=cluster-ui.xml jlpm playwright test --project=cluster",
         "cluster-ui.xml",
         needs_chromium=True,
         needs_cluster=True,
