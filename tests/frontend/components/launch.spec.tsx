@@ -10,6 +10,7 @@ import { loadTranslation } from '../../../src/translation';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel, LaunchServer, option, somePrefill } from '../launchFakes';
+import { layOut, someActions } from '../launchView';
 
 const trans = loadTranslation(null);
 const GIB = 2 ** 30;
@@ -21,33 +22,12 @@ describe('the launch form', () => {
   let actions: jest.Mocked<ILaunchActions>;
 
   beforeAll(() => {
-    Element.prototype.scrollIntoView = () => undefined; // jsdom lays nothing out
-    window.ResizeObserver = class {
-      constructor(private _call: ResizeObserverCallback) {}
-      observe(): void {
-        this._call(
-          [{ contentRect: { width: 1200 } } as ResizeObserverEntry],
-          this as unknown as ResizeObserver
-        );
-      }
-      unobserve(): void {}
-      disconnect(): void {}
-    } as unknown as typeof ResizeObserver;
-    window.CSS ??= { escape: (text: string) => text } as typeof CSS;
+    layOut(1200);
   });
 
   beforeEach(() => {
     server = new LaunchServer();
-    actions = {
-      openFile: jest.fn(),
-      chooseFile: jest.fn().mockResolvedValue(null),
-      chooseFolder: jest.fn().mockResolvedValue(null),
-      pasteManifest: jest.fn(),
-      correctManifest: jest.fn(),
-      backToForm: jest.fn(),
-      submit: jest.fn(),
-      dryRun: jest.fn()
-    };
+    actions = someActions();
   });
 
   afterEach(() => model.dispose());

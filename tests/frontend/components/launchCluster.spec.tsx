@@ -10,6 +10,7 @@ import { ClusterServer, someCheck, someVolume } from '../clusterFakes';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel } from '../launchFakes';
+import { layOut, someActions } from '../launchView';
 
 const trans = loadTranslation(null);
 const editors = someEditors();
@@ -21,35 +22,14 @@ describe('the launch form of a cluster', () => {
   let db: StateDB;
 
   beforeAll(() => {
-    Element.prototype.scrollIntoView = () => undefined; // jsdom lays nothing out
+    layOut(1200);
     Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
-    window.ResizeObserver = class {
-      constructor(private _call: ResizeObserverCallback) {}
-      observe(): void {
-        this._call(
-          [{ contentRect: { width: 1200 } } as ResizeObserverEntry],
-          this as unknown as ResizeObserver
-        );
-      }
-      unobserve(): void {}
-      disconnect(): void {}
-    } as unknown as typeof ResizeObserver;
-    window.CSS ??= { escape: (text: string) => text } as typeof CSS;
   });
 
   beforeEach(() => {
     server = new ClusterServer();
     db = new StateDB();
-    actions = {
-      openFile: jest.fn(),
-      chooseFile: jest.fn().mockResolvedValue(null),
-      chooseFolder: jest.fn().mockResolvedValue(null),
-      pasteManifest: jest.fn(),
-      correctManifest: jest.fn(),
-      backToForm: jest.fn(),
-      submit: jest.fn(),
-      dryRun: jest.fn()
-    };
+    actions = someActions();
   });
 
   afterEach(() => model.dispose());
