@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,7 +20,7 @@ from ..core.manifests import (
     cross,
     leaks,
     not_in_spec,
-    place_of,
+    places_of,
     read_job,
     to_yaml,
     translate,
@@ -113,23 +114,30 @@ async def crossed(
 
 async def locate(problem: JobError, text: str) -> None:
     """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
-    if problem.line is None:
-        problem.line, problem.column = await _place(problem.field, text) or (None, None)
+    for place in (await _places([problem], text)).values():
+        problem.line, problem.column = place
 
 
 async def located(checks: list[Check], text: str) -> list[Check]:
     """Return checks of a manifest with where in its text the fields stand, if that can be told."""
-    return [await _located(check, text) for check in checks]
+    places = await _places(checks, text)
+    return [
+        check.model_copy(update=places[index]._asdict()) if index in places else check
+        for index, check in enumerate(checks)
+    ]
 
 
-async def _located(check: Check, text: str) -> Check:
-    place = await _place(check.field, text) if check.line is None else None
-    return check.model_copy(update={"line": place.line, "column": place.column}) if place else check
-
-
-async def _place(field: str | None, text: str) -> Place | None:
-    pointer = _IN_MANIFEST.get(field or "", field or "")
-    return await asyncio.to_thread(place_of, text, pointer) if pointer.startswith("/manifest/") else None
+async def _places(found: Sequence[JobError | Check], text: str) -> dict[int, Place]:
+    """Return where the fields stand of those that have no line yet, by their index."""
+    pointers = {
+        index: pointer
+        for index, one in enumerate(found)
+        if one.line is None and (pointer := _IN_MANIFEST.get(one.field or "", one.field or "")).startswith("/manifest/")
+    }
+    if not pointers:
+        return {}  # the text is read for nothing else
+    places = await asyncio.to_thread(places_of, text, list(pointers.values()))
+    return {index: place for index, place in zip(pointers, places, strict=True) if place is not None}
 
 
 def as_submitted(pasted: Pasted, text: str, dialect: Dialect) -> str:

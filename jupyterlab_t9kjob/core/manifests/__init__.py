@@ -43,7 +43,7 @@ from .entrypoints import rank_logs
 from .leaks import leaks
 from .mergepatch import vanished
 from .model import Context, Kind, ManifestError, Parsed
-from .pasted import Pasted, place_of, read_job
+from .pasted import Pasted, places_of, read_job
 from .support import CAPABILITIES, problems
 from .yamlwrite import to_yaml
 
@@ -61,7 +61,7 @@ __all__ = [
     "leaks",
     "not_in_spec",
     "parse",
-    "place_of",
+    "places_of",
     "problems",
     "rank_logs",
     "read_job",

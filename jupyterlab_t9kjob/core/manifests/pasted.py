@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -72,22 +73,22 @@ def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
     )
 
 
-def place_of(text: str, pointer: str) -> Place | None:
-    """Return where in a text a field of its job stands, if that can be told (blocking).
+def places_of(text: str, pointers: Sequence[str]) -> list[Place | None]:
+    """Return where in a text fields of its job stand, each if that can be told (blocking).
 
     Parameters
     ----------
     text
         What `read_job` reads.
-    pointer
-        A JSON pointer that begins with ``/manifest``.
+    pointers
+        JSON pointers that begin with ``/manifest``.
     """
     notes = Notes()
     try:
         document, prefix, _manifest = _job_in(_documents(text, notes), notes)
     except ManifestError:
-        return None
-    return document.place(f"/manifest{prefix}{pointer.removeprefix('/manifest')}")
+        return [None] * len(pointers)
+    return [document.place(f"/manifest{prefix}{pointer.removeprefix('/manifest')}") for pointer in pointers]
 
 
 def _documents(text: str, notes: Notes) -> list[Document]:

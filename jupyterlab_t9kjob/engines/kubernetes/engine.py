@@ -239,9 +239,8 @@ class KubernetesEngine:
                 self._note_answer(job, await api.patch(path, self._patch(job, action)))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
-        return views.full(
-            self._kind, self._table.observer.seen(job)
-        )  # with its record gone it may not be found any more
+        # not by its uid: with its record gone it may not be found any more
+        return views.full(self._kind, self._table.observer.seen(job))
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a deleted job; never the user's files.

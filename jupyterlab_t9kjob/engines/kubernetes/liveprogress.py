@@ -54,11 +54,11 @@ class LiveProgress:
 
     def update(self, seen: Seen) -> None:
         """Take note of a job's state."""
-        uid = seen.job.uid
+        uid, job = seen.job.uid, _Job(seen)
         if uid in self._jobs:
             self._jobs[uid].seen = seen
-        elif seen.job.present and seen.state.phase == "Running":
-            self._jobs[uid] = _Job(seen)
+        elif job.runs:
+            self._jobs[uid] = job
             if self._task is None or self._task.done():
                 self._task = asyncio.create_task(self._run(), name="read how far jobs are")
 
@@ -117,4 +117,4 @@ def _first_rank(files: Sequence[LogFile], first: str) -> tuple[tuple[str, int, i
 
 def _run_of(file: LogFile) -> tuple[str, int, int]:
     stream = file.stream
-    return stream.replica, stream.attempt, stream.worker_restart or 0
+    return stream.replica, stream.attempt, stream.worker_restart

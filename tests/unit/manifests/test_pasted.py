@@ -17,7 +17,7 @@ from jupyterlab_t9kjob.core.manifests import (
     ManifestError,
     Pasted,
     parse,
-    place_of,
+    places_of,
     problems,
     read_job,
     render,
@@ -286,9 +286,9 @@ def test_yaml_that_was_written_reads_back(value: dict[str, Any]) -> None:
 def test_fields_are_found_in_the_text() -> None:
     torchrun = "/manifest/spec/torchrunConfig"
     line = SEED.splitlines().index("  torchrunConfig:") + 1
-    assert place_of(SEED, f"{torchrun}/nowhere") == place_of(SEED, torchrun) == (line, 3)
-    assert place_of(f"a: 1\n---\n{SEED}", torchrun) == (line + 2, 3)
-    assert place_of("kind: [", torchrun) is None
+    assert places_of(SEED, [f"{torchrun}/nowhere", torchrun]) == [(line, 3), (line, 3)]
+    assert places_of(f"a: 1\n---\n{SEED}", [torchrun]) == [(line + 2, 3)]
+    assert places_of("kind: [", [torchrun]) == [None]
 
 
 def test_a_later_state_is_written_in_the_same_order() -> None:
