@@ -89,6 +89,7 @@ class JobTable:
         self._ids: dict[str, str] = {}
         self._by_request: dict[str, str] = {}
         self._rounds = Rounds(self._tell_due, before=self._compare)
+        self._reading = asyncio.Lock()
         self._identity = ""
         self._compared: dict[str, Collection] = {}
         self._drops: set[asyncio.Task[None]] = set()
@@ -143,8 +144,7 @@ class JobTable:
         if uid not in self.jobs:
             raise NotFound("This job does not exist, or its record was removed.")
         job = self.jobs[uid]
-        if job.unread:
-            await asyncio.to_thread(self._read, [job])
+        await self._read([job])
         return job
 
     def by_request(self, request_id: str) -> KnownJob | None:
@@ -332,9 +332,7 @@ class JobTable:
         rest = iter(sorted(due, key=lambda uid: -self.jobs[uid].created_at if uid in self.jobs else 0.0))
         while chunk := list(islice(rest, CHUNK)):
             jobs = [self.jobs[uid] for uid in chunk if uid in self.jobs]
-            unread = [job for job in jobs if job.unread]
-            if unread:
-                await asyncio.to_thread(self._read, unread)
+            await self._read(jobs)
             for job in jobs:
                 if job.uid in self.jobs:
                     try:
@@ -343,7 +341,14 @@ class JobTable:
                         log.exception("Telling of the job %s failed", job.uid)
             await asyncio.sleep(0)
 
-    def _read(self, jobs: Iterable[KnownJob]) -> None:
+    async def _read(self, jobs: Iterable[KnownJob]) -> None:
+        """Read what was not read yet; what somebody else is reading is waited for."""
+        async with self._reading:
+            unread = [job for job in jobs if job.unread]
+            if unread:
+                await asyncio.to_thread(self._read_now, unread)
+
+    def _read_now(self, jobs: Iterable[KnownJob]) -> None:
         for job in jobs:
             try:
                 job.read(self._cluster.lab, self._contents)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,21 +26,18 @@ def job(uid: str, created: int) -> dict[str, Any]:
     return {"metadata": {"uid": uid, "name": uid, "resourceVersion": "1", "creationTimestamp": when}}
 
 
+def a_table(home: Path, told: Callable[[Seen], None] = lambda _seen: None) -> JobTable:
+    records = Records(home)
+    cluster = Cluster(Settings(enabled=False))
+    return JobTable(Kubeflow(), cluster, records, lambda _path: None, owner="tester", told=told, drop=records.drop)
+
+
 async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> None:
     def told(seen: Seen) -> None:
         if seen.job.uid == "odd":
             raise ValueError("nobody thought of this")
 
-    records = Records(tmp_path)
-    table = JobTable(
-        Kubeflow(),
-        Cluster(Settings(enabled=False)),
-        records,
-        lambda _path: None,
-        owner="tester",
-        told=told,
-        drop=records.drop,
-    )
+    table = a_table(tmp_path, told)
     heard: set[str] = set()
     news = asyncio.Event()
 
@@ -55,4 +54,31 @@ async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> 
         await news.wait()
         news.clear()
     assert [summary.uid for summary in table.summaries()] == ["new", "odd", "old"]
+    await table.stop()
+
+
+async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path) -> None:
+    reading, go_on = threading.Event(), threading.Event()
+
+    class Held(dict[str, Any]):
+        """A manifest that reading it stops at, until it may go on; who only looks is not kept."""
+
+        def get(self, key: str, default: Any = None) -> Any:
+            if threading.current_thread() is not threading.main_thread():
+                reading.set()
+                assert go_on.wait(30)
+            return super().get(key, default)
+
+    pods = {"spec": {"containers": [{"name": "pytorch", "image": "i", "command": ["true"]}]}}
+    specs = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": pods}}}
+    manifest = Held(job("one", 1), apiVersion="kubeflow.org/v1", kind="PyTorchJob", spec=specs)
+    table = a_table(tmp_path)
+    await table.start()
+    table.note("lab", manifest)
+    assert await asyncio.to_thread(reading.wait, 30)
+    asked = asyncio.create_task(table.get("one"))
+    await asyncio.sleep(0)
+    go_on.set()
+    found = await asked
+    assert found.spec is not None, found.problem
     await table.stop()
