@@ -114,8 +114,12 @@ class Kube:
         return self.ask("PATCH", self.path(kind, name, part), body, patch="json" if isinstance(body, list) else "merge")
 
     def delete(self, kind: str, name: str, **options: Any) -> None:
-        if self.find(kind, name) is not None:
+        """Delete an object; one that is gone by then is as good."""
+        try:
             self.ask("DELETE", self.path(kind, name), options)
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code != 404:
+                raise
 
     def choose(self, **choices: str) -> None:
         """Annotate the namespace for the controller: ``choose(task_list="status")``."""
@@ -175,12 +179,21 @@ class Kube:
         events = [event["message"] for event in self.list("events")]
         raise AssertionError(f"{kind} {name}{labels}: not as wanted after {seconds} s: {told}; events: {events}")
 
-    def rows(self, kind: str, seconds: float = 180) -> Iterator[tuple[list[Any], Object]]:
-        """Watch a kind as kubectl prints it: yield the columns and the object, as it is and at every change."""
+    def version(self, kind: str) -> str:
+        """Return where a watch begins that is to miss nothing from now on."""
+        return self.ask("GET", self.path(kind), limit=1)["metadata"]["resourceVersion"]
+
+    def rows(self, kind: str, version: str, seconds: float = 180) -> Iterator[tuple[list[Any], Object]]:
+        """Watch a kind as kubectl prints it: yield the columns and the object at every change since a version."""
         end = time.monotonic() + seconds
         table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
         while (left := end - time.monotonic()) > 0:
-            query = {"watch": "1", "includeObject": "Object", "timeoutSeconds": str(int(left) + 1)}
+            query = {
+                "watch": "1",
+                "includeObject": "Object",
+                "timeoutSeconds": str(int(left) + 1),
+                "resourceVersion": version,
+            }
             try:
                 with self._client.stream("GET", self.path(kind), params=query, headers=table, timeout=90) as answer:
                     for line in answer.iter_lines():

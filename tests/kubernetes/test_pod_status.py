@@ -58,10 +58,11 @@ def test_as_kubectl_prints_it(kube: Kube, image: str) -> None:
         "late": (pod(run(*FOREVER), activeDeadlineSeconds=3), {"Error"}),
         "deaf": (pod(run("sh", "-c", deaf), terminationGracePeriodSeconds=2), {"Running", "Terminating"}),
     }
+    version = kube.version("pods")
     for name, (spec, _) in wanted.items():
         kube.create("pods", {"metadata": {"name": name}, "spec": spec})
     seen: dict[str, set[str]] = {name: set() for name in wanted}
-    for cells, found in kube.rows("pods", seconds=200):
+    for cells, found in kube.rows("pods", version, seconds=200):
         name = cells[0]
         assert status_text(found) == cells[2], found
         seen[name].add(cells[2])
