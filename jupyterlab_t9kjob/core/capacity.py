@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from .job import Time
 from .spec import Model
 
 
@@ -51,17 +52,62 @@ class Pool(Model):
 
 
 class QuotaLine(Model):
-    """One limit of a namespace."""
+    """One limit of a namespace, or of a queue."""
 
-    quota: str
+    quota: str = Field(description="Whose limit it is: a ResourceQuota or a queue, by its name.")
     resource: str = Field(description="As in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.")
-    used: float
+    used: float | None = Field(None, description="Null where nobody tells.")
     hard: float
+    scoped: bool = Field(False, description="Whether it counts only some pods, such as those of a priority class.")
+
+
+class NamespaceQuota(Model):
+    """The limits of one namespace."""
+
+    namespace: str
+    lines: list[QuotaLine] = Field(default_factory=list)
 
 
 class Capacity(Model):
-    """What is known of a cluster's capacity; `limited` says why that is not all."""
+    """What is known of a cluster's capacity now; `limited` says why that is not all."""
 
-    pools: list[Pool] = Field(default_factory=list)
-    quotas: list[QuotaLine] = Field(default_factory=list)
+    time: Time = Field(description="When it was right; older than now where the cluster can't be reached.")
+    server: str = Field("", description="Host of the API server.")
+    nodes: int = 0
+    amounts: list[Amount] = Field(default_factory=list, description="CPU and memory of all nodes together.")
+    pools: list[Pool] = Field(default_factory=list, description="The largest first.")
+    mine: dict[str, float] = Field(
+        default_factory=dict, description="What this user's jobs hold, by resource, accelerators, CPU and memory."
+    )
+    quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
+    limited: str | None = Field(None, description="Why nodes are not known, a sentence; then there are no pools.")
+
+
+class NodeList(Model):
+    """All nodes of a cluster."""
+
+    time: Time
+    nodes: list[NodeCapacity] = Field(default_factory=list)
+    limited: str | None = Field(None, description="Why they are not known, a sentence.")
+
+
+class Queue(Model):
+    """A queue that a job can be put into: one of T9k's scheduler, or a LocalQueue of Kueue."""
+
+    name: str
+    kind: str = Field(description="“T9k queue”, “Kueue queue”.")
+    open: bool = True
+    reason: str | None = Field(None, description="Why it takes no job, or none of this namespace, a sentence.")
+    default: bool = Field(False, description="What a job gets that names none.")
+    priority: int | None = None
+    preemptible: bool | None = Field(None, description="Whether its jobs may have to give way to others.")
+    max_duration: float | None = Field(None, description="Seconds after which its jobs are ended or paused.")
+    waiting: int | None = Field(None, description="Jobs that wait in it.")
+    quota: list[QuotaLine] = Field(default_factory=list)
+
+
+class QueueList(Model):
+    """The queues that a namespace can use; `limited` says why they are not known."""
+
+    queues: list[Queue] = Field(default_factory=list)
     limited: str | None = None

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
+from ..core.capacity import Capacity
 from ..core.engine import EngineInfo, Volume
 from ..core.job import Event, Job, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
@@ -91,6 +92,7 @@ class Subscribe(Model):
     type: Literal["subscribe"] = "subscribe"
     jobs: bool = True
     tensorboards: bool = True
+    capacity: bool = Field(False, description="How much of the cluster is free; counted only while a page asks.")
     details: list[str] = Field(default_factory=list, max_length=50, description="Ids of jobs.")
 
 
@@ -103,6 +105,9 @@ class Snapshot(Model):
     engines: list[EngineInfo]
     jobs: list[JobSummary]
     tensorboards: list[TensorBoard]
+    capacity: Capacity | None = Field(
+        None, description="Null: no cluster, or not counted yet."
+    )
 
 
 class Delta(Model):
@@ -116,6 +121,7 @@ class Delta(Model):
     tensorboards: list[TensorBoard] = Field(default_factory=list)
     removed_tensorboards: list[str] = Field(default_factory=list)
     engines: list[EngineInfo] | None = None
+    capacity: Capacity | None = Field(None, description="Null if it has not changed.")
 
 
 class JobDetail(Model):

@@ -12,7 +12,7 @@ import yaml
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from ..core import job
+from ..core import capacity, job
 from ..handlers import messages
 from ..launch import model as launch
 from ..tensorboard import model as tensorboard
@@ -36,6 +36,9 @@ ANSWERS: dict[str, Any] = {
     "Job": job.Job,
     "LaunchPreview": launch.LaunchPreview,
     "ReadManifest": launch.ReadManifest,
+    "Capacity": capacity.Capacity,
+    "NodeList": capacity.NodeList,
+    "QueueList": capacity.QueueList,
     "VolumeList": messages.VolumeList,
     "ReplicaList": messages.ReplicaList,
     "EventList": messages.EventList,

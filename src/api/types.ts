@@ -22,6 +22,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/cluster/capacity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What of a cluster is free now, and the quotas of a namespace */
+        get: operations["getCapacity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/cluster/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Nodes with what is free on each */
+        get: operations["listNodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/cluster/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Queues that a job of a namespace can be put into */
+        get: operations["listQueues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/cluster/volumes": {
         parameters: {
             query?: never;
@@ -373,6 +424,41 @@ export interface components {
             sequence: number;
         };
         /**
+         * Amount
+         * @description One resource of a node, or of many; in its base unit (devices, cores, bytes).
+         */
+        Amount: {
+            /**
+             * Resource
+             * @description `nvidia.com/gpu`, `cpu`, `memory`.
+             */
+            resource: string;
+            /**
+             * Total
+             * @description What there is.
+             * @default 0
+             */
+            total: number;
+            /**
+             * Unhealthy
+             * @description What of it can't be had: broken, or kept for the node itself.
+             * @default 0
+             */
+            unhealthy: number;
+            /**
+             * Allocated
+             * @description What pods hold that have not ended.
+             * @default 0
+             */
+            allocated: number;
+            /**
+             * Free
+             * @description What a pod can have now; nothing of a node that takes none.
+             * @default 0
+             */
+            free: number;
+        };
+        /**
          * ApiError
          * @description Body of every error.
          */
@@ -470,6 +556,56 @@ export interface components {
              * @default null
              */
             reason: string | null;
+        };
+        /**
+         * Capacity
+         * @description What is known of a cluster's capacity now; `limited` says why that is not all.
+         */
+        Capacity: {
+            /**
+             * Time
+             * @description When it was right; older than now where the cluster can't be reached.
+             */
+            time: number;
+            /**
+             * Server
+             * @description Host of the API server.
+             * @default
+             */
+            server: string;
+            /**
+             * Nodes
+             * @default 0
+             */
+            nodes: number;
+            /**
+             * Amounts
+             * @description CPU and memory of all nodes together.
+             */
+            amounts: components["schemas"]["Amount"][];
+            /**
+             * Pools
+             * @description The largest first.
+             */
+            pools: components["schemas"]["Pool"][];
+            /**
+             * Mine
+             * @description What this user's jobs hold, by resource, accelerators, CPU and memory.
+             */
+            mine: {
+                [key: string]: number;
+            };
+            /**
+             * Quotas
+             * @description Of the namespaces that are looked at.
+             */
+            quotas: components["schemas"]["NamespaceQuota"][];
+            /**
+             * Limited
+             * @description Why nodes are not known, a sentence; then there are no pools.
+             * @default null
+             */
+            limited: string | null;
         };
         /**
          * Check
@@ -684,6 +820,11 @@ export interface components {
              * @default null
              */
             engines: components["schemas"]["EngineInfo"][] | null;
+            /**
+             * @description Null if it has not changed.
+             * @default null
+             */
+            capacity: components["schemas"]["Capacity"] | null;
         };
         /**
          * Device
@@ -1190,10 +1331,16 @@ export interface components {
              */
             processes: number | null;
             /**
-             * @description Accelerators of the whole job.
+             * @description Accelerators that the whole job asks for.
              * @default null
              */
             devices: components["schemas"]["Device"] | null;
+            /**
+             * Devices Held
+             * @description How many of them it has now; null where nobody tells.
+             * @default null
+             */
+            devices_held: number | null;
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
             /**
@@ -1574,10 +1721,16 @@ export interface components {
              */
             processes: number | null;
             /**
-             * @description Accelerators of the whole job.
+             * @description Accelerators that the whole job asks for.
              * @default null
              */
             devices: components["schemas"]["Device"] | null;
+            /**
+             * Devices Held
+             * @description How many of them it has now; null where nobody tells.
+             * @default null
+             */
+            devices_held: number | null;
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
             /**
@@ -2162,6 +2315,79 @@ export interface components {
             volume?: string | null;
         };
         /**
+         * NamespaceQuota
+         * @description The limits of one namespace.
+         */
+        NamespaceQuota: {
+            /** Namespace */
+            namespace: string;
+            /** Lines */
+            lines: components["schemas"]["QuotaLine"][];
+        };
+        /**
+         * NodeCapacity
+         * @description A node and what is free on it.
+         */
+        NodeCapacity: {
+            /** Name */
+            name: string;
+            /**
+             * Address
+             * @default null
+             */
+            address: string | null;
+            /** Roles */
+            roles: string[];
+            /**
+             * Ready
+             * @default true
+             */
+            ready: boolean;
+            /**
+             * Cordoned
+             * @default false
+             */
+            cordoned: boolean;
+            /**
+             * Taints
+             * @description Those that keep pods away.
+             */
+            taints: components["schemas"]["Taint"][];
+            /**
+             * Product
+             * @description Of its accelerators, as its labels say.
+             * @default null
+             */
+            product: string | null;
+            /**
+             * Pods
+             * @description Pods on it that have not ended.
+             * @default 0
+             */
+            pods: number;
+            /** Amounts */
+            amounts: components["schemas"]["Amount"][];
+        };
+        /**
+         * NodeList
+         * @description All nodes of a cluster.
+         */
+        NodeList: {
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /** Nodes */
+            nodes: components["schemas"]["NodeCapacity"][];
+            /**
+             * Limited
+             * @description Why they are not known, a sentence.
+             * @default null
+             */
+            limited: string | null;
+        };
+        /**
          * NotebookInfo
          * @description How a notebook becomes a script.
          */
@@ -2260,6 +2486,37 @@ export interface components {
              * @default false
              */
             read_only: boolean;
+        };
+        /**
+         * Pool
+         * @description The accelerators of one kind in the whole cluster.
+         */
+        Pool: {
+            /** Resource */
+            resource: string;
+            /**
+             * Product
+             * @default null
+             */
+            product: string | null;
+            /**
+             * Nodes
+             * @default 0
+             */
+            nodes: number;
+            amount: components["schemas"]["Amount"];
+            /**
+             * Most On A Node
+             * @description The most that is free on one node: what decides for a replica.
+             * @default 0
+             */
+            most_on_a_node: number;
+            /**
+             * Mine
+             * @description What of the allocated this user's jobs hold.
+             * @default 0
+             */
+            mine: number;
         };
         /**
          * Prefill
@@ -2457,6 +2714,104 @@ export interface components {
              * @default null
              */
             limit?: string | null;
+        };
+        /**
+         * Queue
+         * @description A queue that a job can be put into: one of T9k's scheduler, or a LocalQueue of Kueue.
+         */
+        Queue: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @description “T9k queue”, “Kueue queue”.
+             */
+            kind: string;
+            /**
+             * Open
+             * @default true
+             */
+            open: boolean;
+            /**
+             * Reason
+             * @description Why it takes no job, or none of this namespace, a sentence.
+             * @default null
+             */
+            reason: string | null;
+            /**
+             * Default
+             * @description What a job gets that names none.
+             * @default false
+             */
+            default: boolean;
+            /**
+             * Priority
+             * @default null
+             */
+            priority: number | null;
+            /**
+             * Preemptible
+             * @description Whether its jobs may have to give way to others.
+             * @default null
+             */
+            preemptible: boolean | null;
+            /**
+             * Max Duration
+             * @description Seconds after which its jobs are ended or paused.
+             * @default null
+             */
+            max_duration: number | null;
+            /**
+             * Waiting
+             * @description Jobs that wait in it.
+             * @default null
+             */
+            waiting: number | null;
+            /** Quota */
+            quota: components["schemas"]["QuotaLine"][];
+        };
+        /**
+         * QueueList
+         * @description The queues that a namespace can use; `limited` says why they are not known.
+         */
+        QueueList: {
+            /** Queues */
+            queues: components["schemas"]["Queue"][];
+            /**
+             * Limited
+             * @default null
+             */
+            limited: string | null;
+        };
+        /**
+         * QuotaLine
+         * @description One limit of a namespace, or of a queue.
+         */
+        QuotaLine: {
+            /**
+             * Quota
+             * @description Whose limit it is: a ResourceQuota or a queue, by its name.
+             */
+            quota: string;
+            /**
+             * Resource
+             * @description As in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.
+             */
+            resource: string;
+            /**
+             * Used
+             * @description Null where nobody tells.
+             * @default null
+             */
+            used: number | null;
+            /** Hard */
+            hard: number;
+            /**
+             * Scoped
+             * @description Whether it counts only some pods, such as those of a priority class.
+             * @default false
+             */
+            scoped: boolean;
         };
         /**
          * ReadLog
@@ -3261,6 +3616,11 @@ export interface components {
             jobs: components["schemas"]["JobSummary"][];
             /** Tensorboards */
             tensorboards: components["schemas"]["TensorBoard"][];
+            /**
+             * @description Null: no cluster, or not counted yet.
+             * @default null
+             */
+            capacity: components["schemas"]["Capacity"] | null;
         };
         /**
          * SocketError
@@ -3313,10 +3673,31 @@ export interface components {
              */
             tensorboards?: boolean;
             /**
+             * Capacity
+             * @description How much of the cluster is free; counted only while a page asks.
+             * @default false
+             */
+            capacity?: boolean;
+            /**
              * Details
              * @description Ids of jobs.
              */
             details?: string[];
+        };
+        /**
+         * Taint
+         * @description What keeps pods away from a node that do not tolerate it.
+         */
+        Taint: {
+            /** Key */
+            key: string;
+            /**
+             * Value
+             * @default
+             */
+            value: string;
+            /** Effect */
+            effect: string;
         };
         /**
          * TensorBoard
@@ -3560,9 +3941,11 @@ export interface components {
     pathItems: never;
 }
 export type AckLog = components['schemas']['AckLog'];
+export type Amount = components['schemas']['Amount'];
 export type ApiError = components['schemas']['ApiError'];
 export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
+export type Capacity = components['schemas']['Capacity'];
 export type Check = components['schemas']['Check'];
 export type ClusterInfo = components['schemas']['ClusterInfo'];
 export type ClusterTensorBoard = components['schemas']['ClusterTensorBoard'];
@@ -3614,16 +3997,23 @@ export type ManifestView = components['schemas']['ManifestView'];
 export type MissingSpan = components['schemas']['MissingSpan'];
 export type Mount = components['schemas']['Mount'];
 export type MountInput = components['schemas']['MountInput'];
+export type NamespaceQuota = components['schemas']['NamespaceQuota'];
+export type NodeCapacity = components['schemas']['NodeCapacity'];
+export type NodeList = components['schemas']['NodeList'];
 export type NotebookInfo = components['schemas']['NotebookInfo'];
 export type OpenTensorBoard = components['schemas']['OpenTensorBoard'];
 export type Pod = components['schemas']['Pod'];
 export type PodMount = components['schemas']['PodMount'];
+export type Pool = components['schemas']['Pool'];
 export type Prefill = components['schemas']['Prefill'];
 export type PrefillRequest = components['schemas']['PrefillRequest'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Progress = components['schemas']['Progress'];
 export type Quantity = components['schemas']['Quantity'];
 export type QuantityInput = components['schemas']['QuantityInput'];
+export type Queue = components['schemas']['Queue'];
+export type QueueList = components['schemas']['QueueList'];
+export type QuotaLine = components['schemas']['QuotaLine'];
 export type ReadLog = components['schemas']['ReadLog'];
 export type ReadManifest = components['schemas']['ReadManifest'];
 export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
@@ -3655,6 +4045,7 @@ export type Snapshot = components['schemas']['Snapshot'];
 export type SocketError = components['schemas']['SocketError'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
+export type Taint = components['schemas']['Taint'];
 export type TensorBoard = components['schemas']['TensorBoard'];
 export type TensorBoardList = components['schemas']['TensorBoardList'];
 export type TensorBoardSpec = components['schemas']['TensorBoardSpec'];
@@ -3761,6 +4152,200 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getCapacity: {
+        parameters: {
+            query?: {
+                engine?: string;
+                namespace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Capacity"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: {
+                engine?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeList"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Unavailable, or stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listQueues: {
+        parameters: {
+            query?: {
+                engine?: string;
+                namespace?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueList"];
+                };
+            };
+            /** @description Malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
