@@ -36,8 +36,10 @@ class NodeCapacity(Model):
     cordoned: bool = False
     taints: list[Taint] = Field(default_factory=list, description="Those that keep pods away.")
     product: str | None = Field(None, description="Of its accelerators, as its labels say.")
+    product_label: str | None = Field(None, description="The label that says it.")
     pods: int = Field(0, description="Pods on it that have not ended.")
     amounts: list[Amount] = Field(default_factory=list)
+    mine: dict[str, float] = Field(default_factory=dict, description="What this user's jobs hold of it, by resource.")
 
 
 class Pool(Model):
@@ -45,9 +47,13 @@ class Pool(Model):
 
     resource: str
     product: str | None = None
+    product_label: str | None = Field(None, description="The label that all of its nodes have, with the product.")
     nodes: int = 0
     amount: Amount
     most_on_a_node: float = Field(0.0, description="The most that is free on one node: what decides for a replica.")
+    most_beside: dict[str, float] = Field(
+        default_factory=dict, description="CPU and memory: the most that is free on one of its nodes."
+    )
     mine: float = Field(0.0, description="What of the allocated this user's jobs hold.")
 
 
@@ -75,6 +81,9 @@ class Capacity(Model):
     server: str = Field("", description="Host of the API server.")
     nodes: int = 0
     amounts: list[Amount] = Field(default_factory=list, description="CPU and memory of all nodes together.")
+    most_on_a_node: dict[str, float] = Field(
+        default_factory=dict, description="CPU and memory: the most that is free on one node."
+    )
     pools: list[Pool] = Field(default_factory=list, description="The largest first.")
     mine: dict[str, float] = Field(
         default_factory=dict, description="What this user's jobs hold, by resource, accelerators, CPU and memory."

@@ -105,9 +105,7 @@ class Snapshot(Model):
     engines: list[EngineInfo]
     jobs: list[JobSummary]
     tensorboards: list[TensorBoard]
-    capacity: Capacity | None = Field(
-        None, description="Null: no cluster, or not counted yet."
-    )
+    capacity: Capacity | None = Field(None, description="Null: no cluster, or not counted yet.")
 
 
 class Delta(Model):

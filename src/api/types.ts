@@ -584,6 +584,13 @@ export interface components {
              */
             amounts: components["schemas"]["Amount"][];
             /**
+             * Most On A Node
+             * @description CPU and memory: the most that is free on one node.
+             */
+            most_on_a_node: {
+                [key: string]: number;
+            };
+            /**
              * Pools
              * @description The largest first.
              */
@@ -2360,6 +2367,12 @@ export interface components {
              */
             product: string | null;
             /**
+             * Product Label
+             * @description The label that says it.
+             * @default null
+             */
+            product_label: string | null;
+            /**
              * Pods
              * @description Pods on it that have not ended.
              * @default 0
@@ -2367,6 +2380,13 @@ export interface components {
             pods: number;
             /** Amounts */
             amounts: components["schemas"]["Amount"][];
+            /**
+             * Mine
+             * @description What this user's jobs hold of it, by resource.
+             */
+            mine: {
+                [key: string]: number;
+            };
         };
         /**
          * NodeList
@@ -2500,6 +2520,12 @@ export interface components {
              */
             product: string | null;
             /**
+             * Product Label
+             * @description The label that all of its nodes have, with the product.
+             * @default null
+             */
+            product_label: string | null;
+            /**
              * Nodes
              * @default 0
              */
@@ -2511,6 +2537,13 @@ export interface components {
              * @default 0
              */
             most_on_a_node: number;
+            /**
+             * Most Beside
+             * @description CPU and memory: the most that is free on one of its nodes.
+             */
+            most_beside: {
+                [key: string]: number;
+            };
             /**
              * Mine
              * @description What of the allocated this user's jobs hold.

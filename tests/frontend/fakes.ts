@@ -123,6 +123,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     replicas_running: 1,
     processes: 2,
     devices: null,
+    devices_held: null,
     progress: null,
     mine: true,
     owner: null,
@@ -166,6 +167,7 @@ export function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     engines: [],
     jobs: [],
     tensorboards: [],
+    capacity: null,
     ...changes
   };
 }

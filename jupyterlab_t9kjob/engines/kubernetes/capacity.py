@@ -87,6 +87,7 @@ def node_of(node: Json, pods: Iterable[Json]) -> NodeCapacity:
         if name in capacity or name in allocatable
     ]
     labels = part(node, "metadata", "labels")
+    label = next((name for name in sorted(map(str, labels)) if _PRODUCT.fullmatch(name)), None)
     return NodeCapacity(
         name=text(node, "metadata", "name") or "",
         address=next(
@@ -101,7 +102,8 @@ def node_of(node: Json, pods: Iterable[Json]) -> NodeCapacity:
         ready=ready,
         cordoned=cordoned,
         taints=list(_taints(node)),
-        product=next((str(labels[name]) for name in sorted(map(str, labels)) if _PRODUCT.fullmatch(name)), None),
+        product=None if label is None else str(labels[label]),
+        product_label=label,
         pods=count,
         amounts=amounts,
     )
@@ -128,15 +130,33 @@ def pools_of(nodes: Sequence[NodeCapacity], mine: Mapping[tuple[str, str | None]
                 Pool(
                     resource=one.resource,
                     product=node.product,
+                    product_label=node.product_label,
                     amount=Amount(resource=one.resource),
                     mine=mine.get(key, 0.0),
                 ),
             )
             pool.nodes += 1
+            if pool.product_label != node.product_label:
+                pool.product_label = None  # no label would choose all of its nodes
             pool.most_on_a_node = max(pool.most_on_a_node, one.free)
+            pool.most_beside = most_of([pool.most_beside, free_beside(node)])
             for name in ("total", "unhealthy", "allocated", "free"):
                 setattr(pool.amount, name, getattr(pool.amount, name) + getattr(one, name))
     return sorted(pools.values(), key=lambda pool: (-pool.amount.total, pool.resource, pool.product or ""))
+
+
+def free_beside(node: NodeCapacity) -> dict[str, float]:
+    """Return the CPU and the memory that are free on a node."""
+    return {one.resource: one.free for one in node.amounts if one.resource in MEASURED}
+
+
+def most_of(amounts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the most of each resource."""
+    most: dict[str, float] = {}
+    for each in amounts:
+        for name, count in each.items():
+            most[name] = max(most.get(name, 0.0), count)
+    return most
 
 
 def quota_of(quota: Json) -> list[QuotaLine]:

@@ -1,5 +1,6 @@
 import type { Page, WebSocketRoute } from '@playwright/test';
 import type {
+  Capacity,
   Delta,
   EngineInfo,
   JobDetail,
@@ -15,6 +16,7 @@ interface IState {
   details?: JobDetail[];
   tensorboards?: TensorBoard[];
   engines?: EngineInfo[];
+  capacity?: Capacity;
 }
 
 /** What the page is told by the stream, in place of what is so: for states that are rare or cannot be made. */
@@ -32,7 +34,7 @@ export class FakeServer {
       this._sockets.push(socket);
       socket.onMessage(text => {
         const message = JSON.parse(String(text)) as Subscribe;
-        this._answer(socket, message.details ?? []);
+        this._answer(socket, message);
       });
     });
   }
@@ -52,7 +54,8 @@ export class FakeServer {
       removed_jobs: [],
       tensorboards: [],
       removed_tensorboards: [],
-      engines: null
+      engines: null,
+      capacity: null
     };
     this._sockets.forEach(socket => socket.send(JSON.stringify(delta)));
   }
@@ -79,18 +82,19 @@ export class FakeServer {
     );
   }
 
-  private _answer(socket: WebSocketRoute, details: string[]): void {
+  private _answer(socket: WebSocketRoute, wanted: Subscribe): void {
     const snapshot: Snapshot = {
       type: 'snapshot',
       revision: 1,
       time: Date.now() / 1000,
       engines: this._state.engines ?? [fakeEngine()],
       jobs: this._state.jobs ?? [],
-      tensorboards: this._state.tensorboards ?? []
+      tensorboards: this._state.tensorboards ?? [],
+      capacity: (wanted.capacity && this._state.capacity) || null
     };
     socket.send(JSON.stringify(snapshot));
     for (const detail of this._state.details ?? []) {
-      if (details.includes(detail.id)) {
+      if (wanted.details?.includes(detail.id)) {
         socket.send(JSON.stringify(detail));
       }
     }

@@ -67,6 +67,7 @@ export function fakeJob(
     replicas_running: 1,
     processes: 2,
     devices: null,
+    devices_held: null,
     progress: null,
     mine: true,
     owner: null,

@@ -180,6 +180,14 @@ def test_pools_by_resource_and_product() -> None:
     assert first.amount == Amount(resource=GPU, total=24, allocated=11, free=5)
     assert (first.product, first.nodes, first.most_on_a_node, first.mine) == ("A100", 3, 3, 3)
     assert (second.product, second.amount.free, second.mine) == ("H100", 4, 0)
+    assert first.product_label == "nvidia.com/gpu.product"
+    assert first.most_beside == {"cpu": 64, "memory": 2.0**39}
+
+
+def test_a_label_chooses_a_pool_only_if_all_of_its_nodes_have_it() -> None:
+    same = [node("a", labels={"nvidia.com/gpu.product": "A100"}), node("b", labels={"hami.io/gpu-product": "A100"})]
+    (pool,) = pools_of([node_of(each, []) for each in same], {})
+    assert (pool.product, pool.product_label, pool.nodes) == ("A100", None, 2)
 
 
 def test_quotas() -> None:
