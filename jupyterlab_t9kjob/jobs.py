@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
+from .core.capacity import QueueList
 from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
@@ -148,6 +149,11 @@ class JobService:
         """Return the volumes that a job in a namespace can have; an empty one is the engine's own."""
         chosen = self._engine(engine)
         return await chosen.volumes(namespace or (await chosen.info()).default_namespace)
+
+    async def queues(self, engine: str, namespace: str) -> QueueList:
+        """Return the queues that a job in a namespace can be put into; an empty one is the engine's own."""
+        chosen = self._engine(engine)
+        return await chosen.queues(namespace or (await chosen.info()).default_namespace)
 
     async def refresh(self) -> None:
         """Let every engine look again at what there is and what may be done."""

@@ -113,6 +113,7 @@ class Queue(Model):
     max_duration: float | None = Field(None, description="Seconds after which its jobs are ended or paused.")
     waiting: int | None = Field(None, description="Jobs that wait in it.")
     quota: list[QuotaLine] = Field(default_factory=list)
+    borrows: bool = Field(False, description="Whether its jobs may get more than its quota, of what others leave.")
 
 
 class QueueList(Model):

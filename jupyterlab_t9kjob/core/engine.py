@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
+from .capacity import QueueList
 from .errors import JobError
 from .job import (
     Action,
@@ -261,6 +262,9 @@ class Engine(Protocol):
 
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
+
+    async def queues(self, namespace: str) -> QueueList:
+        """Return the queues that a job in a namespace can be put into; none where there is no such thing."""
 
     async def refresh(self) -> None:
         """Look again at what there is and what this account may do."""

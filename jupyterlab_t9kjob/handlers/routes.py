@@ -7,7 +7,7 @@ import re
 from tornado.web import RequestHandler
 
 from .base import UnknownRoute
-from .cluster import VolumesHandler
+from .cluster import QueuesHandler, VolumesHandler
 from .downloads import LogArchiveHandler, LogFileHandler
 from .jobs import (
     ActionHandler,
@@ -44,6 +44,7 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "launch/prefill": PrefillHandler,
     "launch/preview": PreviewHandler,
     "launch/manifest": ManifestTextHandler,
+    "cluster/queues": QueuesHandler,
     "cluster/volumes": VolumesHandler,
     "tensorboards": TensorBoardsHandler,
     "tensorboards/{id}": TensorBoardHandler,

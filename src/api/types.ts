@@ -2802,6 +2802,12 @@ export interface components {
             waiting: number | null;
             /** Quota */
             quota: components["schemas"]["QuotaLine"][];
+            /**
+             * Borrows
+             * @description Whether its jobs may get more than its quota, of what others leave.
+             * @default false
+             */
+            borrows: boolean;
         };
         /**
          * QueueList

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from jupyterlab_t9kjob.core.capacity import Queue, QueueList
 from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
@@ -103,6 +104,9 @@ class FakeEngine:
 
     async def volumes(self, namespace: str) -> list[Volume]:
         return []
+
+    async def queues(self, namespace: str) -> QueueList:
+        return QueueList()
 
     async def refresh(self) -> None: ...
 
@@ -201,6 +205,7 @@ class FakeCluster(FakeEngine):
         self.found_lab = lab
         self.spelling = CURRENT
         self.claims: dict[str, list[Volume]] = {}
+        self.found_queues: dict[str, list[Queue]] = {}
         self.may_list = True
         self.submitted: list[tuple[JobSpec, str, Edited | None]] = []
         self.dry_runs = 0
@@ -221,6 +226,9 @@ class FakeCluster(FakeEngine):
 
     async def dialect(self) -> Dialect:
         return self.spelling
+
+    async def queues(self, namespace: str) -> QueueList:
+        return QueueList(queues=self.found_queues.get(namespace, []))
 
     async def volumes(self, namespace: str) -> list[Volume]:
         self.asked += 1

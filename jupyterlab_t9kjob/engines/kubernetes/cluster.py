@@ -18,7 +18,7 @@ from ...core.engine import Capability, Check
 from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .credentials import load_connection, nothing_to_load
-from .discovery import Found, find_kind, namespaces_of, version_of
+from .discovery import Found, find_kind, namespaces_of, queueing_of, version_of
 from .errors import ApiError, NoCluster, Unreachable
 from .kinds import JobKind
 from .labvolumes import lab_mounts
@@ -72,6 +72,8 @@ class Cluster:
         What jobs inherit; None before the first look.
     spaces
         The namespaces that are watched, by name.
+    groups
+        Version to speak of each API group of what queues jobs, see `discovery.QUEUEING`; those that the cluster has.
     log_turns
         Turns to follow the log of a container, which all engines share.
     """
@@ -85,6 +87,7 @@ class Cluster:
         self.namespaces: list[str] = []
         self.lab: Lab | None = None
         self.spaces: dict[str, Space] = {}
+        self.groups: dict[str, str] = {}
         self.log_turns = Slots(settings.followed_logs)
         self._found: dict[str, Found] = {}
         # How many looks in a row have not found a kind that was there, and when the last one was.
@@ -268,6 +271,7 @@ class Cluster:
         await self._look_for_kinds(api)
         if not self._found:
             return
+        await self._look_for_queueing(api)
         own = api.connection.namespace
         if thoroughly or self._lab_due:
             self.lab = await self._lab(api, own)  # before any job is read: its files are found by it
@@ -310,13 +314,22 @@ class Cluster:
             if found != known:
                 sink.kind_found(found)
 
-    def _is_gone(self, engine: str) -> bool:
-        """Take note that a kind was not found; return whether it has been away for long enough."""
-        count, before = self._missing.get(engine, (0, -MISSING_SECONDS))
+    async def _look_for_queueing(self, api: KubeApi) -> None:
+        """See what queues jobs here; what was there and is not told of once may only be starting again."""
+        seen = await queueing_of(api)
+        for group in [group for group in self.groups if group not in seen and self._is_gone(group)]:
+            del self.groups[group], self._missing[group]
+        for group in seen:
+            self._missing.pop(group, None)
+        self.groups |= seen
+
+    def _is_gone(self, name: str) -> bool:
+        """Take note that a kind, or a group, was not found; return whether it has been away for long enough."""
+        count, before = self._missing.get(name, (0, -MISSING_SECONDS))
         now = time.monotonic()
         if now - before >= MISSING_SECONDS:
-            self._missing[engine] = count + 1, now
-        return self._missing[engine][0] >= MOST_MISSING
+            self._missing[name] = count + 1, now
+        return self._missing[name][0] >= MOST_MISSING
 
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
@@ -370,7 +383,15 @@ class Cluster:
             self.problem_since = time.time()
 
     def _state(self) -> object:
-        return (self.problem, self.version, dict(self._found), dict(self._rights), list(self.namespaces), self.lab)
+        return (
+            self.problem,
+            self.version,
+            dict(self._found),
+            dict(self.groups),
+            dict(self._rights),
+            list(self.namespaces),
+            self.lab,
+        )
 
     def _tell(self) -> None:
         for listener in list(self._listeners):

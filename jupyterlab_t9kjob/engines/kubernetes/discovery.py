@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,6 +13,10 @@ from .transport import ApiError, Json, KubeApi
 
 STRICT_SINCE: Final = (1, 27)
 """The first version whose field validation can be relied upon (KEP-2885 is stable in it)."""
+KUEUE: Final = "kueue.x-k8s.io"
+T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
+QUEUEING: Final[Mapping[str, tuple[str, ...]]] = {KUEUE: ("v1beta2", "v1beta1"), T9K_SCHEDULER: ("v1beta1",)}
+"""API groups of what queues jobs, each with the versions that are understood, the best first."""
 _PRESERVES: Final = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -77,6 +82,22 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
     dialect = Dialect.from_schema(document) if kind.manifests == "t9k" else CURRENT
     strict = _at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
     return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
+
+
+async def queueing_of(api: KubeApi) -> dict[str, str]:
+    """Return the API groups of `QUEUEING` that a cluster has, each with the version of it to speak."""
+    try:
+        listed = (await api.get("/apis")).get("groups") or []
+    except ApiError as error:
+        if error.status not in (403, 404):
+            raise
+        return {}
+    offered = {group.get("name"): [entry.get("version") for entry in group.get("versions") or []] for group in listed}
+    spoken = {
+        group: next((version for version in versions if version in offered.get(group, ())), None)
+        for group, versions in QUEUEING.items()
+    }
+    return {group: version for group, version in spoken.items() if version is not None}
 
 
 async def namespaces_of(api: KubeApi) -> list[str]:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ...core.capacity import QueueList
 from ...core.disk import trouble_of
 from ...core.engine import (
     Capability,
@@ -35,6 +36,7 @@ from .known import KnownJob, contents_path
 from .liveprogress import LiveProgress
 from .logkeeper import LogKeeper
 from .marks import mark
+from .queues import Queues
 from .reasons import refused
 from .records import Record, Records
 from .reminders import Reminders
@@ -73,6 +75,7 @@ class KubernetesEngine:
             told=self._seen,
             drop=self._drop,
         )
+        self._queues = Queues(kind, cluster)
         self._creation = Creation(kind, cluster, self._table, root)
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(self._logs, self._table.note_failures)
@@ -170,6 +173,10 @@ class KubernetesEngine:
         """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
         api = await self._cluster.api_for(self._kind)
         return await inventory.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
+
+    async def queues(self, namespace: str) -> QueueList:
+        """Return the queues that a job of a namespace can be put into; none where the cluster has no such thing."""
+        return await self._queues.of(namespace or self._cluster.default_namespace, fresh=True) or QueueList()
 
     # -- creating -----------------------------------------------------------------------------------------------------
 

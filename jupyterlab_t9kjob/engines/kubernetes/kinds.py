@@ -113,6 +113,8 @@ class JobKind(Protocol):
     version: str
     plural: str
     kind: str
+    queues: str
+    """API group whose queues such a job is put into."""
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return what the object and its pods say.

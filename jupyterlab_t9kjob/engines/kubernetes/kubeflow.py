@@ -10,6 +10,7 @@ from ...core.job import EngineName, Phase
 from ...core.manifests import Kind
 from ...core.manifests.names import CONTAINER, PAUSED, REMINDED, STOPPED
 from ...core.manifests.pytorchjob import GROUP, KIND
+from .discovery import KUEUE
 from .fields import flag, moment, part, text, value, whole
 from .kinds import (
     MOST_PLACES,
@@ -48,6 +49,7 @@ class Kubeflow:
     version = "v1"
     plural = "pytorchjobs"
     kind = KIND
+    queues = KUEUE
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return what the object and its pods say.

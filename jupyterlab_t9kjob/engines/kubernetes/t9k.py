@@ -12,6 +12,7 @@ from ...core.job import EngineName, Phase
 from ...core.manifests import CURRENT, Dialect, Kind
 from ...core.manifests.dialect import GROUP, KIND
 from ...core.manifests.names import PAUSED, STOPPED
+from .discovery import T9K_SCHEDULER
 from .fields import count, flag, part, parts, text, value, whole
 from .kinds import (
     MOST_PLACES,
@@ -74,6 +75,7 @@ class T9k:
     version = "v1beta1"
     plural = "pytorchtrainingjobs"
     kind = KIND
+    queues = T9K_SCHEDULER
 
     def __init__(self, dialect: Dialect = CURRENT) -> None:
         self.dialect = dialect

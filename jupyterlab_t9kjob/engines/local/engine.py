@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from ...core.capacity import QueueList
 from ...core.disk import trouble_of
 from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
@@ -202,6 +203,10 @@ class LocalEngine:
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return none: jobs see the same disks as the lab."""
         return []
+
+    async def queues(self, namespace: str) -> QueueList:
+        """Return none: jobs wait for this machine's devices in the order in which they came."""
+        return QueueList()
 
     async def refresh(self) -> None:
         """Do nothing: what there is is looked at every time."""

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from jupyterlab_t9kjob.core.capacity import Queue
 from jupyterlab_t9kjob.core.engine import Check, Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
@@ -277,6 +278,18 @@ async def test_volumes_of_a_namespace(cluster: Place) -> None:
     assert (await cluster.api("GET", "cluster", "volumes", engine="local")).json == {"volumes": []}
     cluster.t9k.may_list = False
     assert (await cluster.api("GET", "cluster", "volumes", engine="t9k", namespace="team")).status == 403
+
+
+async def test_queues_of_a_namespace(cluster: Place) -> None:
+    cluster.t9k.found_queues["team"] = [Queue(name="short", kind="T9k queue", max_duration=9000)]
+    answer = await cluster.api("GET", "cluster", "queues", engine="t9k")
+    (queue,) = answer.json["queues"]
+    assert (queue["name"], queue["open"], queue["max_duration"], answer.json["limited"]) == ("short", True, 9000, None)
+    none = {"queues": [], "limited": None}
+    assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="other")).json == none
+    assert (await cluster.api("GET", "cluster", "queues", engine="local")).json == none
+    assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="../x")).status == 400
+    assert (await cluster.api("GET", "cluster", "queues", engine="slurm")).status == 422
 
 
 async def test_previews_do_not_list_the_volumes_each_time(cluster: Place) -> None:
