@@ -15,6 +15,7 @@ from .job import (
     Action,
     EngineName,
     Event,
+    Fix,
     Job,
     JobSummary,
     Link,
@@ -122,6 +123,7 @@ class Check(Model):
     line: int | None = Field(None, description="Of the manifest's text, from 1.")
     column: int | None = None
     link: Link | None = None
+    fix: Fix | None = Field(None, description="A change of the form that one click makes: “Set 8”.")
 
     @classmethod
     def of(cls, problem: JobError) -> Check:

@@ -652,6 +652,11 @@ export interface components {
             column: number | null;
             /** @default null */
             link: components["schemas"]["Link"] | null;
+            /**
+             * @description A change of the form that one click makes: “Set 8”.
+             * @default null
+             */
+            fix: components["schemas"]["Fix"] | null;
         };
         /**
          * ClusterInfo

@@ -5,6 +5,7 @@ import {
   Check,
   EngineInfo,
   EnvVar,
+  Fix,
   JobSpec,
   Kernel,
   ReplicaSpec,
@@ -19,6 +20,7 @@ import {
   MORE,
   newRequestId,
   specOf,
+  withChanges,
   withMore,
   withName,
   withOption,
@@ -221,6 +223,11 @@ export abstract class LaunchFields implements IDisposable {
   editReplicas(changes: Partial<ReplicaSpec>, field: string): void {
     const [first, ...rest] = this.form.spec.replica_specs;
     this.edit({ replica_specs: [{ ...first, ...changes }, ...rest] }, field);
+  }
+
+  /** Make the change that is offered at a field. */
+  applyFix({ changes }: Fix, field: string): void {
+    this._edit(withoutDraft(withChanges(this.form, changes), field), field);
   }
 
   /** Keep what a field shows though it can't be put into the spec. */

@@ -1,6 +1,6 @@
 /** The content of a launch form: plain values, and what they amount to. */
-import { UUID } from '@lumino/coreutils';
-import { Prefill, EnvVar, JobSpec, ScriptOption } from '../api/types';
+import { JSONExt, PartialJSONObject, UUID } from '@lumino/coreutils';
+import { EnvVar, Fix, JobSpec, Prefill, ScriptOption } from '../api/types';
 import {
   composeArgs,
   defaultValue,
@@ -192,6 +192,9 @@ export function fieldOf(
       return '/elastic/min';
     case '/replica_specs/0/resources':
       return '/replica_specs/0/resources/cpu/limit';
+    case '/replica_specs/0/resources/cpu':
+    case '/replica_specs/0/resources/memory':
+      return `${path}/limit`;
     case '/replica_specs/0/resources/device/name':
     case '/replica_specs/0/resources/device/count':
       return '/replica_specs/0/resources/device';
@@ -202,6 +205,26 @@ export function fieldOf(
     .replace(/^(\/scheduling\/tolerations\/\d+)(\/\w+)?$/, '$1')
     .replace(/^\/debug\b.*$/, '/paused')
     .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
+}
+
+/** A form with other values at some places of its spec, by their pointers; what is not there stays so. */
+export function withChanges(
+  form: ILaunchForm,
+  changes: Fix['changes']
+): ILaunchForm {
+  const spec = JSONExt.deepCopy(form.spec as unknown as PartialJSONObject);
+  for (const [pointer, value] of Object.entries(changes)) {
+    const keys = pointer.split('/').slice(2); // after “/spec”
+    const last = keys.pop();
+    const place = keys.reduce<unknown>(
+      (at, key) => (at as PartialJSONObject | null | undefined)?.[key],
+      spec
+    );
+    if (last !== undefined && typeof place === 'object' && place !== null) {
+      (place as Record<string, unknown>)[last] = value;
+    }
+  }
+  return { ...form, spec: spec as unknown as JobSpec };
 }
 
 /** A directory that holds a job's name (alone or behind an option's `=`), with another name; any other value as it is. */

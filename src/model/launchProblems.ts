@@ -154,7 +154,8 @@ function error(
     field,
     line: null,
     column: null,
-    link: null
+    link: null,
+    fix: null
   };
 }
 

@@ -64,6 +64,7 @@ export function someCheck(changes: Partial<Check> = {}): Check {
     line: null,
     column: null,
     link: null,
+    fix: null,
     ...changes
   };
 }

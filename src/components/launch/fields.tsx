@@ -9,6 +9,7 @@ import { errorIcon, warningIcon } from '../../icons';
 import { absolutePath, shownPath } from '../../model/contentsPath';
 import { MISSING } from '../../model/launchProblems';
 import { formatSpan, parseSpan } from '../../model/span';
+import { LinkButton } from '../Buttons';
 import { useLaunch } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
@@ -42,7 +43,7 @@ export function useField(field: string): IFieldProps {
 
 /** What is wrong with a field, in words, below it. */
 export function FieldErrors({ field }: { field: string }): React.JSX.Element {
-  const { checks } = useLaunch();
+  const { checks, model } = useLaunch();
   const problems = checks.filter(
     check =>
       check.field === field &&
@@ -51,7 +52,7 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   );
   return (
     <div id={`${useFieldId(field)}-errors`} className="jp-t9k-Launch-errors">
-      {problems.map(({ level, message, hint, link }) => {
+      {problems.map(({ level, message, hint, link, fix }) => {
         const Icon = level === 'error' ? errorIcon : warningIcon;
         return (
           <div key={message} data-level={level}>
@@ -60,6 +61,11 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
             </span>
             <span>
               {message} {hint} <SourceLink link={link} />
+              {fix && (
+                <LinkButton onClick={() => model.applyFix(fix, field)}>
+                  {fix.label}
+                </LinkButton>
+              )}
             </span>
           </div>
         );

@@ -286,7 +286,8 @@ describe('the launch form', () => {
       column: null,
       hint: null,
       field: null,
-      link: null
+      link: null,
+      fix: null
     };
     const link = {
       kind: 'file' as const,
@@ -328,6 +329,32 @@ describe('the launch form', () => {
     fireEvent.click(within(checks).getByRole('button', { name: 'Kernel' }));
     expect(document.activeElement).toBe(field('Kernel'));
     expect(described('Kernel')).toContain('Hm.');
+  });
+
+  it('makes the change that is offered at a field', async () => {
+    const pointer = '/spec/torchrun/proc_per_node';
+    const check = {
+      level: 'error' as const,
+      code: 'TooMany',
+      message: 'No node has 16: each has 8.',
+      hint: 'Ask for 8 or fewer.',
+      field: pointer,
+      line: null,
+      column: null,
+      link: null,
+      fix: { label: 'Set 8', changes: { [pointer]: 8, '/spec/a/b': 1 } }
+    };
+    server.previewChanges = { checks: [check] };
+    await open();
+    const { torchrun, ...others } = model.spec;
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Set 8' }));
+    });
+    expect(model.spec).toEqual({
+      ...others,
+      torchrun: { ...torchrun, proc_per_node: 8 }
+    });
+    expect(model.state.lastEdited).toBe('/torchrun/proc_per_node');
   });
 
   it('shows where a script can’t be read, and says nothing else of it', async () => {

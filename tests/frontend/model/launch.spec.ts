@@ -133,7 +133,8 @@ describe('LaunchModel', () => {
       field: '/spec/name',
       line: null,
       column: null,
-      link: null
+      link: null,
+      fix: null
     };
     server.previewChanges = { checks: [check, check] };
     model.setName('train-2');

@@ -164,7 +164,8 @@ export function fakeCheck(level: Check['level'], message: string): Check {
     field: null,
     line: null,
     column: null,
-    link: null
+    link: null,
+    fix: null
   };
 }
 

@@ -1,0 +1,383 @@
+"""Whether a cluster can take a job, and whether it can now, as it is said before submission."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob.core.capacity import QuotaLine
+from jupyterlab_t9kjob.core.engine import Check
+from jupyterlab_t9kjob.core.manifests import Kind, render
+from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.engines.kubernetes.capacity import node_of
+from jupyterlab_t9kjob.engines.kubernetes.fit import checks
+from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
+
+GPU = "nvidia.com/gpu"
+RESOURCES = "/spec/replica_specs/0/resources"
+
+
+def node(
+    name: str,
+    gpu: int = 8,
+    used: int = 0,
+    *,
+    product: str | None = "NVIDIA-A100-SXM4-80GB",
+    cpu: str = "64",
+    memory: str = "512Gi",
+    healthy: int | None = None,
+    taint: tuple[str, str] | None = None,
+    cordoned: bool = False,
+    labels: dict[str, str] | None = None,
+    resource: str = GPU,
+) -> Node:
+    capacity = {"cpu": cpu, "memory": memory, **({resource: str(gpu)} if gpu else {})}
+    allocatable = capacity | ({resource: str(healthy)} if healthy is not None else {})
+    labels = {**({"nvidia.com/gpu.product": product} if product and gpu else {}), **(labels or {})}
+    manifest = {
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "unschedulable": cordoned,
+            "taints": [{"key": taint[0], "value": taint[1], "effect": "NoSchedule"}] if taint else [],
+        },
+        "status": {
+            "capacity": capacity,
+            "allocatable": allocatable,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+    holder = {"spec": {"nodeName": name, "containers": [{"resources": {"limits": {resource: str(used)}}}]}}
+    return Node(node_of(manifest, [holder]), labels)
+
+
+def job(replicas: int = 1, gpu: int | None = None, **more: Any) -> JobSpec:
+    resources: dict[str, Any] = {name: {"limit": more.pop(name)} for name in ("cpu", "memory") if name in more}
+    if gpu is not None:
+        resources["device"] = {"count": gpu, "name": more.pop("device", GPU)}
+    return JobSpec.model_validate({
+        "name": "train",
+        "entrypoint": {"value": "/w/train.py"},
+        "runtime": {"image": "torch"},
+        "shm": None,
+        "replica_specs": [{"replicas": replicas, "resources": resources}],
+        **more,
+    })  # fmt: skip
+
+
+def checked(spec: JobSpec, *nodes: Node, kind: Kind = "t9k", quota: dict[str, Any] | None = None, **more: Any):
+    lines = [QuotaLine(quota="limits", **line) for line in (quota or {}).get("lines", [])]
+    room = Room(nodes or None, {"demo": lines})
+    plural = {"t9k": "pytorchtrainingjobs.batch.tensorstack.dev", "kubeflow": "pytorchjobs.kubeflow.org"}[kind]
+    return checks(render(spec, kind), room, "demo", plural=plural, **more)
+
+
+def only(found: list[Check]) -> tuple[str, str, str, str | None]:
+    assert len(found) == 1, found
+    return found[0].level, found[0].code, found[0].message, found[0].field
+
+
+FULL = (node("node-1", used=8), node("node-7", used=6), node("node-3", used=7))
+
+SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str | None]]] = {
+    "more on one node than each has": (
+        job(4, 16),
+        FULL,
+        ("error", "NodeTooSmall", "No node has 16 A100: each has 8.", f"{RESOURCES}/device"),
+    ),
+    "more than the largest has": (
+        job(1, 16),
+        (node("small", 4), node("large", 8)),
+        ("error", "NodeTooSmall", "No node has 16 A100: the most is 8, on large.", f"{RESOURCES}/device"),
+    ),
+    "more than the only one has": (
+        job(1, 9),
+        (node("alone", product=None),),
+        ("error", "NodeTooSmall", "No node has 9 GPUs: the only one, alone, has 8.", f"{RESOURCES}/device"),
+    ),
+    "products that differ are GPUs": (
+        job(1, 16),
+        (node("one"), node("two", product="NVIDIA-H100-80GB-HBM3")),
+        ("error", "NodeTooSmall", "No node has 16 GPUs: each has 8.", f"{RESOURCES}/device"),
+    ),
+    "a selector chooses the nodes that count": (
+        job(1, 8, scheduling={"node_selector": {"zone": "b"}}),
+        (node("one", labels={"zone": "a"}), node("two", 4, labels={"zone": "b"})),
+        ("error", "NodeTooSmall", "No node has 8 A100: the only one, two, has 4.", f"{RESOURCES}/device"),
+    ),
+    "more CPU than nodes with such devices have": (
+        job(1, 8, cpu="100"),
+        (node("gpus"), node("cpus", 0, cpu="128")),
+        (
+            "error",
+            "NodeTooSmall",
+            "No node with 8 A100 has 100 CPU: the only one, gpus, has 64.",
+            f"{RESOURCES}/cpu/limit",
+        ),
+    ),
+    "more memory than any has": (
+        job(1, memory="2Ti"),
+        (node("one"), node("two", memory="768Gi")),
+        (
+            "error",
+            "NodeTooSmall",
+            "No node has 2 TiB memory: the most is 768 GiB, on two.",
+            f"{RESOURCES}/memory/limit",
+        ),
+    ),
+    "nodes of a cloud may be joined by larger ones": (
+        job(1, 16),
+        (node("one", labels={"karpenter.sh/nodepool": "gpus"}), node("two")),
+        ("warning", "NodeTooSmall", "No node has 16 A100: each has 8.", f"{RESOURCES}/device"),
+    ),
+    "a device that is nowhere": (
+        job(1, 1, device="amd.com/gpu"),
+        FULL,
+        ("warning", "NoSuchDevice", "No node has amd.com/gpu.", f"{RESOURCES}/device"),
+    ),
+    "labels that are nowhere": (
+        job(1, 1, scheduling={"node_selector": {"gpu": "b200"}}),
+        FULL,
+        ("warning", "NoSuchNode", "No node has the labels that the job asks for.", "/spec/scheduling/node_selector"),
+    ),
+    "a taint that is not tolerated": (
+        job(1, 4),
+        (node("one", taint=("team", "b")), node("two", 2)),
+        (
+            "warning",
+            "Untolerated",
+            "Nodes that have 4 A100 keep the job away by the taint team=b.",
+            "/spec/scheduling/tolerations",
+        ),
+    ),
+    "all together more than there is": (
+        job(4, 8),
+        FULL,
+        (
+            "warning",
+            "ClusterTooSmall",
+            "The cluster has room for 3 of its 4 replicas, were it empty.",
+            "/spec/replica_specs/0/replicas",
+        ),
+    ),
+    "no node has as much free": (
+        job(1, 4),
+        FULL,
+        (
+            "warning",
+            "WillWait",
+            "Will wait: needs 4 free A100 on one node; the most free is 2, on node-7.",
+            f"{RESOURCES}/device",
+        ),
+    ),
+    "one is broken, which may be mended": (
+        job(1, 8),
+        (node("one", healthy=7),),
+        (
+            "warning",
+            "WillWait",
+            "Will wait: needs 8 free A100 on one node; the most free is 7, on one.",
+            f"{RESOURCES}/device",
+        ),
+    ),
+    "its only nodes are closed": (
+        job(1, 1),
+        (node("one", cordoned=True),),
+        ("warning", "WillWait", "Will wait: needs 1 free A100 on one node; none is.", f"{RESOURCES}/device"),
+    ),
+    "some have room": (
+        job(3, 2),
+        FULL,
+        (
+            "warning",
+            "WillWait",
+            "Will wait: there is room now for 1 of its 3 replicas.",
+            "/spec/replica_specs/0/replicas",
+        ),
+    ),
+    "it fits": (
+        job(2, 2),
+        (*FULL, node("node-9", used=2)),
+        ("passed", "FitsNow", "Fits now: 8 A100 are free on 2 nodes.", None),
+    ),
+    "it fits on one": (job(1, 1), (node("one", 1),), ("passed", "FitsNow", "Fits now: 1 A100 is free on one.", None)),
+    "it fits without devices": (
+        job(1, cpu="4", memory="8Gi"),
+        FULL,
+        ("passed", "FitsNow", "Fits now: enough is free on 3 nodes.", None),
+    ),
+    "a taint that is tolerated": (
+        job(1, 8, scheduling={"tolerations": [{"key": "team", "operator": "Exists"}]}),
+        (node("one", taint=("team", "b")),),
+        ("passed", "FitsNow", "Fits now: 8 A100 are free on one.", None),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow"])
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_what_is_said(name: str, kind: Kind) -> None:
+    spec, nodes, expected = SITUATIONS[name]
+    assert only(checked(spec, *nodes, kind=kind)) == expected
+
+
+def test_what_to_do() -> None:
+    (check,) = checked(job(1, 16), *FULL)
+    assert check.hint == "Ask for 8 or fewer on a node."
+    assert check.fix is not None
+    assert (check.fix.label, check.fix.changes) == ("Set 8", {f"{RESOURCES}/device/count": 8})
+    (check,) = checked(job(1, 1, device="amd.com/gpu"), *FULL)
+    assert check.hint == f"It will wait until such a node is added. Nodes here have {GPU}."
+
+
+def test_a_manifest_that_was_written_by_hand_has_it_at_its_own_field() -> None:
+    (check,) = checked(job(1, 16), *FULL, edited=True)
+    path = "/manifest/spec/replicaSpecs/0/template/spec/containers/0/resources/limits/nvidia.com~1gpu"
+    assert (check.field, check.fix) == (path, None)
+    (check,) = checked(job(3, 16), *FULL, kind="kubeflow", edited=True)
+    assert check.field is not None
+    assert check.field.startswith("/manifest/spec/pytorchReplicaSpecs/Master/template/spec/containers/0/resources/")
+
+
+def test_an_elastic_job_needs_only_its_least() -> None:
+    spec = job(4, 2, elastic={"min": 1, "max": 4})
+    assert only(checked(spec, *FULL))[1] == "WillWait"
+    assert only(checked(spec, *FULL, least=1))[1] == "FitsNow"
+
+
+def test_a_job_that_is_submitted_paused_waits_for_nothing() -> None:
+    assert checked(job(1, 4), *FULL, starts=False) == []
+    assert only(checked(job(1, 16), *FULL, starts=False))[0] == "error"
+
+
+def test_what_asks_for_nothing_is_not_spoken_of() -> None:
+    assert checked(job(2), *FULL) == []
+
+
+def test_devices_that_nobody_counts_are_not_spoken_of() -> None:
+    assert checked(job(1, 1, device="example.com/dongle"), *FULL) == []
+
+
+def test_affinity_counts_as_the_scheduler_has_it() -> None:
+    def asks(*expressions: dict[str, Any], fields: list[dict[str, Any]] | None = None) -> list[Check]:
+        term = {"matchExpressions": list(expressions), **({"matchFields": fields} if fields else {})}
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        manifest = render(job(1, 8), "t9k")
+        manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["affinity"] = {"nodeAffinity": required}
+        nodes = [node("a", labels={"zone": "a", "age": "3"}), node("b", labels={"zone": "b"})]
+        return checks(manifest, Room(nodes), "demo")
+
+    def on(found: list[Check]) -> str:
+        return only(found)[2].removeprefix("Fits now: ").removesuffix(".")
+
+    one, both = "8 A100 are free on a", "16 A100 are free on 2 nodes"
+    assert on(asks({"key": "zone", "operator": "In", "values": ["a", "c"]})) == one
+    assert on(asks({"key": "zone", "operator": "NotIn", "values": ["b"]})) == one
+    assert on(asks({"key": "zone", "operator": "NotIn", "values": ["c"]})) == both
+    assert on(asks({"key": "age", "operator": "Exists"})) == one
+    assert on(asks({"key": "age", "operator": "DoesNotExist"})) == "8 A100 are free on b"
+    assert on(asks({"key": "age", "operator": "Gt", "values": ["2"]})) == one
+    assert on(asks(fields=[{"key": "metadata.name", "operator": "In", "values": ["a"]}])) == one
+    assert only(asks({"key": "age", "operator": "Lt", "values": ["2"]}))[1] == "NoSuchNode"
+
+
+def test_types_that_ask_for_different_things_share_what_is_free() -> None:
+    spec = job(1, 6)
+    small = spec.replica_specs[0].model_copy(update={"type": "ps", "replicas": 2})
+    spec = spec.model_copy(update={"replica_specs": [*spec.replica_specs, small]})
+    manifest = render(spec, "t9k")
+    manifest["spec"]["replicaSpecs"][1]["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: "2"}}
+    one = checks(manifest, Room([node("one"), node("two", used=6)]), "demo")
+    assert only(one)[1] == "FitsNow"
+    (check,) = checks(manifest, Room([node("one"), node("two", used=7)]), "demo")
+    assert check.message == "Will wait: there is room now for 1 of its 2 replicas."
+    assert check.field == "/spec/replica_specs/1/replicas"
+
+
+def lines(**of: tuple[float, float | None]) -> dict[str, Any]:
+    return {"lines": [{"resource": name, "hard": hard, "used": used} for name, (hard, used) in of.items()]}
+
+
+QUOTA = "he quota limits of namespace demo allows"
+QUOTAS: dict[str, tuple[JobSpec, dict[str, Any], tuple[str, str, str, str | None]]] = {
+    "one replica is more than is allowed": (
+        job(2, 8),
+        lines(**{f"requests.{GPU}": (4, 0)}),
+        ("error", "QuotaTooSmall", f"T{QUOTA} 4 GPUs, and a replica needs 8.", f"{RESOURCES}/device"),
+    ),
+    "all together are": (
+        job(4, 2),
+        lines(**{f"requests.{GPU}": (4, 0)}),
+        ("error", "QuotaTooSmall", f"T{QUOTA} 4 GPUs, and the job needs 8.", f"{RESOURCES}/device"),
+    ),
+    "too much of it is used": (
+        job(2, 2),
+        lines(**{f"requests.{GPU}": (8, 6)}),
+        (
+            "warning",
+            "QuotaUsedUp",
+            f"Will wait: t{QUOTA} 8 GPUs, 6 are used, and the job needs 4.",
+            f"{RESOURCES}/device",
+        ),
+    ),
+    "memory": (
+        job(1, memory="2Gi", cpu="1"),
+        lines(**{"limits.memory": (2**30, 0)}),
+        ("error", "QuotaTooSmall", f"T{QUOTA} 1 GiB memory, and the job needs 2 GiB.", f"{RESOURCES}/memory/limit"),
+    ),
+    "pods": (
+        job(3, 1),
+        lines(pods=(2, 0)),
+        ("error", "QuotaTooSmall", f"T{QUOTA} 2 pods, and the job needs 3.", "/spec/replica_specs/0/replicas"),
+    ),
+    "a limit that has to be stated": (
+        job(1, 1),
+        lines(**{"limits.cpu": (8, 0)}),
+        (
+            "warning",
+            "QuotaNeedsResources",
+            "The quota limits of namespace demo wants every container to state limits.cpu.",
+            RESOURCES,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow"])
+@pytest.mark.parametrize("name", QUOTAS)
+def test_what_is_said_of_quotas(name: str, kind: Kind) -> None:
+    spec, quota, expected = QUOTAS[name]
+    assert only(checked(spec, kind=kind, quota=quota)) == expected
+    assert only(checked(spec, node("one", 16), node("two", 16), kind=kind, quota=quota)) == expected
+
+
+def test_a_quota_that_leaves_room_is_not_spoken_of() -> None:
+    assert checked(job(2, 2), quota=lines(**{f"requests.{GPU}": (8, 4), "pods": (10, 8)})) == []
+
+
+def test_a_quota_of_some_pods_only_is_not_spoken_of() -> None:
+    quota = {"lines": [{"resource": "pods", "hard": 0, "used": 0, "scoped": True}]}
+    assert checked(job(2, 2), quota=quota) == []
+
+
+def test_a_quota_of_jobs() -> None:
+    quota = lines(**{"count/pytorchjobs.kubeflow.org": (3, 3)})
+    found = only(checked(job(1, 1), kind="kubeflow", quota=quota))
+    assert found[:3] == ("warning", "QuotaUsedUp", f"T{QUOTA} 3 such jobs, and as many are there.")
+    assert checked(job(1, 1), kind="t9k", quota=quota) == []
+
+
+def test_the_worst_of_several_limits_of_one_thing() -> None:
+    spec = job(1, cpu="8", memory="1Gi")
+    quota = lines(**{"requests.cpu": (10, 4), "limits.cpu": (4, 0), "limits.memory": (2**30, 2**29)})
+    found = checked(spec, quota=quota)
+    assert [(check.level, check.field) for check in found] == [
+        ("error", f"{RESOURCES}/cpu/limit"),
+        ("warning", f"{RESOURCES}/memory/limit"),
+    ]
+
+
+def test_a_node_that_is_hostile() -> None:
+    (check,) = checked(job(1, 16), node("evil\n\u202e" * 100, product="x\x00\n" * 200))
+    assert check.message.isprintable()
+    assert len(check.message) < 600
