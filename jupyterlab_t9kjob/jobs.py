@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from .core.capacity import QueueList
+from .core.capacity import Capacity, NodeList, QueueList
 from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
@@ -154,6 +154,14 @@ class JobService:
         """Return the queues that a job in a namespace can be put into; an empty one is the engine's own."""
         chosen = self._engine(engine)
         return await chosen.queues(namespace or (await chosen.info()).default_namespace)
+
+    async def capacity(self, engine: str, namespace: str) -> Capacity:
+        """Return what is free where an engine's jobs run, and the quotas of a namespace (empty: of all watched)."""
+        return await self._engine(engine).capacity(namespace)
+
+    async def nodes(self, engine: str) -> NodeList:
+        """Return the nodes on which an engine's jobs run, with what is free on each."""
+        return await self._engine(engine).nodes()
 
     async def refresh(self) -> None:
         """Let every engine look again at what there is and what may be done."""

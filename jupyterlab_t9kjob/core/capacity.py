@@ -72,6 +72,7 @@ class NamespaceQuota(Model):
 
     namespace: str
     lines: list[QuotaLine] = Field(default_factory=list)
+    limited: str | None = Field(None, description="Why they are not known, a sentence.")
 
 
 class Capacity(Model):
@@ -89,7 +90,9 @@ class Capacity(Model):
         default_factory=dict, description="What this user's jobs hold, by resource, accelerators, CPU and memory."
     )
     quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
-    limited: str | None = Field(None, description="Why nodes are not known, a sentence; then there are no pools.")
+    limited: str | None = Field(
+        None, description="Why not all is known, in sentences; there are no pools if nodes are not."
+    )
 
 
 class NodeList(Model):
@@ -97,7 +100,7 @@ class NodeList(Model):
 
     time: Time
     nodes: list[NodeCapacity] = Field(default_factory=list)
-    limited: str | None = Field(None, description="Why they are not known, a sentence.")
+    limited: str | None = Field(None, description="Why not all is known, in sentences.")
 
 
 class Queue(Model):

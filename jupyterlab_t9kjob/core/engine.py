@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import Field
 
-from .capacity import QueueList
+from .capacity import Capacity, NodeList, QueueList
 from .errors import JobError
 from .job import (
     Action,
@@ -267,6 +267,12 @@ class Engine(Protocol):
 
     async def queues(self, namespace: str) -> QueueList:
         """Return the queues that a job in a namespace can be put into; none where there is no such thing."""
+
+    async def capacity(self, namespace: str) -> Capacity:
+        """Return what is free now, and the quotas of a namespace; of all that are watched if it is empty."""
+
+    async def nodes(self) -> NodeList:
+        """Return the nodes with what is free on each."""
 
     async def refresh(self) -> None:
         """Look again at what there is and what this account may do."""

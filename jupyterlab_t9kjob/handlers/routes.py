@@ -7,7 +7,7 @@ import re
 from tornado.web import RequestHandler
 
 from .base import UnknownRoute
-from .cluster import QueuesHandler, VolumesHandler
+from .cluster import CapacityHandler, NodesHandler, QueuesHandler, VolumesHandler
 from .downloads import LogArchiveHandler, LogFileHandler
 from .jobs import (
     ActionHandler,
@@ -45,6 +45,8 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "launch/preview": PreviewHandler,
     "launch/manifest": ManifestTextHandler,
     "cluster/queues": QueuesHandler,
+    "cluster/capacity": CapacityHandler,
+    "cluster/nodes": NodesHandler,
     "cluster/volumes": VolumesHandler,
     "tensorboards": TensorBoardsHandler,
     "tensorboards/{id}": TensorBoardHandler,

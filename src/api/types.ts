@@ -609,7 +609,7 @@ export interface components {
             quotas: components["schemas"]["NamespaceQuota"][];
             /**
              * Limited
-             * @description Why nodes are not known, a sentence; then there are no pools.
+             * @description Why not all is known, in sentences; there are no pools if nodes are not.
              * @default null
              */
             limited: string | null;
@@ -2335,6 +2335,12 @@ export interface components {
             namespace: string;
             /** Lines */
             lines: components["schemas"]["QuotaLine"][];
+            /**
+             * Limited
+             * @description Why they are not known, a sentence.
+             * @default null
+             */
+            limited: string | null;
         };
         /**
          * NodeCapacity
@@ -2407,7 +2413,7 @@ export interface components {
             nodes: components["schemas"]["NodeCapacity"][];
             /**
              * Limited
-             * @description Why they are not known, a sentence.
+             * @description Why not all is known, in sentences.
              * @default null
              */
             limited: string | null;

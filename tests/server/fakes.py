@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from jupyterlab_t9kjob.core.capacity import Queue, QueueList
+from jupyterlab_t9kjob.core.capacity import Capacity, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
@@ -107,6 +107,12 @@ class FakeEngine:
 
     async def queues(self, namespace: str) -> QueueList:
         return QueueList()
+
+    async def capacity(self, namespace: str) -> Capacity:
+        return Capacity(time=time.time())
+
+    async def nodes(self) -> NodeList:
+        return NodeList(time=time.time())
 
     async def refresh(self) -> None: ...
 

@@ -17,6 +17,7 @@ import anyio
 from ...core.engine import Capability, Check
 from ...core.errors import Unavailable
 from ...core.lab import Lab
+from .capacityreader import CapacityReader
 from .credentials import load_connection, nothing_to_load
 from .discovery import Found, find_kind, namespaces_of, queueing_of, version_of
 from .errors import ApiError, NoCluster, Unreachable
@@ -74,6 +75,8 @@ class Cluster:
         The namespaces that are watched, by name.
     groups
         Version to speak of each API group of what queues jobs, see `discovery.QUEUEING`; those that the cluster has.
+    capacity
+        What is free; followed while somebody looks.
     log_turns
         Turns to follow the log of a container, which all engines share.
     """
@@ -88,6 +91,7 @@ class Cluster:
         self.lab: Lab | None = None
         self.spaces: dict[str, Space] = {}
         self.groups: dict[str, str] = {}
+        self.capacity = CapacityReader(self)
         self.log_turns = Slots(settings.followed_logs)
         self._found: dict[str, Found] = {}
         # How many looks in a row have not found a kind that was there, and when the last one was.
@@ -129,6 +133,7 @@ class Cluster:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         self._task = None
+        await self.capacity.stop()
         await asyncio.gather(*(space.stop() for space in self.spaces.values()))
         if self.api is not None:
             await self.api.close()
@@ -150,6 +155,7 @@ class Cluster:
             return
         for space in self.spaces.values():
             space.retry()
+        self.capacity.retry()
         await self._look(thoroughly=True)
 
     # -- what is known ------------------------------------------------------------------------------------------------
@@ -292,10 +298,12 @@ class Cluster:
         connection = await asyncio.to_thread(load_connection, self.settings.context)
         if self.api is not None:
             spaces, self.spaces = self.spaces, {}
+            await self.capacity.stop()
             await asyncio.gather(*(space.stop() for space in spaces.values()))
             await self.api.close()
         self.api = KubeApi(connection)
         self._joined = self.identity  # its credentials may become those of another cluster at the same address
+        self.capacity.go_on()
         return self.api
 
     async def _look_for_kinds(self, api: KubeApi) -> None:
@@ -334,8 +342,9 @@ class Cluster:
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = self.spaces[namespace] = Space(api, namespace, self._space_changed)
+            space = self.spaces[namespace] = Space(api, namespace, self._space_changed, self.capacity.own_pods_changed)
             space.start()
+            self.capacity.go_on()
         for engine in self._found:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
@@ -375,6 +384,7 @@ class Cluster:
         if self.problem_since is not None:
             for space in self.spaces.values():
                 space.retry()
+            self.capacity.retry()
         self.problem = self.problem_since = None
 
     def _unwell(self, problem: str) -> None:

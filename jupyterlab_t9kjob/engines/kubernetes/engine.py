@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ...core.capacity import QueueList
+from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.disk import trouble_of
 from ...core.engine import (
     Capability,
@@ -177,6 +177,16 @@ class KubernetesEngine:
     async def queues(self, namespace: str) -> QueueList:
         """Return the queues that a job of a namespace can be put into; none where the cluster has no such thing."""
         return await self._queues.of(namespace or self._cluster.default_namespace, fresh=True) or QueueList()
+
+    async def capacity(self, namespace: str) -> Capacity:
+        """Return what is free now, and the quotas of a namespace; of all that are watched if it is empty."""
+        await self._cluster.api_for(self._kind)
+        return await self._cluster.capacity.now(namespace)
+
+    async def nodes(self) -> NodeList:
+        """Return the nodes with what is free on each."""
+        await self._cluster.api_for(self._kind)
+        return await self._cluster.capacity.nodes()
 
     # -- creating -----------------------------------------------------------------------------------------------------
 

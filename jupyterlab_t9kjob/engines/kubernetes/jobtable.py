@@ -265,6 +265,10 @@ class JobTable:
         if job is not None and job.namespace == namespace:
             self._lost(job, now=time.time())
 
+    def is_mine(self, uid: str) -> bool:
+        """Whether whoever uses this lab has submitted a job."""
+        return uid in self.jobs and self.observer.is_mine(self.jobs[uid])
+
     def touched(self, uid: str) -> None:
         """Take note that something has happened to a job's pods, or an event to the job."""
         if uid in self.jobs:

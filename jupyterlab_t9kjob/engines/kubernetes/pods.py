@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...core.job import Pod, PodMount
-from ...core.quantity import amount
 from ...core.spec import Device
+from .capacity import requests_of
 from .fields import count, flag, moment, part, parts, text, texts, value, whole
 from .kinds import Place, conditions, holds, is_terminating
 from .transport import Json
 
 _ENDED: Final = ("Succeeded", "Failed")
 _MOST_DEVICES: Final = 1024
+_MOST_WHOLE: Final = 2**31
 
 
 # -- kubectl's status text ---------------------------------------------------------------------------------------------
@@ -242,21 +243,12 @@ def _projected(volume: Json) -> Iterator[str]:
 
 
 def devices(pod: Json) -> dict[str, int]:
-    """Return how many of each device the scheduler counts for a pod.
-
-    Init containers run one after the other before the others, so the largest counts; a sidecar runs beside all that
-    come after it.
-    """
-    beside: Counter[str] = Counter()
-    most: Counter[str] = Counter()
-    for container in parts(pod, "spec", "initContainers"):
-        if _stays(container):
-            beside += _asked(container)
-        else:
-            most |= beside + _asked(container)
-    for container in parts(pod, "spec", "containers"):
-        beside += _asked(container)
-    return dict(most | beside)
+    """Return how many of each device the scheduler counts for a pod."""
+    return {
+        name: min(int(count), _MOST_WHOLE)
+        for name, count in requests_of(pod).items()
+        if "/" in name and not name.startswith("attachable-volumes") and count >= 1
+    }
 
 
 def device(pod: Json) -> Device | None:
@@ -265,30 +257,10 @@ def device(pod: Json) -> Device | None:
     return Device(name=found[0][0], count=min(found[0][1], _MOST_DEVICES)) if found else None
 
 
-def holds_devices(pod: Json) -> bool:
-    """Whether a pod has what it asks for to itself: it is on a node, and not over."""
-    return text(pod, "spec", "nodeName") is not None and not has_ended(pod)
-
-
-def allocated(pods: Iterable[Json]) -> dict[str, int]:
-    """Return how many of each device these pods hold."""
+def held(pods: Iterable[Json]) -> dict[str, int]:
+    """Return how many of each device these pods have to themselves: those that are on a node, and not over."""
     total: Counter[str] = Counter()
     for pod in pods:
-        if holds_devices(pod):
+        if text(pod, "spec", "nodeName") is not None and not has_ended(pod):
             total.update(devices(pod))
     return dict(total)
-
-
-def _asked(container: Json) -> Counter[str]:
-    """Return a container's devices: their limit is their request (t9k.md §1.9)."""
-    found: Counter[str] = Counter()
-    for name in ("requests", "limits"):
-        for resource, written in part(container, "resources", name).items():
-            if "/" in resource and not resource.startswith("attachable-volumes"):
-                found[resource] = _whole(written)
-    return +found
-
-
-def _whole(written: Any) -> int:
-    number = amount(str(written)) if isinstance(written, str | int) and not isinstance(written, bool) else None
-    return int(number) if number is not None and 0 <= number < 2**31 else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Protocol
 
@@ -24,6 +24,9 @@ class Sink(Protocol):
 
     def job_gone(self, namespace: str, uid: str) -> None:
         """Take note that a job's object is not there any more."""
+
+    def is_mine(self, uid: str) -> bool:
+        """Whether whoever uses this lab has submitted a job."""
 
     def touched(self, uid: str) -> None:
         """Take note that something has happened to a job's pods, or an event to the job."""
@@ -46,6 +49,8 @@ class Space:
         The namespace.
     state_changed
         Called when a watch has become stale, or is right again.
+    pods_changed
+        Called when any pod has changed.
 
     Attributes
     ----------
@@ -57,10 +62,13 @@ class Space:
         By engine.
     """
 
-    def __init__(self, api: KubeApi, name: str, state_changed: Callable[[], None]) -> None:
+    def __init__(
+        self, api: KubeApi, name: str, state_changed: Callable[[], None], pods_changed: Callable[[], None]
+    ) -> None:
         self.name = name
         self.cluster = api.connection.cluster
         self._told = state_changed
+        self._pods_changed = pods_changed
         self.jobs: dict[str, Collection] = {}
         self._api = api
         self._sinks: dict[str, Sink] = {}
@@ -112,6 +120,13 @@ class Space:
         """Return the pods of a job."""
         return list(self._pods_of.get(uid, {}).values())
 
+    def own_pods(self) -> Iterator[Json]:
+        """Yield the pods of the jobs that whoever uses this lab has submitted."""
+        for job, pods in self._pods_of.items():
+            owner = next((self._owner_of.get(uid) for uid in pods), None)
+            if owner is not None and owner[0] in self._sinks and self._sinks[owner[0]].is_mine(job):
+                yield from pods.values()
+
     def events_of(self, uid: str, pods: Iterable[str] = ()) -> list[Json]:
         """Return the events of a job and all its pods, in no order; `pods` are uids of more of them."""
         about = {uid, *self._pods_seen.get(uid, ()), *pods}
@@ -133,6 +148,7 @@ class Space:
             sink.job_gone(self.name, before["metadata"]["uid"])
 
     def _pod_changed(self, before: Json | None, after: Json | None) -> None:
+        self._pods_changed()
         if after is not None:
             self._assign(after)
         elif before is not None:

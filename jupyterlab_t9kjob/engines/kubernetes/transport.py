@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Literal
 
@@ -16,10 +16,22 @@ from .errors import ApiError, Unreachable
 from .lines import lines
 from .pool import Pools, is_of_tls, words_of
 
-__all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines", "without_managed_fields"]
+__all__ = [
+    "MERGE_PATCH",
+    "ApiError",
+    "Json",
+    "Keep",
+    "KubeApi",
+    "Params",
+    "Unreachable",
+    "lines",
+    "without_managed_fields",
+]
 
 Json = dict[str, Any]
 Params = Mapping[str, str | int | bool | None]
+Keep = Callable[[Json], Json]
+"""Makes what is kept of an object, by default all but `managedFields`."""
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ANSWER_SECONDS = 30.0
@@ -86,8 +98,10 @@ class KubeApi:
             body["preconditions"] = {"uid": uid}
         return await self._json("DELETE", path, None, body)
 
-    async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection, without `managedFields`, and its resource version.
+    async def list(
+        self, path: str, params: Params | None = None, *, keep: Keep | None = None
+    ) -> tuple[list[Json], str]:
+        """Return all objects of a collection, or what is kept of each, and its resource version.
 
         They are asked for in parts; where the collection changes too fast for that (410), all at once.
         """
@@ -103,7 +117,7 @@ class KubeApi:
             metadata, found = page.get("metadata"), page.get("items") or []
             if not isinstance(metadata, dict) or not isinstance(found, list) or not all(map(_is_object, found)):
                 raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
-            items += map(without_managed_fields, found)
+            items += map(keep or without_managed_fields, found)
             following = metadata.get("continue") or None
             if following is None:
                 return items, str(metadata.get("resourceVersion") or "")

@@ -28,7 +28,7 @@ from .attempts import time_run
 from .fields import moment, text
 from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
-from .pods import describe, is_running
+from .pods import describe, held, is_running
 from .reasons import ENDED_BY, place_reason
 from .replicas import replica
 from .transport import Json
@@ -297,9 +297,17 @@ def _ended_by(seen: Seen) -> EndedBy | None:
     return ENDED_BY.get(seen.reason.code if seen.reason is not None else "", "itself")
 
 
+def _held_of(seen: Seen, devices: Device | None) -> int | None:
+    """Return how many of its accelerators a job has now; None where its pods are not known, or it asks for none."""
+    if devices is None or not seen.complete:
+        return None
+    return held(place.pod for place in seen.places if place.pod is not None).get(devices.name, 0)
+
+
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
     job, state, spec = seen.job, seen.state, seen.job.spec
     actions, refused = actions_of(seen), refused_of(seen)
+    devices = devices_of(spec) if spec is not None else None
     ran, since = running_time(job, seen.places)
     ended = state.phase in ("Succeeded", "Failed")
     return {
@@ -324,7 +332,8 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
         "processes": processes_of(spec) if spec is not None else None,
         "progress": job.progress,
-        "devices": devices_of(spec) if spec is not None else None,
+        "devices": devices,
+        "devices_held": _held_of(seen, devices),
         "mine": seen.mine,
         "owner": job.owner,
         "read_only": seen.read_only,

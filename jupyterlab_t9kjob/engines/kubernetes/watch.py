@@ -11,7 +11,7 @@ from collections.abc import Callable
 import anyio
 
 from .fields import text
-from .transport import ApiError, Json, KubeApi, Params, Unreachable, without_managed_fields
+from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, without_managed_fields
 
 log = logging.getLogger(__name__)
 
@@ -45,18 +45,22 @@ class Collection:
         Called at every change, in the order in which they happened.
     params
         More of the query, such as a label selector.
+    keep
+        Makes what is kept of an object; its uid and resource version have to stay where they are.
     state_changed
         Called when `stale_since` or `error` has changed, and when the list has been read for the first time.
 
     Attributes
     ----------
     objects
-        By uid, as they were last seen, without `managedFields`.
+        By uid, what is kept of them as they were last seen.
     stale_since
         Seconds since the epoch since when changes may have been missed, which is when the cluster was last heard of;
         None while the watch stands.
     error
         Why; None while all is well.
+    known
+        Whether the list has been read, be it long ago.
     """
 
     def __init__(
@@ -66,21 +70,29 @@ class Collection:
         changed: Changed,
         *,
         params: Params | None = None,
+        keep: Keep = without_managed_fields,
         state_changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.objects: dict[str, Json] = {}
         self.stale_since: float | None = None
         self.error: ApiError | Unreachable | None = None
+        self.known = False
         self._api = api
         self._path = path
         self._params = dict(params or {})
         self._changed = changed
+        self._keep = keep
         self._state_changed = state_changed
         self._version: str | None = None
         self._heard_at = time.time()
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+
+    @property
+    def denied(self) -> bool:
+        """Whether this account may not see it."""
+        return isinstance(self.error, ApiError) and self.error.status == 403
 
     @property
     def complete(self) -> bool:
@@ -145,7 +157,7 @@ class Collection:
             delay = min(delay * 2, LONGEST_DELAY)
 
     async def _list(self) -> None:
-        items, version = await self._api.list(self._path, self._params)
+        items, version = await self._api.list(self._path, self._params, keep=self._keep)
         found = {item["metadata"]["uid"]: item for item in items}
         for uid in self.objects.keys() - found.keys():
             self._put(uid, None)
@@ -155,6 +167,7 @@ class Collection:
                 await asyncio.sleep(0)
         self._version = version
         self._heard_at = time.time()
+        self.known = True
         if not self._listed.is_set():
             self._listed.set()
             self._state_changed()
@@ -177,7 +190,8 @@ class Collection:
                     item = event["object"]
                     self._version = item["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
-                        self._put(item["metadata"]["uid"], None if event["type"] == "DELETED" else item)
+                        kept = None if event["type"] == "DELETED" else self._keep(item)
+                        self._put(item["metadata"]["uid"], kept)
         except Unreachable:
             if not stood:
                 raise
@@ -188,7 +202,7 @@ class Collection:
         if item is None:
             self.objects.pop(uid, None)
         else:
-            self.objects[uid] = without_managed_fields(item)
+            self.objects[uid] = item
             if before is not None and before["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
                 return
         if before is None and item is None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from ...core.capacity import QueueList
+from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.disk import trouble_of
 from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
@@ -21,6 +21,7 @@ from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView
 from ...core.manifests import CURRENT, Dialect
 from ...core.processes import MachineId
 from ...core.spec import JobSpec
+from .capacity import capacity_of, node_of
 from .checks import CAPABILITIES, Checker, first_error
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool
@@ -207,6 +208,15 @@ class LocalEngine:
     async def queues(self, namespace: str) -> QueueList:
         """Return none: jobs wait for this machine's devices in the order in which they came."""
         return QueueList()
+
+    async def capacity(self, namespace: str) -> Capacity:
+        """Return what of this machine is free."""
+        return capacity_of((await self.nodes()).nodes[0])
+
+    async def nodes(self) -> NodeList:
+        """Return this machine as the only node."""
+        found = await asyncio.to_thread(machine, self._pool, await self._kernels())
+        return NodeList(time=time.time(), nodes=[node_of(found)])
 
     async def refresh(self) -> None:
         """Do nothing: what there is is looked at every time."""

@@ -228,6 +228,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "restarts": record["restarts"],
         "replicas": len(record["replicas"]),
         "replicas_running": running,
+        "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
         "processes": None if None in processes else sum(filter(None, processes)),
         "progress": Progress(**progress) if progress is not None else None,
         "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
@@ -263,6 +264,11 @@ def _devices(spec: dict[str, Any]) -> Device | None:
             total += device["count"] * group.get("replicas", 1)
             name = device["name"]
     return Device(name=name, count=total) if total else None
+
+
+def _held(record: Record, phase: Phase) -> int:
+    """Return how many accelerators a job has claimed; between two attempts it keeps them."""
+    return sum(len(replica["devices"]) for replica in record["replicas"]) if phase == "Running" else 0
 
 
 def _restarts(attempts: list[AttemptRecord]) -> list[int | None]:

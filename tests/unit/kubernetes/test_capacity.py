@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
-from jupyterlab_t9kjob.engines.kubernetes.capacity import (
-    holds,
-    is_accelerator,
-    job_devices,
-    node_of,
-    pools_of,
-    quota_of,
-    requests_of,
-)
+from jupyterlab_t9kjob.engines.kubernetes import capacity
+from jupyterlab_t9kjob.engines.kubernetes.capacity import held_by, is_accelerator, pools_of, quota_of, requests_of
 from tests.unit.manifests.strategies import JSON
 
 GPU = "nvidia.com/gpu"
@@ -56,6 +50,13 @@ def node(
             "addresses": [{"type": "Hostname", "address": name}, {"type": "InternalIP", "address": "10.0.0.7"}],
         },
     }
+
+
+def node_of(node: dict[str, Any], pods: list[dict[str, Any]], mine: Mapping[str, float] | None = None) -> NodeCapacity:
+    """Count a node with its pods, both as they are kept."""
+    kept = [capacity.kept_of_pod({"metadata": {"uid": "1", "resourceVersion": "1"}, **pod}) for pod in pods]
+    held = [pod["held"] for pod in kept if pod["held"] is not None]
+    return capacity.node_of(capacity.kept_of_node({"metadata": {}, **node}), held, mine)
 
 
 def of(found: NodeCapacity, resource: str = GPU) -> Amount:
@@ -110,8 +111,8 @@ def test_only_pods_that_run_or_will_take_something() -> None:
         pod(gpu, phase="Failed"),
         pod(gpu, phase="Unknown"),
     ]
-    assert [holds(each) for each in pods] == [True, True, False, False, True]
-    assert not holds(pod(gpu, phase="Pending", node=None))
+    assert [held_by(each) is not None for each in pods] == [True, True, False, False, True]
+    assert held_by(pod(gpu, phase="Pending", node=None)) is None
     found = node_of(node(), pods)
     assert (of(found).allocated, of(found).free, found.pods) == (3, 5, 3)
 
@@ -170,13 +171,13 @@ def test_accelerators_of_all_makers_and_nothing_else() -> None:
 def test_pools_by_resource_and_product() -> None:
     a100, h100 = {"nvidia.com/gpu.product": "A100"}, {"nvidia.com/gpu.product": "H100"}
     nodes = [
-        node_of(node("a", labels=a100), [pod(container(gpu="6"))]),
-        node_of(node("b", labels=a100), [pod(container(gpu="5"))]),
+        node_of(node("a", labels=a100), [pod(container(gpu="6"))], {GPU: 2}),
+        node_of(node("b", labels=a100), [pod(container(gpu="5"))], {GPU: 1}),
         node_of(node("c", labels=a100, unschedulable=True), []),
         node_of(node("d", labels=h100, capacity={GPU: "4"}), []),
         node_of(node("e", capacity={"cpu": "4"}), []),
     ]
-    first, second = pools_of(nodes, {(GPU, "A100"): 3})
+    first, second = pools_of(nodes)
     assert first.amount == Amount(resource=GPU, total=24, allocated=11, free=5)
     assert (first.product, first.nodes, first.most_on_a_node, first.mine) == ("A100", 3, 3, 3)
     assert (second.product, second.amount.free, second.mine) == ("H100", 4, 0)
@@ -186,7 +187,7 @@ def test_pools_by_resource_and_product() -> None:
 
 def test_a_label_chooses_a_pool_only_if_all_of_its_nodes_have_it() -> None:
     same = [node("a", labels={"nvidia.com/gpu.product": "A100"}), node("b", labels={"hami.io/gpu-product": "A100"})]
-    (pool,) = pools_of([node_of(each, []) for each in same], {})
+    (pool,) = pools_of([node_of(each, []) for each in same])
     assert (pool.product, pool.product_label, pool.nodes) == ("A100", None, 2)
 
 
@@ -198,13 +199,6 @@ def test_quotas() -> None:
         ("requests.nvidia.com/gpu", 24, 32),
         ("limits.memory", 0, 2.0**40),
     ]
-
-
-def test_what_a_job_asked_for_and_has() -> None:
-    gpu = container(gpu="4", cpu="8")
-    pods = [pod(gpu), pod(gpu, phase="Pending", node=None), pod(gpu, phase="Succeeded")]
-    requested, allocated = job_devices(pods)
-    assert (dict(requested), dict(allocated)) == ({GPU: 8}, {GPU: 4})
 
 
 @given(JSON)

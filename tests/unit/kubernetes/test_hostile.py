@@ -103,6 +103,6 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
 def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
     assert reading.status_text(pod)
     reading.device(pod)
-    reading.allocated([pod])
+    reading.held([pod])
     T9k().owner_of(pod)
     Kubeflow().owner_of(pod)

@@ -144,7 +144,7 @@ def test_only_pods_on_a_node_that_are_not_over_hold_devices() -> None:
     waiting = {"spec": spec, "status": {"phase": "Pending"}}
     starting = {"spec": {**spec, "nodeName": "n1"}, "status": {"phase": "Pending"}}
     over = {"spec": {**spec, "nodeName": "n1"}, "status": {"phase": "Succeeded"}}
-    assert pods.allocated([waiting, starting, over]) == {"nvidia.com/gpu": 2}
+    assert pods.held([waiting, starting, over]) == {"nvidia.com/gpu": 2}
 
 
 @pytest.mark.parametrize(

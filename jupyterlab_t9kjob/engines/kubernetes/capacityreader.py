@@ -1,0 +1,328 @@
+"""What a cluster has and how much of it is free, followed only while somebody looks, however many do.
+
+Nodes and the pods of all namespaces are reduced to what counts as they are read. Where this account may not see them,
+what is left are quotas and its own namespaces.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from ...core.capacity import Capacity, NamespaceQuota, NodeCapacity, NodeList
+from ...core.errors import Unavailable
+from .capacity import Held, held_by, kept_of_node, kept_of_pod, most_beside, node_of, pools_of, quota_of, sum_of
+from .transport import ApiError, Json, KubeApi, Unreachable
+from .watch import Collection
+
+if TYPE_CHECKING:
+    from .cluster import Cluster
+
+LINGER_SECONDS = 60.0
+"""How long the cluster is followed after the last one has looked."""
+READY_SECONDS = 10.0
+"""How long who looks first waits for nodes and pods to be counted."""
+BATCH: Final = 100
+"""Nodes that are counted before others get their turn."""
+
+_PLACED: Final = {"fieldSelector": "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"}
+_NO_NODES: Final = (
+    "This account may not see nodes (list, watch nodes), so only quotas and what its own jobs hold are known."
+)
+_NO_PODS: Final = (
+    "This account may not see the pods of all namespaces (list, watch pods),"
+    " so what others hold is not counted, and less may be free."
+)
+_NO_QUOTAS: Final = "This account may not see the quotas of namespace {} (list, watch resourcequotas)."
+
+Moved = Callable[[], None]
+
+
+class CapacityReader:
+    """Counts what is free in a cluster.
+
+    Parameters
+    ----------
+    cluster
+        The cluster.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._nodes: Collection | None = None
+        self._pods: Collection | None = None
+        self._quotas: dict[str, Collection] = {}
+        self._ending: set[Collection] = set()
+        self._counted: dict[str, NodeCapacity] = {}
+        self._held: dict[str, dict[str, Held]] = {}
+        self._mine: dict[str, Counter[str]] = {}
+        self._own: dict[str, tuple[Json, Held | None]] = {}
+        self._due: set[str] = set()
+        self._lookers: list[Moved] = []
+        self._rest: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def look(self, moved: Moved = lambda: None) -> Callable[[], None]:
+        """Follow the cluster, and call `moved` at every change; return how to end that."""
+        self._lookers.append(moved)
+        if self._rest is not None:
+            self._rest.cancel()
+            self._rest = None
+        self.go_on()
+        return partial(self._leave, moved)
+
+    def go_on(self) -> None:
+        """Begin, or go on with what is new, if somebody looks and there is a connection."""
+        api = self._cluster.api
+        if api is None or not (self._lookers or self._rest):
+            return
+        if self._nodes is None:
+            self._nodes = Collection(
+                api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, state_changed=self._tell
+            )
+            self._pods = Collection(
+                api, "/api/v1/pods", self._pod_changed, params=_PLACED, keep=kept_of_pod, state_changed=self._tell
+            )
+            self._nodes.start()
+            self._pods.start()
+        for namespace in self._cluster.spaces.keys() - self._quotas.keys():
+            path, changed = _quotas_path(namespace), lambda _before, _after: self._tell()
+            watch = self._quotas[namespace] = Collection(api, path, changed, state_changed=self._tell)
+            watch.start()
+
+    async def stop(self) -> None:
+        """Let go of the cluster; `go_on` begins anew if somebody still looks."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._rest = None
+        await self._end()
+
+    def retry(self) -> None:
+        """Try again at once what does not stand."""
+        for watch in self._watches():
+            watch.retry()
+
+    def own_pods_changed(self) -> None:
+        """Take note that pods of the namespaces that are watched for jobs have changed."""
+        self._tell()
+
+    # -- what is known ------------------------------------------------------------------------------------------------
+
+    async def now(self, namespace: str = "") -> Capacity:
+        """Return what is free, and the quotas of a namespace, or of all that are watched.
+
+        It is followed from now on for a while, so that who asks again gets the answer at once.
+
+        Raises
+        ------
+        Unavailable
+            If there is no cluster.
+        """
+        with self._looking() as api:
+            await self._ready()
+            await self._count()
+            quotas = [await self._quota(api, name) for name in ([namespace] if namespace else self._quotas)]
+            nodes = list(self._counted.values())
+            return Capacity(
+                time=self._right_at(),
+                server=self._cluster.server,
+                nodes=len(nodes),
+                amounts=sum_of(nodes),
+                most_on_a_node=most_beside(nodes),
+                pools=pools_of(nodes),
+                mine=dict(sum(self._mine.values(), Counter())),
+                quotas=quotas,
+                limited=self._limited(),
+            )
+
+    async def nodes(self) -> NodeList:
+        """Return all nodes with what is free on each, by name; none where this account may not see them.
+
+        Raises
+        ------
+        Unavailable
+            If there is no cluster.
+        """
+        with self._looking():
+            await self._ready()
+            await self._count()
+            nodes = [self._counted[name] for name in sorted(self._counted)]
+            return NodeList(time=self._right_at(), nodes=nodes, limited=self._limited())
+
+    def node(self, name: str) -> Json:
+        """Return what is kept of a node's object: name, labels, spec's taints, status' amounts; empty if unknown."""
+        nodes = self._nodes.objects.values() if self._nodes is not None else ()
+        return next((node for node in nodes if node["metadata"].get("name") == name), {})
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def _node_changed(self, before: Json | None, after: Json | None) -> None:
+        for node in (before, after):
+            if node is not None:
+                self._due.add(node["metadata"]["name"])
+        self._tell()
+
+    def _pod_changed(self, before: Json | None, after: Json | None) -> None:
+        was, held = (pod["held"] if pod is not None else None for pod in (before, after))
+        if was == held:
+            return
+        uid = (after or before or {})["metadata"]["uid"]
+        if was is not None:
+            self._held.get(was.node, {}).pop(uid, None)
+            self._due.add(was.node)
+        if held is not None:
+            self._held.setdefault(held.node, {})[uid] = held
+            self._due.add(held.node)
+        self._tell()
+
+    def _tell(self) -> None:
+        for moved in list(self._lookers):
+            moved()
+
+    # -- counting -----------------------------------------------------------------------------------------------------
+
+    async def _count(self) -> None:
+        """Count anew what has changed."""
+        before, self._mine = self._mine, self._taken_by_me()
+        self._due |= {name for name in before.keys() | self._mine.keys() if before.get(name) != self._mine.get(name)}
+        if self._nodes is None or self._nodes.denied:
+            self._counted.clear()
+            return
+        if self._pods is None or self._pods.denied:
+            self._count_own_pods()
+        nodes = {node["metadata"]["name"]: node for node in self._nodes.objects.values()}
+        self._due |= self._counted.keys() ^ nodes.keys()
+        for number, name in enumerate(list(self._due), 1):
+            self._due.discard(name)
+            if name in nodes:
+                held, mine = self._held.get(name, {}).values(), self._mine.get(name, Counter())
+                self._counted[name] = node_of(nodes[name], held, mine)
+            else:
+                self._counted.pop(name, None)
+            if number % BATCH == 0:
+                await asyncio.sleep(0)
+
+    def _count_own_pods(self) -> None:
+        """Take the pods of the namespaces that are watched for those of all."""
+        before, self._held = self._held, {}
+        for space in self._cluster.spaces.values():
+            for uid, pod in space.pods.objects.items():
+                held = self._held_by(pod)
+                if held is not None:
+                    self._held.setdefault(held.node, {})[uid] = held
+        self._due |= {name for name in before.keys() | self._held.keys() if before.get(name) != self._held.get(name)}
+
+    def _taken_by_me(self) -> dict[str, Counter[str]]:
+        """Return what this user's jobs hold, by node."""
+        mine: dict[str, Counter[str]] = {}
+        for space in self._cluster.spaces.values():
+            for pod in space.own_pods():
+                held = self._held_by(pod)
+                if held is not None:
+                    mine[held.node] = mine.get(held.node, Counter()) + held.amounts
+        return mine
+
+    def _held_by(self, pod: Json) -> Held | None:
+        """Return what a pod holds; a pod is a new object whenever it changes."""
+        uid = pod["metadata"]["uid"]
+        known = self._own.get(uid)
+        if known is None or known[0] is not pod:
+            known = self._own[uid] = pod, held_by(pod)
+        return known[1]
+
+    async def _quota(self, api: KubeApi, namespace: str) -> NamespaceQuota:
+        """Return the quotas of a namespace; of one that is not watched they are asked for."""
+        watch = self._quotas.get(namespace)
+        objects: list[Json] = []
+        error: ApiError | Unreachable | None = None
+        if watch is not None:
+            objects, error = list(watch.objects.values()), watch.error if watch.denied or not watch.known else None
+        else:
+            try:
+                objects, _version = await api.list(_quotas_path(namespace))
+            except (ApiError, Unreachable) as refusal:
+                error = refusal
+        if isinstance(error, ApiError) and error.status == 403:
+            return NamespaceQuota(namespace=namespace, limited=_NO_QUOTAS.format(namespace))
+        if error is not None:
+            return NamespaceQuota(namespace=namespace, limited=f"Quotas are not known: {_words(error)}")
+        return NamespaceQuota(namespace=namespace, lines=[line for quota in objects for line in quota_of(quota)])
+
+    def _limited(self) -> str | None:
+        """Say why not all is known."""
+        if self._nodes is None or self._pods is None:
+            return "Nodes are not counted yet."
+        if self._nodes.denied:
+            return _NO_NODES
+        found = [_NO_PODS] if self._pods.denied else []
+        for watch, what in ((self._nodes, "nodes"), (self._pods, "pods")):
+            if not watch.known and not watch.denied:
+                why = f": {_words(watch.error)}" if watch.error is not None else " yet."
+                found.append(f"The cluster's {what} are not known{why}")
+        return " ".join(found) or None
+
+    def _right_at(self) -> float:
+        """Return when all that is told was right."""
+        watches = [*self._watches(), *(space.pods for space in self._cluster.spaces.values())]
+        times = [watch.stale_since for watch in watches if not watch.denied]
+        return min((since for since in [*times, self._cluster.problem_since] if since is not None), default=time.time())
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _looking(self) -> Iterator[KubeApi]:
+        if self._cluster.api is None:
+            raise Unavailable(self._cluster.problem or "", hint="See to the kubeconfig and refresh.")
+        leave = self.look()
+        try:
+            yield self._cluster.api
+        finally:
+            leave()
+
+    def _leave(self, moved: Moved) -> None:
+        self._lookers.remove(moved)
+        if not self._lookers:
+            self._rest = asyncio.create_task(self._linger(), name="follow the cluster's capacity a while longer")
+            self._tasks.add(self._rest)
+            self._rest.add_done_callback(self._tasks.discard)
+
+    async def _linger(self) -> None:
+        await asyncio.sleep(LINGER_SECONDS)
+        self._rest = None
+        await self._end()
+
+    async def _end(self) -> None:
+        self._ending |= set(self._watches())
+        self._nodes = self._pods = None
+        for kept in (self._quotas, self._counted, self._held, self._mine, self._own, self._due):
+            kept.clear()
+        for watch in list(self._ending):
+            await watch.stop()
+            self._ending.discard(watch)
+
+    def _watches(self) -> list[Collection]:
+        return [watch for watch in (self._nodes, self._pods, *self._quotas.values()) if watch is not None]
+
+    async def _ready(self) -> None:
+        """Wait until what there is was read once, or could not be, but not for long."""
+        with anyio.move_on_after(READY_SECONDS):
+            for watch in self._watches():
+                await watch.listed()
+
+
+def _quotas_path(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/resourcequotas"
+
+
+def _words(error: ApiError | Unreachable) -> str:
+    return error.message if isinstance(error, ApiError) else str(error)

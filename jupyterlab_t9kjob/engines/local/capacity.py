@@ -1,0 +1,55 @@
+"""What of this machine is free, as a cluster of one node would tell it."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from ...core.capacity import Amount, Capacity, NodeCapacity, Pool
+from ...core.engine import Machine
+
+GPU: Final = "nvidia.com/gpu"
+"""What jobs on this machine call its accelerators."""
+
+
+def node_of(machine: Machine) -> NodeCapacity:
+    """Return this machine as a node.
+
+    Nobody reserves cores, and memory only while it is used; what a job has of the accelerators, it has for itself.
+    """
+    devices = machine.devices
+    claimed = sum(device.claimed_by is not None for device in devices)
+    used = sum(device.used_by is not None or device.claimed_by is not None for device in devices)
+    amounts = [Amount(resource="cpu", total=machine.cpus, free=machine.cpus)]
+    if machine.memory_total is not None and machine.memory_available is not None:
+        free = min(machine.memory_available, machine.memory_total)
+        amounts.append(
+            Amount(resource="memory", total=machine.memory_total, allocated=machine.memory_total - free, free=free)
+        )
+    if devices:
+        amounts.append(Amount(resource=GPU, total=len(devices), allocated=claimed, free=len(devices) - used))
+    return NodeCapacity(
+        name=machine.hostname,
+        product=next((device.name for device in devices), None),
+        amounts=amounts,
+    )
+
+
+def capacity_of(node: NodeCapacity) -> Capacity:
+    """Return what is free of a machine that is alone; jobs on it are all this user's."""
+    found = {one.resource: one for one in node.amounts}
+    gpus = found.pop(GPU, None)
+    held = gpus.allocated if gpus is not None else 0.0
+    pools = (
+        [Pool(resource=GPU, product=node.product, nodes=1, amount=gpus, most_on_a_node=gpus.free, mine=held)]
+        if gpus is not None
+        else []
+    )
+    return Capacity(
+        time=time.time(),
+        server=node.name,
+        nodes=1,
+        amounts=list(found.values()),
+        pools=pools,
+        mine={GPU: held} if held else {},
+    )
