@@ -19,6 +19,7 @@ import anyio
 from ...core.capacity import Capacity, NamespaceQuota, NodeCapacity, NodeList
 from ...core.errors import Unavailable
 from .capacity import Held, held_by, kept_of_node, kept_of_pod, most_beside, node_of, pools_of, quota_of, sum_of
+from .fields import part
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .watch import Collection
 
@@ -159,10 +160,10 @@ class CapacityReader:
             nodes = [self._counted[name] for name in sorted(self._counted)]
             return NodeList(time=self._right_at(), nodes=nodes, limited=self._limited())
 
-    def node(self, name: str) -> Json:
-        """Return what is kept of a node's object: name, labels, spec's taints, status' amounts; empty if unknown."""
-        nodes = self._nodes.objects.values() if self._nodes is not None else ()
-        return next((node for node in nodes if node["metadata"].get("name") == name), {})
+    def labels(self) -> dict[str, Json]:
+        """Return the labels of all nodes that are known, by the node's name; for who looks."""
+        nodes = self._nodes.objects.values() if self._nodes is not None and not self._nodes.denied else ()
+        return {node["metadata"]["name"]: part(node, "metadata", "labels") for node in nodes}
 
     # -- changes ------------------------------------------------------------------------------------------------------
 

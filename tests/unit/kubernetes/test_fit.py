@@ -10,7 +10,7 @@ from jupyterlab_t9kjob.core.capacity import QuotaLine
 from jupyterlab_t9kjob.core.engine import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.capacity import node_of
+from jupyterlab_t9kjob.engines.kubernetes.capacity import held_by, node_of
 from jupyterlab_t9kjob.engines.kubernetes.fit import checks
 from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
 
@@ -48,7 +48,7 @@ def node(
         },
     }
     holder = {"spec": {"nodeName": name, "containers": [{"resources": {"limits": {resource: str(used)}}}]}}
-    return Node(node_of(manifest, [holder]), labels)
+    return Node(node_of(manifest, filter(None, [held_by(holder)])), labels)
 
 
 def job(replicas: int = 1, gpu: int | None = None, **more: Any) -> JobSpec:
