@@ -10,7 +10,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,11 @@ TOKEN = "benchmark"
 
 @dataclass(frozen=True)
 class Lab:
-    """A running server: where it is, and how long it took to answer."""
+    """A running server: where it is, its process, and how long it took to answer."""
 
     url: str
     root: Path
+    pid: int
     seconds: float
 
     def request(self, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -50,8 +51,8 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def lab(port: int, *, extension: bool = True) -> Iterator[Lab]:
-    """Start JupyterLab on `port`, with or without the extension, and end it afterwards."""
+def lab(port: int, *, extension: bool = True, options: Sequence[str] = ()) -> Iterator[Lab]:
+    """Start JupyterLab on `port`, with or without the extension, with more options, and end it afterwards."""
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
         root = home / "root"
@@ -73,13 +74,13 @@ def lab(port: int, *, extension: bool = True) -> Iterator[Lab]:
                     sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--expose-app-in-browser",
                     f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
                     f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}",
-                    f"--ServerApp.jpserver_extensions={{'jupyterlab_t9kjob': {extension}}}",
+                    f"--ServerApp.jpserver_extensions={{'jupyterlab_t9kjob': {extension}}}", *options,
                 ],
                 env=environment, stdout=log, stderr=log,
             )  # fmt: skip
             try:
                 _wait_for(url, process)
-                yield Lab(url, root, time.monotonic() - started)
+                yield Lab(url, root, process.pid, time.monotonic() - started)
             finally:
                 process.terminate()
                 process.wait()
