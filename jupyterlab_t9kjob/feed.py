@@ -1,8 +1,8 @@
 """Feed: what the pages that look are told about jobs, TensorBoards and engines, by revision.
 
-Changes are gathered and published as a new revision at most every `INTERVAL` seconds. A page that is at revision r
-gets one message with all that changed since r, so a slow page skips revisions instead of filling a queue, and pages
-that are at the same revision share one encoded message.
+A change is published at once as a new revision; those that come faster than pages can be told are gathered, for up to
+`INTERVAL` seconds. A page that is at revision r gets one message with all that changed since r, so a slow page skips
+revisions instead of filling a queue, and pages that are at the same revision share one encoded message.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any, Protocol
 
 import anyio
@@ -19,6 +20,7 @@ import anyio
 from .core.engine import EngineInfo
 from .core.errors import NotFound
 from .core.job import JobSummary
+from .core.pace import rest
 from .handlers.messages import Delta, JobDetail, Snapshot
 from .jobs import JobService, listed
 from .tensorboard.model import TensorBoard
@@ -50,7 +52,10 @@ class TensorBoards(Protocol):
 
 
 class _Table:
-    """Things by id, each with the revision of its last change; what is gone is remembered for a while."""
+    """Things by id, each with the revision of its last change, by which they are in order.
+
+    What is gone is remembered for a while.
+    """
 
     def __init__(self) -> None:
         self._rows: dict[str, tuple[int, Any]] = {}
@@ -78,8 +83,9 @@ class _Table:
 
     def since(self, revision: int) -> tuple[list[Any], list[str]]:
         """Return what changed after `revision`, and the ids of what went."""
-        changed = [item for changed, item in self._rows.values() if changed > revision]
-        return changed, [key for key, changed in self._gone.items() if changed > revision]
+        changed = takewhile(lambda row: row[0] > revision, reversed(self._rows.values()))
+        gone = takewhile(lambda key: self._gone[key] > revision, reversed(self._gone))
+        return [item for _, item in changed][::-1], list(gone)[::-1]
 
 
 class Feed:
@@ -215,8 +221,10 @@ class Feed:
     async def _publish_changes(self) -> None:
         while True:
             await self._changed.wait()
+            begun = time.monotonic()
             self._publish()
-            await asyncio.sleep(INTERVAL)
+            await asyncio.sleep(0)  # now the pages are told, which is most of the work
+            await rest(begun, INTERVAL)
 
     async def _refresh_engines(self) -> None:
         while True:

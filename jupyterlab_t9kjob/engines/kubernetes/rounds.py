@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
+
+from ...core.pace import rest
 
 log = logging.getLogger(__name__)
 
 TELL_SECONDS: Final = 0.05
-"""Between two rounds."""
+"""Between two rounds at most."""
 TICK_SECONDS: Final = 10.0
 """Between two looks at jobs that wait: their reason says for how long."""
 
@@ -62,13 +65,14 @@ class Rounds:
         while True:
             await self._wake.wait()
             self._wake.clear()
+            begun = time.monotonic()
             try:
                 self._before()
                 due, self._due = self._due, {}
                 await self._tell(due)
             except Exception:
                 log.exception("Telling of changes of jobs failed")
-            await asyncio.sleep(TELL_SECONDS)
+            await rest(begun, TELL_SECONDS)
 
     async def _tick(self) -> None:
         while True:
