@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import itertools
+import json
 import os
 import shutil
 import statistics
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cpu
 import httpx
 from cluster import KUBECTL, MINE, make_quiet_jobs, namespace
 from lab import TOKEN, lab
@@ -31,11 +33,26 @@ from tests.kubernetes.controller.api import connect
 from tests.kubernetes.harness import Kube
 
 STAMP = "import sys, time\nfor line in sys.stdin: sys.stdout.write(f'{time.time()} {line}')"
+# Every message about the jobs, with the time at which it came.
+RECEIVE = """
+window.received = [];
+window.WebSocket = class extends WebSocket {
+  constructor(...options) {
+    super(...options);
+    if (String(options[0]).includes('/t9kjob/stream')) {
+      this.addEventListener('message', ({ data }) =>
+        window.received.push([(performance.timeOrigin + performance.now()) / 1000, data])
+      );
+    }
+  }
+};
+"""
 SHOWN = '{.metadata.name} {.status.conditions[0].message}{"\\n"}'
 # Every change of a row's state, with the time at which it was in the DOM.
 OBSERVE = """
 () => {
   window.seen = [];
+  window.received.length = 0;
   const note = row => window.seen.push([
     (performance.timeOrigin + performance.now()) / 1000, row.parentElement.dataset.key, row.dataset.state
   ]);
@@ -152,6 +169,20 @@ def shown(page: Page, changes: list[Change], timed: Sequence[str]) -> tuple[dict
     return found, missed
 
 
+def arrived(page: Page, changes: list[Change]) -> dict[int, float]:
+    """Return when each change came to the page."""
+    told: dict[str, list[tuple[float, str]]] = {}
+    for at, data in page.evaluate("window.received"):
+        for job in json.loads(data).get("jobs", ()):
+            told.setdefault(job["name"], []).append((at, job["phase"].lower()))
+    found = {}
+    for change in changes:
+        times = [at for at, state in told.get(change.job, ()) if state == change.state and at >= change.sent]
+        if times:
+            found[change.number] = times[0]
+    return found
+
+
 def words(delays: list[float]) -> tuple[float, float]:
     """Return median and 99th percentile, in ms."""
     return statistics.median(delays) * 1000, statistics.quantiles(delays, n=100)[98] * 1000
@@ -172,6 +203,8 @@ def main() -> None:
                 executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
             )
             page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+            page.add_init_script(RECEIVE)
+            meter = cpu.meter(page)
             page.goto(f"{server.url}lab?token={TOKEN}&reset")
             page.wait_for_selector(".jp-Launcher-body")
             page.evaluate("window.jupyterapp.shell.activateById('t9kjob-monitor')")
@@ -188,22 +221,30 @@ def main() -> None:
                 watch = Watch(folder)
                 page.wait_for_timeout(1000)
                 writer.changes = []
-                load = os.getloadavg()[0]
+                load, used = os.getloadavg()[0], (cpu.of_process(server.pid), cpu.of_page(meter))
                 thread = threading.Thread(target=writer.run, args=(seconds,))
                 thread.start()
                 thread.join()
                 page.wait_for_timeout(3000)
+                used = (cpu.of_process(server.pid) - used[0], cpu.of_page(meter) - used[1])
                 by_kubectl = watch.end()
+            at_page = arrived(page, writer.changes)
             by_page, missed = shown(page, writer.changes, timed)
             browser.close()
     sent = {change.number: change.sent for change in writer.changes}
     ours = words([at - sent[number] for number, at in by_page.items()])
+    come = words([at_page[number] - sent[number] for number in by_page if number in at_page])
     theirs = words([at - sent[number] for number, at in by_kubectl.items() if number in by_page])
     loads = f"{load:.1f} to {os.getloadavg()[0]:.1f}"
     print(f"{arguments.jobs} jobs, {arguments.rate:.0f} changes a second, load of the machine {loads}")
     print(f"{len(by_page)} changes of {len(timed)} rows timed, {missed} of them not shown before the next one")
-    for what, mine, peer in zip(("median", "p99"), ours, theirs, strict=True):
-        print(f"  {what}: page {mine:.0f} ms / kubectl get -w {peer:.0f} ms = {mine / peer:.1f} ×")
+    for what, mine, way, peer in zip(("median", "p99"), ours, come, theirs, strict=True):
+        print(
+            f"  {what}: page {mine:.0f} ms, {way:.0f} ms of it until the message came"
+            f" / kubectl get -w {peer:.0f} ms = {mine / peer:.1f} ×"
+        )
+    seconds = arguments.seconds
+    print(f"  of one processor: server {used[0] / seconds:.0%}, page's main thread {used[1] / seconds:.0%}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,29 @@
+"""What a process, and the main thread of a page, take of the processor."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import CDPSession, Page
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def of_process(pid: int) -> float:
+    """Return the CPU seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def meter(page: Page) -> CDPSession:
+    """Begin to measure a page."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
+def of_page(session: CDPSession) -> float:
+    """Return the CPU seconds that the page's main thread has used."""
+    metrics = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
+    return float(metrics["TaskDuration"])
