@@ -25,9 +25,9 @@ from typing import Any
 
 import cpu
 import httpx
-from cluster import KUBECTL, MINE, make_quiet_jobs, namespace
 from lab import TOKEN, lab
 from playwright.sync_api import Page, sync_playwright
+from quiet import KUBECTL, MINE, make_quiet_jobs, namespace
 
 from tests.kubernetes.controller.api import connect
 from tests.kubernetes.harness import Kube
@@ -99,7 +99,7 @@ class Writer:
         asyncio.run(self._run(seconds))
 
     async def _run(self, seconds: float) -> None:
-        options: dict[str, Any] = connect(os.environ["KUBECONFIG"], "t9kjob-bench")
+        options: dict[str, Any] = connect(str(self._kube.kubeconfig), "t9kjob-bench")
         timed = 0
         writes = []
         async with httpx.AsyncClient(**options, timeout=30) as client:
@@ -129,9 +129,9 @@ class Writer:
 class Watch:
     """`kubectl get -w`, each of its lines with the time at which it came."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, kube: Kube, folder: str) -> None:
         self._path = Path(folder, "kubectl")
-        command = [*KUBECTL, "--kubeconfig", os.environ["KUBECONFIG"], "get", "pytorchjobs", "--watch-only", "-o"]
+        command = [*KUBECTL, "--kubeconfig", str(kube.kubeconfig), "get", "pytorchjobs", "--watch-only", "-o"]
         with self._path.open("wb") as file:
             self._kubectl = subprocess.Popen([*command, f"jsonpath={SHOWN}"], stdout=subprocess.PIPE)
             self._stamp = subprocess.Popen([sys.executable, "-uc", STAMP], stdin=self._kubectl.stdout, stdout=file)
@@ -198,7 +198,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with namespace() as kube, tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         make_quiet_jobs(kube, arguments.jobs)
-        with lab(arguments.port, options=[MINE]) as server:
+        with lab(arguments.port, kubeconfig=kube.kubeconfig, options=[MINE]) as server:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
             )
@@ -218,7 +218,7 @@ def main() -> None:
             writer = Writer(kube, arguments.rate, timed, [job for job in others if job not in timed], arguments.timed)
             for seconds in (4, arguments.seconds):  # the first is to get warm
                 page.evaluate(OBSERVE)
-                watch = Watch(folder)
+                watch = Watch(kube, folder)
                 page.wait_for_timeout(1000)
                 writer.changes = []
                 load, used = os.getloadavg()[0], (cpu.of_process(server.pid), cpu.of_page(meter))

@@ -28,14 +28,15 @@ class Lab:
     pid: int
     seconds: float
 
-    def request(self, path: str, body: dict[str, Any] | None = None) -> Any:
+    def request(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> Any:
         request = urllib.request.Request(
             self.url + path,
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+            method=method,
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+            return json.loads(answer.read() or b"null")
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
@@ -51,8 +52,10 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def lab(port: int, *, extension: bool = True, options: Sequence[str] = ()) -> Iterator[Lab]:
-    """Start JupyterLab on `port`, with or without the extension, with more options, and end it afterwards."""
+def lab(
+    port: int, *, extension: bool = True, kubeconfig: Path | None = None, options: Sequence[str] = ()
+) -> Iterator[Lab]:
+    """Start JupyterLab on `port`, with or without the extension, and end it afterwards."""
     with tempfile.TemporaryDirectory() as directory:
         home = Path(directory)
         root = home / "root"
@@ -65,6 +68,7 @@ def lab(port: int, *, extension: bool = True, options: Sequence[str] = ()) -> It
             "JUPYTER_CONFIG_DIR": str(home / "config"),
             "JUPYTER_DATA_DIR": str(home / "data"),
             "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+            "KUBECONFIG": str(kubeconfig or home / "no-kubeconfig"),
         }
         url = f"http://127.0.0.1:{port}/"
         with (home / "log").open("wb") as log:

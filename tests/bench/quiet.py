@@ -25,17 +25,15 @@ KUBECTL = shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl"))
 
 @contextmanager
 def namespace() -> Iterator[Kube]:
-    """Make a namespace; KUBECONFIG is a copy with it meanwhile. All that is in it goes with it."""
+    """Make a namespace; what it gives has a kubeconfig with it. All that is in it goes with it."""
     kubeconfig = Path(os.environ["KUBECONFIG"])
     with tempfile.TemporaryDirectory() as folder:
         kube = Kube(kubeconfig, f"bench-{uuid.uuid4().hex[:5]}", Path(folder))
         kube.create("namespaces", {"metadata": {"name": kube.namespace}})
-        os.environ["KUBECONFIG"] = str(kube.kubeconfig)
         try:
             kube.until("serviceaccounts", "default", lambda account: account is not None)
             yield kube
         finally:
-            os.environ["KUBECONFIG"] = str(kubeconfig)
             kube.ask("DELETE", kube.path("pytorchjobs"))
             kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
             kube.delete("namespaces", kube.namespace)
