@@ -1,4 +1,4 @@
-"""Feed: what the pages that look are told about jobs, TensorBoards and engines, by revision.
+"""Feed: what the pages that look are told about jobs, TensorBoards, engines and capacity, by revision.
 
 A change is published at once as a new revision; those that come faster than pages can be told are gathered, for up to
 `INTERVAL` seconds. A page that is at revision r gets one message with all that changed since r, so a slow page skips
@@ -8,6 +8,7 @@ revisions instead of filling a queue, and pages that are at the same revision sh
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextvars import Context
@@ -17,15 +18,19 @@ from typing import Any, Protocol
 
 import anyio
 
+from .core.capacity import Capacity
 from .core.engine import EngineInfo
-from .core.errors import NotFound
+from .core.errors import JobError, NotFound
 from .core.job import JobSummary
 from .core.pace import rest
 from .handlers.messages import Delta, JobDetail, Snapshot
 from .jobs import JobService, listed
 from .tensorboard.model import TensorBoard
 
+log = logging.getLogger(__name__)
+
 INTERVAL = 0.1
+CAPACITY_INTERVAL = 1.0
 ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
 """Between two looks at the engines when jobs take devices and give them back, or a cluster comes and goes."""
@@ -49,6 +54,16 @@ class TensorBoards(Protocol):
 
     def listen(self, listener: Callable[[str, TensorBoard | None], None]) -> Callable[[], None]:
         """Call `listener` with an id at every change; returns how to stop that."""
+
+
+class CapacitySource(Protocol):
+    """What is needed of whoever counts what is free."""
+
+    async def now(self) -> Capacity:
+        """Return what is free now; raises `JobError` if nobody can tell."""
+
+    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+        """Count from now on, and call `moved` at every change; returns how to end that."""
 
 
 class _Table:
@@ -93,11 +108,11 @@ class Feed:
 
     Parameters
     ----------
-    jobs, tensorboards
+    jobs, tensorboards, capacity
         Where the state comes from.
     """
 
-    def __init__(self, jobs: JobService, tensorboards: TensorBoards) -> None:
+    def __init__(self, jobs: JobService, tensorboards: TensorBoards, capacity: CapacitySource) -> None:
         self.revision = 0
         self._service = jobs
         self._manager = tensorboards
@@ -106,12 +121,18 @@ class Feed:
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
+        self._source = capacity
+        self._capacity: Capacity | None = None
+        self._capacity_is_of_now = False
+        self._capacity_revision = 0
+        self._capacity_watchers = 0
+        self._capacity_task: asyncio.Task[None] | None = None
         self._phases_with_devices: dict[str, str] = {}
         self._engines_moved = asyncio.Event()
         self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
-        self._messages: dict[tuple[View, int | None], str | None] = {}
+        self._messages: dict[tuple[View, int | None, int | None], str | None] = {}
         self._details: dict[str, tuple[int, asyncio.Task[str]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._ends: list[Callable[[], None]] = []
@@ -132,6 +153,7 @@ class Feed:
         for end in self._ends:
             end()
         tasks = self._tasks + [task for _, task in self._details.values()]
+        tasks += [self._capacity_task] if self._capacity_task is not None else []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -152,7 +174,20 @@ class Feed:
         """End what `attach` began."""
         self._watchers.discard(news)
 
-    def message(self, view: View, since: int | None) -> str | None:
+    def look_at_capacity(self) -> Callable[[], None]:
+        """Let capacity be counted and published as long as anybody looks at it; returns how to end that."""
+        self._capacity_watchers += 1
+        if self._capacity_task is None:
+            self._capacity_task = asyncio.create_task(self._follow_capacity(), name="follow capacity")
+        return self._leave_capacity
+
+    def _leave_capacity(self) -> None:
+        self._capacity_watchers -= 1
+        if self._capacity_watchers == 0 and self._capacity_task is not None:
+            self._capacity_task.cancel()
+            self._capacity_task = self._capacity = None
+
+    def message(self, view: View, since: int | None, capacity_since: int | None = None) -> str | None:
         """Return the message that brings a page to the present revision, encoded; None if nothing is new to it.
 
         Parameters
@@ -161,12 +196,16 @@ class Feed:
             What the page asked for.
         since
             The revision that it is at; None for a page that has nothing yet.
+        capacity_since
+            The revision of the capacity that it has, 0 if it has none; None for a page that does not look at it.
         """
         if since is not None and since < max(self._jobs.complete_since, self._boards.complete_since):
             since = None
-        key = (view, since)
+        key = (view, since, capacity_since)
         if key not in self._messages:
-            self._messages[key] = self._snapshot(view) if since is None else self._delta(view, since)
+            had = 0 if since is None and capacity_since is not None else capacity_since
+            news = self._capacity_after(had)
+            self._messages[key] = self._snapshot(view, news) if since is None else self._delta(view, since, news)
         return self._messages[key]
 
     def job_revision(self, ident: str) -> int:
@@ -245,9 +284,41 @@ class Feed:
             self._engines_revision = self.revision + 1
             self._publish()
 
+    async def _follow_capacity(self) -> None:
+        moved = asyncio.Event()
+        end = self._source.look(moved.set)
+        try:
+            while True:
+                await self._look_at_capacity()
+                await asyncio.sleep(CAPACITY_INTERVAL)
+                await moved.wait()
+                moved.clear()
+        finally:
+            end()
+
+    async def _look_at_capacity(self) -> None:
+        asked, capacity = time.time(), None
+        try:
+            capacity = await self._source.now()
+        except JobError:
+            pass  # there is no cluster, which the engines say
+        except Exception:
+            log.exception("Capacity could not be counted")
+        of_now = capacity is not None and capacity.time >= asked
+        if _steady_capacity(capacity, of_now) != _steady_capacity(self._capacity, self._capacity_is_of_now):
+            self._capacity, self._capacity_is_of_now = capacity, of_now
+            self._capacity_revision = self.revision + 1
+            self._publish()
+
     # -- messages -----------------------------------------------------------------------------------------------------
 
-    def _snapshot(self, view: View) -> str:
+    def _capacity_after(self, revision: int | None) -> Capacity | None:
+        """Return the capacity if it has changed since; where it is followed without a break it is right now."""
+        if revision is None or self._capacity is None or revision >= self._capacity_revision:
+            return None
+        return self._capacity.model_copy(update={"time": time.time()}) if self._capacity_is_of_now else self._capacity
+
+    def _snapshot(self, view: View, capacity: Capacity | None) -> str:
         jobs = self._jobs.present() if view.jobs else []
         return Snapshot(
             revision=self.revision,
@@ -255,13 +326,14 @@ class Feed:
             engines=self._engines,
             jobs=sorted(jobs, key=lambda job: job.created_at, reverse=True),
             tensorboards=self._boards.present() if view.tensorboards else [],
+            capacity=capacity,
         ).model_dump_json()
 
-    def _delta(self, view: View, since: int) -> str | None:
+    def _delta(self, view: View, since: int, capacity: Capacity | None) -> str | None:
         jobs, removed_jobs = self._jobs.since(since) if view.jobs else ([], [])
         boards, removed_boards = self._boards.since(since) if view.tensorboards else ([], [])
         engines = self._engines if since < self._engines_revision else None
-        if not (jobs or removed_jobs or boards or removed_boards or engines is not None):
+        if not (jobs or removed_jobs or boards or removed_boards or engines is not None or capacity is not None):
             return None
         return Delta(
             revision=self.revision,
@@ -271,6 +343,7 @@ class Feed:
             tensorboards=boards,
             removed_tensorboards=removed_boards,
             engines=engines,
+            capacity=capacity,
         ).model_dump_json()
 
     async def _detail(self, ident: str) -> str:
@@ -289,3 +362,8 @@ def _steady(engine: EngineInfo) -> Any:
     if machine is not None and machine.memory_total and machine.memory_available is not None:
         seen["free_memory"] = round(machine.memory_available / machine.memory_total * 20)
     return seen
+
+
+def _steady_capacity(capacity: Capacity | None, of_now: bool) -> Capacity | None:
+    """Return what of a capacity is worth a message: as long as it is right now, not the time."""
+    return capacity.model_copy(update={"time": 0.0}) if capacity is not None and of_now else capacity

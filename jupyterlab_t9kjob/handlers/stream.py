@@ -1,4 +1,4 @@
-"""WS ``stream``: jobs, TensorBoards and engines as they change."""
+"""WS ``stream``: jobs, TensorBoards, engines and capacity as they change."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ..core.errors import JobError
 from .base import Socket, guarded_socket
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..feed import Feed
     from .messages import Subscribe
 
@@ -26,6 +28,7 @@ class StreamHandler(Socket):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._news = asyncio.Event()
+        self._leave_capacity: Callable[[], None] | None = None
 
     @guarded_socket
     async def get(self) -> None:
@@ -52,19 +55,21 @@ class StreamHandler(Socket):
             await self._push_news(self._feed)
         finally:
             self._feed.detach(self._news)
+            self._look_at_capacity(wanted=False)
 
     async def _push_news(self, feed: Feed) -> None:
         from ..feed import View
 
-        shown, revision, details = None, 0, dict[str, int]()
+        shown, revision, capacity, details = None, 0, 0, dict[str, int]()
         while True:
             await self._news.wait()
             self._news.clear()
             wanted = self._subscription
             assert wanted is not None  # noqa: S101
             view = View(wanted.jobs, wanted.tensorboards)
-            message = feed.message(view, revision if view == shown else None)
-            shown, revision = view, feed.revision
+            self._look_at_capacity(wanted=wanted.capacity)
+            message = feed.message(view, revision if view == shown else None, capacity if wanted.capacity else None)
+            shown, revision, capacity = view, feed.revision, feed.revision if wanted.capacity else 0
             if message is not None:
                 await self.send(message)
             details = {ident: details[ident] for ident in wanted.details if ident in details}
@@ -73,6 +78,13 @@ class StreamHandler(Socket):
                 if details.get(ident) != changed:
                     details[ident] = changed
                     await self._send_detail(feed, ident)
+
+    def _look_at_capacity(self, *, wanted: bool) -> None:
+        if wanted and self._leave_capacity is None:
+            self._leave_capacity = self._feed.look_at_capacity()
+        elif not wanted and self._leave_capacity is not None:
+            self._leave_capacity()
+            self._leave_capacity = None
 
     async def _send_detail(self, feed: Feed, ident: str) -> None:
         try:

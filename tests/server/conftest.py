@@ -16,7 +16,7 @@ from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from tests.server.contract import check_answer, check_message
-from tests.server.fakes import FakeEngine, FakeLaunch, FakeTensorBoards
+from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorBoards
 
 WAIT = 20.0
 
@@ -41,13 +41,14 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     from jupyterlab_t9kjob.logs.follow import LogService
     from jupyterlab_t9kjob.services import Services
 
-    parts = SimpleNamespace(launch=FakeLaunch(), tensorboards=FakeTensorBoards())
+    parts = SimpleNamespace(launch=FakeLaunch(), tensorboards=FakeTensorBoards(), capacity=FakeCapacity())
     parts.engine = FakeEngine(tmp_path / "jobs")
     (tmp_path / "jobs").mkdir()
 
     def make(_app: T9kJobApp) -> Services:
         jobs = JobService({"local": parts.engine})
-        return Services(jobs, parts.launch, LogService(jobs), parts.tensorboards, Feed(jobs, parts.tensorboards))
+        published = Feed(jobs, parts.tensorboards, parts.capacity)
+        return Services(jobs, parts.launch, LogService(jobs), parts.tensorboards, published)
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return parts

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,28 @@ from jupyterlab_t9kjob.logs import cuts, index
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 
 PENDING = {"stop": "stopping", "pause": "pausing", "resume": "resuming", "delete": "deleting"}
+
+
+class FakeCapacity:
+    """A cluster of whose nodes only the number is told."""
+
+    def __init__(self) -> None:
+        self.lookers: list[Callable[[], None]] = []
+        self.asked = 0
+        self.told: dict[str, Any] = {"nodes": 1}
+
+    def put(self, **told: Any) -> None:
+        self.told |= told
+        for moved in self.lookers:
+            moved()
+
+    async def now(self) -> Capacity:
+        self.asked += 1
+        return Capacity(**{"time": time.time(), **self.told})
+
+    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+        self.lookers.append(moved)
+        return lambda: self.lookers.remove(moved)
 
 
 class FakeEngine:

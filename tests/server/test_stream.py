@@ -66,6 +66,57 @@ async def test_free_memory_is_pushed_when_it_has_changed_by_much(
     assert (await page.receive())["engines"][0]["machine"]["memory_available"] == 700
 
 
+async def test_capacity_goes_to_the_pages_that_ask_and_is_counted_only_for_them(
+    fakes: SimpleNamespace, open_page, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(feed, "CAPACITY_INTERVAL", 0.01)
+    plain = await open_page("stream")
+    await plain.send(type="subscribe")
+    assert (await plain.receive())["capacity"] is None
+    assert (fakes.capacity.lookers, fakes.capacity.asked) == ([], 0)
+
+    page = await open_page("stream")
+    await page.send(type="subscribe", capacity=True)
+    first = await page.receive()
+    told = first["capacity"] or (await page.receive())["capacity"]
+    assert (told["nodes"], len(fakes.capacity.lookers)) == (1, 1)
+
+    fakes.capacity.put(nodes=2)
+    delta = await page.receive()
+    assert (delta["type"], delta["capacity"]["nodes"], delta["jobs"]) == ("delta", 2, [])
+    asked = fakes.capacity.asked
+    fakes.capacity.put(nodes=2)
+    await eventually(lambda: fakes.capacity.asked > asked)
+    fakes.engine.put("marker")  # had anything else been told, it would come before
+    for each in (page, plain):
+        delta = await each.receive()
+        assert [job["name"] for job in delta["jobs"]] == ["marker"] and delta["capacity"] is None
+
+    await plain.send(type="subscribe", capacity=True)
+    late = await plain.receive()
+    assert (late["type"], late["capacity"]["nodes"], late["jobs"]) == ("delta", 2, [])
+    assert abs(late["capacity"]["time"] - late["time"]) < 0.1
+    assert len(fakes.capacity.lookers) == 1
+
+    await page.send(type="subscribe", capacity=False)
+    plain.close()
+    await eventually(lambda: not fakes.capacity.lookers)
+
+
+async def test_capacity_that_is_not_of_now_says_of_when_it_is(
+    fakes: SimpleNamespace, open_page, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(feed, "CAPACITY_INTERVAL", 0.01)
+    page = await open_page("stream")
+    await page.send(type="subscribe", capacity=True)
+    told = (await page.receive())["capacity"] or (await page.receive())["capacity"]
+    fakes.capacity.put(time=told["time"] - 5)
+    assert (await page.receive())["capacity"]["time"] == told["time"] - 5
+    other = await open_page("stream")
+    await other.send(type="subscribe", capacity=True)
+    assert (await other.receive())["capacity"]["time"] == told["time"] - 5
+
+
 async def test_deleted_jobs_leave_the_list_when_they_have_ended(engine: FakeEngine, open_page):
     job = engine.put()
     engine.put("old", deleted=True)
@@ -161,10 +212,10 @@ async def test_many_pages_share_one_encoding(engine: FakeEngine, open_page, app:
     encoded = 0
     original = feed.Feed._delta
 
-    def count(self, view, since):
+    def count(self, *asked):
         nonlocal encoded
         encoded += 1
-        return original(self, view, since)
+        return original(self, *asked)
 
     monkeypatch.setattr(feed.Feed, "_delta", count)
     pages = [await open_page("stream") for _ in range(30)]
@@ -184,7 +235,7 @@ async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNam
 
     jobs = JobService({"local": fakes.engine})
     view = feed.View(jobs=True, tensorboards=True)
-    published = feed.Feed(jobs, fakes.tensorboards)
+    published = feed.Feed(jobs, fakes.tensorboards, fakes.capacity)
     await published.start()
     try:
         old = published.revision

@@ -30,7 +30,7 @@ from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 from tests.server.contract import check_answer
-from tests.server.fakes import FakeEngine, FakeLaunch
+from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch
 
 WAIT = 60.0
 
@@ -106,7 +106,7 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
         jobs = JobService({"local": found.engine})
         found.manager = managed(ContentsRoot(app.serverapp.contents_manager), settings)
         found.news = News(found.manager)
-        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, Feed(jobs, found.manager))
+        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, Feed(jobs, found.manager, FakeCapacity()))
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return found

@@ -43,7 +43,7 @@ async def ends(stop) -> bool:
 
 @pytest.mark.parametrize("steps", STEPS)
 async def test_the_feed_stops_just_when_the_engines_have_moved(steps: int):
-    feed = Feed(Nothing(), Nothing())
+    feed = Feed(Nothing(), Nothing(), Nothing())
     await feed.start()
     for _ in range(10):
         await asyncio.sleep(0)
