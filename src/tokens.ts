@@ -4,6 +4,7 @@ import { ISignal } from '@lumino/signaling';
 import { Action } from './api/aliases';
 import { ApiClient } from './api/client';
 import {
+  Capacity,
   EngineInfo,
   Job,
   JobDetail,
@@ -39,6 +40,8 @@ export interface IJobs extends IDisposable {
   readonly deleted: DeletedJobs;
   readonly tensorboards: readonly TensorBoard[];
   readonly engines: readonly EngineInfo[];
+  /** What of the cluster is free, while that is watched; null without a cluster, and before it is known. */
+  readonly capacity: Capacity | null;
   readonly connection: Connection;
   /** When the shown state was true, in seconds; differs from now while the connection is lost. */
   readonly asOf: number | null;
@@ -53,6 +56,8 @@ export interface IJobs extends IDisposable {
   get(id: string): JobSummary | undefined;
   /** Ask the server to push one job's details until the watch is disposed. */
   watch(id: string): IJobWatch;
+  /** Ask the server to push what of the cluster is free until this is disposed: it counts only while it is asked. */
+  watchCapacity(): IDisposable;
   /** Try to connect now instead of at the next try. */
   reconnect(): void;
   /**
@@ -95,6 +100,8 @@ export namespace CommandIDs {
   export const refresh = 't9kjob:refresh';
   /** Reveal the sidebar. */
   export const showJobs = 't9kjob:show-jobs';
+  /** Open the table of the cluster's nodes. */
+  export const showNodes = 't9kjob:show-nodes';
   /** Args of the actions: `id`. Those that lose something ask first. */
   export const stop = 't9kjob:stop';
   export const pause = 't9kjob:pause';

@@ -5,6 +5,7 @@ import { loadTranslation } from '../translation';
 import { Action } from './aliases';
 import {
   ApiError as ApiErrorBody,
+  Capacity,
   CreateJob,
   EngineInfo,
   Event,
@@ -14,6 +15,7 @@ import {
   LogLine,
   LogStream,
   ManifestView,
+  NodeList,
   OpenTensorBoard,
   Prefill,
   PrefillRequest,
@@ -116,6 +118,16 @@ export class ApiClient {
     return (
       await this._get<{ volumes: Volume[] }>(['cluster', 'volumes'], query)
     ).volumes;
+  }
+
+  /** What of an engine's cluster is free now, and the quotas of a namespace. */
+  capacity(engine: string, namespace: string): Promise<Capacity> {
+    return this._get(['cluster', 'capacity'], { engine, namespace });
+  }
+
+  /** The nodes of an engine's cluster, with what is free on each. */
+  nodes(engine: string): Promise<NodeList> {
+    return this._get(['cluster', 'nodes'], { engine });
   }
 
   /** Jobs, newest first. */

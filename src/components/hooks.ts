@@ -1,5 +1,6 @@
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
+import { IJobs } from '../tokens';
 
 const tickers = new Set<() => void>();
 let timer = 0;
@@ -87,4 +88,44 @@ export function useWidth(ref: React.RefObject<HTMLElement>): number {
     return () => observer.disconnect();
   }, [ref]);
   return width;
+}
+
+/** Whether an element is seen: its widget is shown, it is not scrolled away, and the page is in front. */
+export function useShown(ref: React.RefObject<HTMLElement>): boolean {
+  const [inView, setInView] = React.useState(false);
+  React.useEffect(() => {
+    const element = ref.current;
+    if (!element) {
+      return;
+    }
+    const observer = new IntersectionObserver(entries =>
+      setInView(entries[entries.length - 1].isIntersecting)
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  const inFront = React.useSyncExternalStore(
+    onVisibility,
+    () => document.visibilityState !== 'hidden'
+  );
+  return inView && inFront;
+}
+
+function onVisibility(listener: () => void): () => void {
+  document.addEventListener('visibilitychange', listener);
+  return () => document.removeEventListener('visibilitychange', listener);
+}
+
+/** Have the server tell what of the cluster is free, as long as `shown` holds. */
+export function useWatchedCapacity(
+  jobs: Pick<IJobs, 'watchCapacity'>,
+  shown: boolean
+): void {
+  React.useEffect(() => {
+    if (shown) {
+      const watch = jobs.watchCapacity();
+      return () => watch.dispose();
+    }
+    return undefined;
+  }, [jobs, shown]);
 }

@@ -151,6 +151,15 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
+/** An amount of a cluster's resource: “6”, “1.5” cores, “15.6 GiB” of memory. */
+export function formatAmount(resource: string, amount: number): string {
+  return /memory$|storage$|hugepages-/.test(resource)
+    ? formatMemory(amount)
+    : amount < 10
+      ? String(Number(amount.toFixed(1)))
+      : formatCount(amount);
+}
+
 /** An exit code, in words first: “Killed (137)”. */
 export function formatExitCode(code: number, trans: TranslationBundle): string {
   switch (code) {

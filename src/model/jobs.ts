@@ -1,8 +1,10 @@
+import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { Action, PendingAction } from '../api/aliases';
 import { ApiClient, expectApiError } from '../api/client';
 import { JsonSocket } from '../api/stream';
 import {
+  Capacity,
   EngineInfo,
   Job,
   JobDetail,
@@ -58,6 +60,10 @@ export class Jobs implements IJobs {
     return this._engines;
   }
 
+  get capacity(): Capacity | null {
+    return this._capacity;
+  }
+
   get connection(): Connection {
     return this._connection;
   }
@@ -103,6 +109,11 @@ export class Jobs implements IJobs {
     const watch = new JobWatch(id, detail, () => this._unwatch(watch));
     detail.watches.add(watch);
     return watch;
+  }
+
+  watchCapacity(): IDisposable {
+    this._watchCapacity(1);
+    return new DisposableDelegate(() => this._watchCapacity(-1));
   }
 
   reconnect(): void {
@@ -170,6 +181,8 @@ export class Jobs implements IJobs {
         message.jobs.forEach(job => this._put(job, before.get(job.id)));
         this._tensorboards = message.tensorboards;
         this._engines = message.engines;
+        // Without a question there is no answer; what is known stays.
+        this._capacity = message.capacity ?? this._capacity;
         this.deleted.refresh();
         this._resolveReady();
         this._changeSoon();
@@ -188,6 +201,7 @@ export class Jobs implements IJobs {
           message.removed_tensorboards
         );
         this._engines = message.engines ?? this._engines;
+        this._capacity = message.capacity ?? this._capacity;
         this._changeSoon();
         break;
       }
@@ -233,6 +247,14 @@ export class Jobs implements IJobs {
     }
   }
 
+  private _watchCapacity(by: 1 | -1): void {
+    const before = this._capacityWatches > 0;
+    this._capacityWatches += by;
+    if (this._capacityWatches > 0 !== before) {
+      this._subscribeSoon();
+    }
+  }
+
   /** Several tabs that open or close together are one message. */
   private _subscribeSoon(): void {
     if (!this._subscribing) {
@@ -249,6 +271,7 @@ export class Jobs implements IJobs {
       type: 'subscribe',
       jobs: true,
       tensorboards: true,
+      capacity: this._capacityWatches > 0,
       details: [...this._details.keys()]
     });
   }
@@ -282,6 +305,8 @@ export class Jobs implements IJobs {
   private _sorted: readonly JobSummary[] | null = null;
   private _tensorboards: readonly TensorBoard[] = [];
   private _engines: readonly EngineInfo[] = [];
+  private _capacity: Capacity | null = null;
+  private _capacityWatches = 0;
   private _pending = new Map<string, PendingAction>();
   private _details = new Map<string, IDetail>();
   private _changedDetails = new Set<string>();

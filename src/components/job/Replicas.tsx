@@ -1,10 +1,5 @@
 import { TranslationBundle } from '@jupyterlab/translation';
-import {
-  caretDownEmptyThinIcon,
-  caretDownIcon,
-  caretRightIcon,
-  caretUpEmptyThinIcon
-} from '@jupyterlab/ui-components';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Replica } from '../../api/types';
 import { logIcon } from '../../icons';
@@ -13,10 +8,11 @@ import { formatExitCode } from '../../model/format';
 import { JobState } from '../../model/phase';
 import { IconButton } from '../Buttons';
 import { PhaseIcon } from '../PhaseIcon';
+import { compareCells, SortHead, Space } from '../Table';
 import { Age, Duration, Time } from '../Time';
 import { useWindow } from '../useWindow';
 import { ReplicaDetail } from './ReplicaDetail';
-import { useGridFocus } from './useGridFocus';
+import { useGridFocus } from '../useGridFocus';
 
 /** Height of a row in px at the default font size, until it is measured. */
 const ROW = 29;
@@ -71,7 +67,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
     open.has(replica.name) && hasDetail(replica);
   const by = columns.find(column => column.key === sort.key) ?? columns[0];
   const sorted = [...replicas].sort(
-    (a, b) => compare(by.order(a), by.order(b)) * (sort.down ? -1 : 1)
+    (a, b) => compareCells(by.order(a), by.order(b)) * (sort.down ? -1 : 1)
   );
   const list = useWindow(
     sorted.map(replica => replica.name),
@@ -108,7 +104,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
     );
   }
   return (
-    <div className="jp-t9k-Replicas" ref={list.ref} onScroll={list.onScroll}>
+    <div className="jp-t9k-Grid jp-t9k-Replicas" ref={list.ref} onScroll={list.onScroll}>
       <table
         className="jp-t9k-Table"
         role="grid"
@@ -119,36 +115,14 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
         <thead>
           <tr>
             {columns.map(column => (
-              <th
+              <SortHead
                 key={column.key}
+                column={column.key}
+                label={column.label}
                 className={cellClass(column)}
-                aria-sort={
-                  column !== by
-                    ? 'none'
-                    : sort.down
-                      ? 'descending'
-                      : 'ascending'
-                }
-              >
-                <button
-                  type="button"
-                  tabIndex={-1}
-                  onClick={() =>
-                    setSort({
-                      key: column.key,
-                      down: column === by ? !sort.down : false
-                    })
-                  }
-                >
-                  {column.label}
-                  {column === by &&
-                    (sort.down ? (
-                      <caretDownEmptyThinIcon.react tag="span" />
-                    ) : (
-                      <caretUpEmptyThinIcon.react tag="span" />
-                    ))}
-                </button>
-              </th>
+                sort={{ ...sort, key: by.key }}
+                onSort={setSort}
+              />
             ))}
             <th>
               <span className="jp-t9k-visuallyHidden">{trans.__('Log')}</span>
@@ -243,15 +217,6 @@ function Opener(props: {
 /** Whether there is more to say of a replica than its row has. */
 function hasDetail({ pod, reason }: Replica): boolean {
   return pod !== null || reason !== null;
-}
-
-/** In the place of rows that are not in the document. */
-function Space({ height }: { height: number }): React.JSX.Element | null {
-  return height > 0 ? (
-    <tr aria-hidden className="jp-t9k-Table-space">
-      <td style={{ height }} />
-    </tr>
-  ) : null;
 }
 
 function cellClass({ number, minor, wide }: IColumn): string | undefined {
@@ -408,14 +373,6 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
 
 function deviceCount({ devices, pod }: Replica): number {
   return devices.length || (pod?.device?.count ?? 0);
-}
-
-function compare(a: number | string, b: number | string): number {
-  return typeof a === 'number' && typeof b === 'number'
-    ? a === b
-      ? 0
-      : a - b
-    : String(a).localeCompare(String(b), undefined, { numeric: true });
 }
 
 /** “0 – 3”, “5”, or “0, 4, 8” where they are not in a row. */

@@ -1,138 +1,57 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { DeviceInfo, JobSummary, Machine } from '../../api/types';
-import { formatMemory } from '../../model/format';
+import {
+  Capacity as CapacityInfo,
+  EngineInfo,
+  JobSummary
+} from '../../api/types';
+import { capacityPlaces, clusterEngine } from '../../model/capacity';
+import { formatClock } from '../../model/format';
+import { ClusterCapacity } from './ClusterCapacity';
+import { MachineCapacity } from './MachineCapacity';
 
 interface ICapacityProps {
-  machine: Machine;
+  engines: readonly EngineInfo[];
   jobs: readonly JobSummary[];
+  /** Null while it is not known, and without a cluster. */
+  capacity: CapacityInfo | null;
+  narrow: boolean;
   /** “as of 10:42” while the connection is lost. */
   note: string | null;
+  showNodes(): void;
   trans: TranslationBundle;
 }
 
-/** What this machine has, and what of it is free: blue is yours, grey is others', empty is free. */
-export function Capacity({
-  machine,
-  jobs,
-  note,
-  trans
-}: ICapacityProps): React.JSX.Element {
-  const running = jobs.filter(
-    job => job.engine === 'local' && job.phase === 'Running'
-  );
-  const processes = running.reduce(
-    (sum, job) => sum + (job.processes ?? job.replicas),
-    0
-  );
-  const { cpus, memory_total, memory_available, devices } = machine;
+/** What is free where jobs can run. */
+export function Capacity(props: ICapacityProps): React.JSX.Element {
+  const { engines, jobs, capacity, narrow, note, showNodes, trans } = props;
+  const machine = engines.find(engine => engine.machine)?.machine;
+  const engine = clusterEngine(engines);
+  const stale = engine?.cluster?.stale_since ?? null;
   return (
-    <section
-      className="jp-t9k-Capacity"
-      aria-label={trans.__('Capacity of this machine')}
-    >
-      <header>
-        <strong>{trans.__('This machine')}</strong>
-        <span className="jp-t9k-caption">{note ?? machine.hostname}</span>
-      </header>
-      {[...byModel(devices)].map(([name, group]) => (
-        <Devices
-          key={name}
-          name={name}
-          devices={group}
-          names={running.map(job => job.name)}
-          trans={trans}
-        />
-      ))}
-      <Row
-        name={trans.__('CPU')}
-        mine={processes / cpus}
-        others={0}
-        title={trans._n(
-          'Your running jobs have %1 process.',
-          'Your running jobs have %1 processes.',
-          processes
-        )}
-      >
-        {trans._n('%1 core', '%1 cores', cpus)}
-      </Row>
-      {memory_total !== null && memory_available !== null && (
-        <Row
-          name={trans.__('Memory')}
-          mine={0}
-          others={1 - memory_available / memory_total}
-          title={trans.__(
-            '%1 of %2 are free.',
-            formatMemory(memory_available),
-            formatMemory(memory_total)
-          )}
-        >
-          <b>{formatMemory(memory_available)}</b>{' '}
-          <span>{trans.__('free')}</span>
-        </Row>
+    <>
+      {capacityPlaces(engines, jobs, capacity).map(place =>
+        place === 'machine'
+          ? machine && (
+              <MachineCapacity
+                key={place}
+                {...{ machine, jobs, note, trans }}
+              />
+            )
+          : engine && (
+              <ClusterCapacity
+                key={place}
+                namespace={engine.default_namespace}
+                note={
+                  note ??
+                  (stale === null
+                    ? null
+                    : trans.__('as of %1', formatClock(stale)))
+                }
+                {...{ capacity, narrow, showNodes, trans }}
+              />
+            )
       )}
-    </section>
+    </>
   );
-}
-
-/** Devices of one kind: how many are free. */
-function Devices(props: {
-  name: string;
-  devices: DeviceInfo[];
-  /** Names of one's own running jobs. */
-  names: string[];
-  trans: TranslationBundle;
-}): React.JSX.Element {
-  const { name, devices, names, trans } = props;
-  const used = devices.filter(({ used_by }) => used_by !== null);
-  const mine = used.filter(({ claimed_by }) =>
-    names.some(name => name === claimed_by)
-  );
-  const total = devices.length;
-  return (
-    <Row
-      name={name}
-      mine={mine.length / total}
-      others={(used.length - mine.length) / total}
-      title={devices.map(device => deviceTitle(device, trans)).join('\n')}
-    >
-      <b>{total - used.length}</b> <span>{trans.__('of %1 free', total)}</span>
-    </Row>
-  );
-}
-
-function Row(props: {
-  name: string;
-  /** Shares of the whole, 0 to 1. */
-  mine: number;
-  others: number;
-  title: string;
-  children: React.ReactNode;
-}): React.JSX.Element {
-  const mine = Math.min(1, props.mine);
-  const others = Math.min(1 - mine, props.others);
-  return (
-    <div className="jp-t9k-Capacity-row" title={props.title}>
-      <span className="jp-t9k-Capacity-name">{props.name}</span>
-      <span className="jp-t9k-Capacity-bar" aria-hidden>
-        <span data-part="mine" style={{ width: `${mine * 100}%` }} />
-        <span data-part="others" style={{ width: `${others * 100}%` }} />
-      </span>
-      <span className="jp-t9k-Capacity-value">{props.children}</span>
-    </div>
-  );
-}
-
-/** Devices by model; the maker's name is left out, for there is no room. */
-function byModel(devices: readonly DeviceInfo[]): Map<string, DeviceInfo[]> {
-  const groups = new Map<string, DeviceInfo[]>();
-  for (const device of devices) {
-    const model = device.name.replace(/^(NVIDIA|AMD)\s+/, '');
-    groups.set(model, [...(groups.get(model) ?? []), device]);
-  }
-  return groups;
-}
-
-function deviceTitle(device: DeviceInfo, trans: TranslationBundle): string {
-  return `${device.name} ${device.index}: ${device.used_by ?? trans.__('free')}`;
 }

@@ -11,7 +11,7 @@ import { Banner } from '../Banner';
 import { Button, IconButton } from '../Buttons';
 import { ClusterBanner } from '../ClusterBanner';
 import { RunCommand } from '../commands';
-import { useSignal, useWidth } from '../hooks';
+import { useShown, useSignal, useWatchedCapacity, useWidth } from '../hooks';
 import { ConnectionBanner } from '../ConnectionBanner';
 import { openMenu } from '../menu';
 import { Capacity } from './Capacity';
@@ -69,7 +69,10 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
     connection.state === 'lost' && asOf !== null
       ? trans.__('as of %1', formatClock(asOf))
       : null;
-  const machine = engines.find(engine => engine.machine)?.machine;
+  useWatchedCapacity(
+    jobs,
+    useShown(root) && engines.some(({ cluster }) => cluster)
+  );
   const { showDeleted, onlyMine } = model.state;
   React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
   const all = jobs.jobs.filter(job => !job.deleted);
@@ -118,6 +121,14 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
                 toggled: showDeleted,
                 execute: () => model.showDeleted(!showDeleted)
               },
+              ...(engines.some(({ cluster }) => cluster)
+                ? [
+                    {
+                      label: trans.__('Show Cluster Nodes'),
+                      execute: () => run(CommandIDs.showNodes)
+                    }
+                  ]
+                : []),
               {
                 label: trans.__('Refresh Engines and Rights'),
                 execute: () => run(CommandIDs.refresh)
@@ -138,8 +149,16 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           trans={trans}
         />
       )}
-      {ready && machine && (
-        <Capacity machine={machine} jobs={all} note={note} trans={trans} />
+      {ready && (
+        <Capacity
+          engines={engines}
+          jobs={all}
+          capacity={jobs.capacity}
+          narrow={narrow}
+          note={note}
+          showNodes={() => run(CommandIDs.showNodes)}
+          trans={trans}
+        />
       )}
       {ready && !none && refusal !== null && connection.state === 'open' && (
         <Banner level="error" title={refusal}>

@@ -2,11 +2,18 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
 import { ApiClient } from '../../../src/api/client';
-import { EngineInfo, Machine, Snapshot } from '../../../src/api/types';
+import {
+  Capacity,
+  EngineInfo,
+  Machine,
+  Snapshot,
+  Subscribe
+} from '../../../src/api/types';
 import { Monitor } from '../../../src/components/sidebar/Monitor';
 import { Jobs } from '../../../src/model/jobs';
 import { CommandIDs } from '../../../src/tokens';
 import { MonitorModel } from '../../../src/widgets/monitor';
+import { Shown, someAmount, someCapacity, somePool } from '../capacityFakes';
 import { someCluster } from '../fakeJob';
 import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
 
@@ -36,11 +43,13 @@ describe('the sidebar', () => {
   let server: FakeServer;
   let jobs: Jobs;
   let model: MonitorModel;
+  let shown: Shown;
   const run = jest.fn();
   const openMenu = jest.fn();
 
   beforeEach(() => {
-    jest.useFakeTimers();
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask'] });
+    shown = new Shown();
     run.mockClear();
     openMenu.mockClear();
     server = new FakeServer();
@@ -434,6 +443,117 @@ describe('the sidebar', () => {
       screen.getByRole<HTMLButtonElement>('button', { name: 'New job' })
         .disabled
     ).toBe(false);
+  });
+
+  describe('beside a cluster', () => {
+    const strip = (): HTMLElement =>
+      screen.getByRole('region', { name: 'Capacity of the cluster' });
+    const rows = (): (string | null)[] =>
+      [...strip().querySelectorAll('.jp-t9k-Capacity-row')].map(
+        row => row.textContent
+      );
+    const show = (capacity: Capacity | null): Promise<void> =>
+      connect({ engines: [someCluster()], capacity });
+
+    it('tells what is free of each kind, and what of it is mine', async () => {
+      await show(someCapacity());
+      expect(rows()).toEqual([
+        'A100 80 GB6 of 32 free',
+        'H100 80 GB8 of 16 free'
+      ]);
+      const head = within(strip()).getByRole('button');
+      expect(head.textContent).toBe(
+        'GPUs in the clusteryours 24 of 32 allowed'
+      );
+      expect(head.title).toContain('6 nodes at kube.example');
+      expect(head.title).toContain('CPU: 256 of 384 free');
+      expect(head.title).toContain('Quota gpus of demo: 24 of 32');
+      const row = strip().querySelector<HTMLElement>('.jp-t9k-Capacity-row');
+      expect(row?.title).toContain('at most 2 on one node');
+      expect(row?.title).toContain('Your jobs hold 16, others 10.');
+      const parts = [...(row?.querySelectorAll('[data-part]') ?? [])];
+      expect(parts.map(part => (part as HTMLElement).style.width)).toEqual([
+        '50%',
+        '31.25%',
+        '0%'
+      ]);
+      fireEvent.click(head);
+      expect(run).toHaveBeenCalledWith(CommandIDs.showNodes);
+    });
+
+    it('names the namespace where others use its quota as well', async () => {
+      await show(someCapacity({ mine: { 'nvidia.com/gpu': 4 } }));
+      expect(within(strip()).getByText('demo: 24 of 32 allowed')).toBeTruthy();
+    });
+
+    it('tells what is broken, and of what it has no room for', async () => {
+      const broken = { unhealthy: 2, free: 1 };
+      const pools = ['A', 'B', 'C', 'D', 'E', 'F'].map(product =>
+        somePool({
+          product,
+          amount: someAmount('nvidia.com/gpu', 8, 3, broken)
+        })
+      );
+      await show(someCapacity({ pools }));
+      expect(rows()).toHaveLength(4);
+      expect(
+        screen.getAllByTitle(/2 are broken\. 2 are on nodes/)
+      ).toHaveLength(4);
+      const more = screen.getByRole('button', { name: '2 more kinds' });
+      expect(more.title).toBe('E\nF');
+      fireEvent.click(more);
+      expect(run).toHaveBeenCalledWith(CommandIDs.showNodes);
+    });
+
+    it('tells of CPU and memory where there are no accelerators', async () => {
+      await show(someCapacity({ pools: [] }));
+      expect(rows()).toEqual(['CPU256 of 384 free', 'Memory3.0 TiB free']);
+      expect(within(strip()).getByText('The cluster')).toBeTruthy();
+    });
+
+    it('tells of the quota where the nodes may not be known', async () => {
+      const limited = 'This account may not list nodes.';
+      await show(someCapacity({ pools: [], amounts: [], limited }));
+      expect(within(strip()).getByText('Quota of demo')).toBeTruthy();
+      expect(rows()).toEqual(['GPUs8 of 32 left']);
+      expect(within(strip()).getByText(limited).title).toBe(limited);
+    });
+
+    it('tells what is held where not even a quota is known', async () => {
+      const limited = 'This account may not list nodes.';
+      await show(someCapacity({ pools: [], quotas: [], limited }));
+      expect(within(strip()).getByText('Held by your jobs')).toBeTruthy();
+      expect(rows()).toEqual([
+        'GPUs24 held',
+        'CPU32 held',
+        'Memory256 GiB held'
+      ]);
+    });
+
+    it('says that it asks, and since when it knows nothing new', async () => {
+      await show(null);
+      expect(within(strip()).getByText('asking…')).toBeTruthy();
+      await delta({
+        capacity: someCapacity(),
+        engines: [someCluster({ stale_since: Date.now() / 1000 })]
+      });
+      expect(within(strip()).getByText(/^as of \d\d:\d\d$/)).toBeTruthy();
+      expect(rows()).toHaveLength(2);
+    });
+
+    it('asks only while it is seen', async () => {
+      await show(someCapacity());
+      const asks = (): unknown =>
+        (server.socket.sent[server.socket.sent.length - 1] as Subscribe)
+          .capacity;
+      expect(asks()).toBe(true);
+      act(() => shown.set(false));
+      await pass(0);
+      expect(asks()).toBe(false);
+      act(() => shown.set(true));
+      await pass(0);
+      expect(asks()).toBe(true);
+    });
   });
 
   it('lists TensorBoards with what they do', async () => {

@@ -2,6 +2,7 @@ import { ApiClient, ApiError } from '../../../src/api/client';
 import { JobSummary } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
 import { IJobs } from '../../../src/tokens';
+import { someCapacity } from '../capacityFakes';
 import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
 
 const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
@@ -47,7 +48,13 @@ describe('Jobs', () => {
   it('is ready with the first snapshot, newest job first', async () => {
     server.socket.open();
     expect(server.socket.sent).toEqual([
-      { type: 'subscribe', jobs: true, tensorboards: true, details: [] }
+      {
+        type: 'subscribe',
+        jobs: true,
+        tensorboards: true,
+        capacity: false,
+        details: []
+      }
     ]);
     server.socket.push(
       snapshot({
@@ -189,7 +196,13 @@ describe('Jobs', () => {
     jobs.reconnect();
     server.socket.open();
     expect(server.socket.sent).toEqual([
-      { type: 'subscribe', jobs: true, tensorboards: true, details: ['a'] }
+      {
+        type: 'subscribe',
+        jobs: true,
+        tensorboards: true,
+        capacity: false,
+        details: ['a']
+      }
     ]);
   });
 
@@ -229,5 +242,30 @@ describe('Jobs', () => {
       method: 'DELETE',
       url: expect.stringMatching(/\/jobs\/x\?remove=true$/)
     });
+  });
+
+  it('asks for what is free only while somebody looks', async () => {
+    server.socket.open();
+    server.socket.push(snapshot());
+    await jobs.ready;
+    const asked = (): unknown[] =>
+      server.socket.sent.map(m => (m as { capacity: boolean }).capacity);
+    const [first, second] = [jobs.watchCapacity(), jobs.watchCapacity()];
+    await Promise.resolve();
+    expect(asked()).toEqual([false, true]);
+    delta({ capacity: someCapacity({ nodes: 7 }) });
+    expect(jobs.capacity?.nodes).toBe(7);
+    delta({ capacity: null });
+    expect(jobs.capacity?.nodes).toBe(7);
+    first.dispose();
+    first.dispose();
+    await Promise.resolve();
+    expect(asked()).toEqual([false, true]);
+    second.dispose();
+    await Promise.resolve();
+    expect(asked()).toEqual([false, true, false]);
+    // A snapshot of other lists says nothing of it.
+    server.socket.push(snapshot());
+    expect(jobs.capacity?.nodes).toBe(7);
   });
 });

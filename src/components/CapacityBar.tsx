@@ -1,0 +1,24 @@
+import * as React from 'react';
+import { IShares } from '../model/capacity';
+
+/** Who has what of a whole: blue is yours, grey is others', hatched nobody can have, empty is free. */
+export function CapacityBar({
+  shares
+}: {
+  shares: IShares;
+}): React.JSX.Element {
+  const mine = Math.min(1, shares.mine);
+  const others = Math.min(1 - mine, shares.others);
+  const out = Math.min(1 - mine - others, shares.out);
+  return (
+    <span className="jp-t9k-CapacityBar" aria-hidden>
+      {Object.entries({ mine, others, out }).map(([part, share]) => (
+        <span
+          key={part}
+          data-part={part}
+          style={{ width: `${share * 100}%` }}
+        />
+      ))}
+    </span>
+  );
+}

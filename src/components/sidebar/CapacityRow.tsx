@@ -1,0 +1,20 @@
+import * as React from 'react';
+import { IShares } from '../../model/capacity';
+import { CapacityBar } from '../CapacityBar';
+
+/** One resource of the capacity strip: its name, who has what of it, and what is free. */
+export function CapacityRow(props: {
+  name: string;
+  /** Null where the whole is not known. */
+  shares: IShares | null;
+  title: string;
+  children: React.ReactNode;
+}): React.JSX.Element {
+  return (
+    <div className="jp-t9k-Capacity-row" title={props.title}>
+      <span className="jp-t9k-Capacity-name">{props.name}</span>
+      {props.shares ? <CapacityBar shares={props.shares} /> : <span />}
+      <span className="jp-t9k-Capacity-value">{props.children}</span>
+    </div>
+  );
+}

@@ -1,0 +1,287 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Capacity, Pool } from '../../api/types';
+import {
+  amountOf,
+  leftOf,
+  limitsOf,
+  quotaLines,
+  quotaOf,
+  sharesOf
+} from '../../model/capacity';
+import {
+  capacityTitle,
+  poolTitle,
+  quotaText,
+  resourceLabel
+} from '../../model/capacityText';
+import { isGpu, poolNames } from '../../model/devices';
+import { formatAmount } from '../../model/format';
+import { LinkButton } from '../Buttons';
+import { CapacityRow } from './CapacityRow';
+
+/** Pools that have a row of their own. */
+const POOLS = 4;
+
+interface IClusterCapacityProps {
+  /** Null while it is not known. */
+  capacity: Capacity | null;
+  /** Whose limits are shown. */
+  namespace: string;
+  narrow: boolean;
+  /** “as of 10:42” where it may have changed since. */
+  note: string | null;
+  showNodes(): void;
+  trans: TranslationBundle;
+}
+
+/** What the cluster has, and what of it is free: its accelerators, else CPU and memory, else what is allowed. */
+export function ClusterCapacity(
+  props: IClusterCapacityProps
+): React.JSX.Element {
+  const { capacity, namespace, narrow, note, showNodes, trans } = props;
+  return (
+    <section
+      className="jp-t9k-Capacity"
+      aria-label={trans.__('Capacity of the cluster')}
+    >
+      <header>
+        <button
+          type="button"
+          title={[
+            ...(capacity ? capacityTitle(capacity, namespace, trans) : []),
+            trans.__('Click to show the nodes.')
+          ].join('\n')}
+          onClick={showNodes}
+        >
+          <strong>{headOf(props)}</strong>
+          <span className="jp-t9k-caption">
+            {note ??
+              (capacity === null
+                ? trans.__('asking…')
+                : (captionOf(capacity, namespace, narrow, trans) ?? ''))}
+          </span>
+        </button>
+      </header>
+      {capacity === null ? (
+        <>
+          <div className="jp-t9k-Capacity-wait" />
+          <div className="jp-t9k-Capacity-wait" />
+        </>
+      ) : capacity.limited !== null ? (
+        <Limits {...props} capacity={capacity} limited={capacity.limited} />
+      ) : capacity.pools.length > 0 ? (
+        <Pools {...props} pools={capacity.pools} />
+      ) : (
+        ['cpu', 'memory'].map(resource => (
+          <Measured
+            key={resource}
+            resource={resource}
+            {...{ capacity, narrow, trans }}
+          />
+        ))
+      )}
+    </section>
+  );
+}
+
+/** Accelerators by kind. */
+function Pools({
+  pools,
+  narrow,
+  showNodes,
+  trans
+}: IClusterCapacityProps & { pools: readonly Pool[] }): React.JSX.Element {
+  const names = poolNames(pools, narrow);
+  const more = pools.length - POOLS;
+  return (
+    <>
+      {pools.slice(0, POOLS).map((pool, index) => (
+        <CapacityRow
+          key={`${pool.resource} ${pool.product}`}
+          name={names[index]}
+          shares={sharesOf(pool.amount, pool.mine)}
+          title={poolTitle(pool, trans).join('\n')}
+        >
+          <Free
+            free={formatAmount(pool.resource, pool.amount.free)}
+            total={formatAmount(pool.resource, pool.amount.total)}
+            {...{ narrow, trans }}
+          />
+        </CapacityRow>
+      ))}
+      {more > 0 && (
+        <div className="jp-t9k-Capacity-more">
+          <LinkButton title={names.slice(POOLS).join('\n')} onClick={showNodes}>
+            {trans._n('%1 more kind', '%1 more kinds', more)}
+          </LinkButton>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** CPU or memory of all nodes. */
+function Measured({
+  capacity,
+  resource,
+  narrow,
+  trans
+}: {
+  capacity: Capacity;
+  resource: string;
+  narrow: boolean;
+  trans: TranslationBundle;
+}): React.JSX.Element | null {
+  const amount = amountOf(capacity.amounts, resource);
+  if (!amount) {
+    return null;
+  }
+  const [free, total] = [amount.free, amount.total].map(each =>
+    formatAmount(resource, each)
+  );
+  const most = capacity.most_on_a_node[resource] ?? 0;
+  return (
+    <CapacityRow
+      name={resourceLabel(resource, trans)}
+      shares={sharesOf(amount, capacity.mine[resource] ?? 0)}
+      title={[
+        trans.__('%1 of %2 are free.', free, total),
+        trans.__('Most on one node: %1.', formatAmount(resource, most))
+      ].join('\n')}
+    >
+      {resource === 'memory' ? (
+        <>
+          <b>{free}</b> {!narrow && <span>{trans.__('free')}</span>}
+        </>
+      ) : (
+        <Free {...{ free, total, narrow, trans }} />
+      )}
+    </CapacityRow>
+  );
+}
+
+/** What is allowed and what one's jobs hold, where the nodes are not known. */
+function Limits({
+  capacity,
+  limited,
+  namespace,
+  narrow,
+  trans
+}: IClusterCapacityProps & {
+  capacity: Capacity;
+  limited: string;
+}): React.JSX.Element {
+  const lines = limitsOf(capacity, namespace);
+  const { mine } = capacity;
+  return (
+    <>
+      {lines.map(([resource, line]) => (
+        <CapacityRow
+          key={resource}
+          name={resourceLabel(resource, trans)}
+          shares={sharesOf(
+            {
+              total: line.hard,
+              allocated: line.used ?? 0,
+              free: leftOf(line)
+            },
+            mine[resource] ?? 0
+          )}
+          title={quotaText(resource, line, namespace, trans)}
+        >
+          <b>{formatAmount(resource, leftOf(line))}</b>{' '}
+          <span>
+            {narrow || resource === 'memory'
+              ? trans.__('left')
+              : trans.__('of %1 left', formatAmount(resource, line.hard))}
+          </span>
+        </CapacityRow>
+      ))}
+      {lines.length === 0 &&
+        Object.entries(mine).map(([resource, held]) => (
+          <CapacityRow
+            key={resource}
+            name={resourceLabel(resource, trans)}
+            shares={null}
+            title={trans.__('Your jobs hold so much; no limit is known.')}
+          >
+            <b>{formatAmount(resource, held)}</b>{' '}
+            <span>{trans.__('held')}</span>
+          </CapacityRow>
+        ))}
+      <p className="jp-t9k-caption" title={limited}>
+        {limited}
+      </p>
+    </>
+  );
+}
+
+/** “6 of 32 free”. */
+function Free({
+  free,
+  total,
+  narrow,
+  trans
+}: {
+  free: string;
+  total: string;
+  narrow: boolean;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <>
+      <b>{free}</b>{' '}
+      <span>
+        {narrow ? trans.__('of %1', total) : trans.__('of %1 free', total)}
+      </span>
+    </>
+  );
+}
+
+/** What the strip is about. */
+function headOf({
+  capacity,
+  namespace,
+  narrow,
+  trans
+}: IClusterCapacityProps): string {
+  if (capacity?.limited != null) {
+    return limitsOf(capacity, namespace).length > 0
+      ? trans.__('Quota of %1', namespace)
+      : trans.__('Held by your jobs');
+  }
+  if (capacity?.pools.some(({ resource }) => !isGpu(resource))) {
+    return narrow
+      ? trans.__('Accelerators')
+      : trans.__('Accelerators in the cluster');
+  }
+  if (capacity && capacity.pools.length === 0) {
+    return trans.__('The cluster');
+  }
+  return narrow ? trans.__('GPUs') : trans.__('GPUs in the cluster');
+}
+
+/** What of the accelerators is mine, and how many may be. */
+function captionOf(
+  capacity: Capacity,
+  namespace: string,
+  narrow: boolean,
+  trans: TranslationBundle
+): string | null {
+  const [pool] = capacity.pools;
+  if (capacity.limited !== null || !pool) {
+    return null;
+  }
+  const { resource } = pool;
+  const mine = capacity.mine[resource] ?? 0;
+  const quota = quotaOf(quotaLines(capacity, namespace) ?? [], resource);
+  if (!quota || narrow) {
+    return mine > 0 ? trans.__('yours %1', mine) : null;
+  }
+  const { used, hard } = quota;
+  // Others of the namespace share its limit.
+  return used === null || used <= mine
+    ? trans.__('yours %1 of %2 allowed', mine, hard)
+    : trans.__('%1: %2 of %3 allowed', namespace, used, hard);
+}

@@ -1,0 +1,153 @@
+/** What is free of a cluster: limits, shares of a bar, and what of it a form means. */
+import {
+  Amount,
+  Capacity,
+  EngineInfo,
+  JobSummary,
+  Pool,
+  QuotaLine
+} from '../api/types';
+import { usualPlace } from './launchPlaces';
+import { isActive } from './phase';
+
+/** Shares of a whole, 0 to 1; what is left is free. */
+export interface IShares {
+  mine: number;
+  others: number;
+  /** Nobody has it, and nobody can: broken, or of a node that takes no pods. */
+  out: number;
+}
+
+/** Who has what of an amount. */
+export function sharesOf(
+  { total, allocated, free }: Pick<Amount, 'total' | 'allocated' | 'free'>,
+  mine: number
+): IShares {
+  if (total <= 0) {
+    return { mine: 0, others: 0, out: 0 };
+  }
+  const part = (amount: number, most: number): number =>
+    Math.min(most, Math.max(0, amount / total));
+  const own = part(mine, 1);
+  const others = part(allocated - mine, 1 - own);
+  return {
+    mine: own,
+    others,
+    out: part(total - allocated - free, 1 - own - others)
+  };
+}
+
+/** A resource of an amount list; null where nothing is known of it. */
+export function amountOf(
+  amounts: readonly Amount[],
+  resource: string
+): Amount | null {
+  return amounts.find(amount => amount.resource === resource) ?? null;
+}
+
+/**
+ * The limit of a namespace that leaves the least of a resource; null if there is none that counts every pod.
+ *
+ * @param lines - The limits of that namespace.
+ */
+export function quotaOf(
+  lines: readonly QuotaLine[],
+  resource: string
+): QuotaLine | null {
+  const names = [resource, `requests.${resource}`];
+  const [tightest] = lines
+    .filter(line => names.includes(line.resource) && !line.scoped)
+    .sort((a, b) => leftOf(a) - leftOf(b));
+  return tightest ?? null;
+}
+
+/** How much a limit leaves. */
+export function leftOf({ hard, used }: QuotaLine): number {
+  return Math.max(0, hard - (used ?? 0));
+}
+
+/** The limits of a namespace; null if they are not known. */
+export function quotaLines(
+  capacity: Capacity,
+  namespace: string
+): QuotaLine[] | null {
+  const found = capacity.quotas.find(each => each.namespace === namespace);
+  return found?.lines ?? null;
+}
+
+/** Limits that are shown where nothing else is known. */
+const LIMITS = 4;
+
+/** The tightest limit of each resource that a job asks for: accelerators first, then CPU and memory. */
+export function limitsOf(
+  capacity: Capacity,
+  namespace: string
+): [resource: string, line: QuotaLine][] {
+  const lines = quotaLines(capacity, namespace) ?? [];
+  const devices = lines
+    .map(({ resource }) => resource.replace(/^requests\./, ''))
+    .filter(resource => resource.includes('/') && !resource.includes('count/'));
+  return [...new Set([...devices, 'cpu', 'memory'])]
+    .flatMap((resource): [string, QuotaLine][] => {
+      const line = quotaOf(lines, resource);
+      return line ? [[resource, line]] : [];
+    })
+    .slice(0, LIMITS);
+}
+
+/**
+ * Whether a job that asks for a resource on nodes with some labels can get devices of a pool.
+ */
+export function isChosen(
+  pool: Pool,
+  resource: string,
+  labels: Readonly<Record<string, string>>
+): boolean {
+  const { product, product_label } = pool;
+  const wanted = product_label === null ? undefined : labels[product_label];
+  return (
+    pool.resource === resource && (wanted === undefined || wanted === product)
+  );
+}
+
+/** The engine of the cluster whose capacity is shown; null without a cluster. */
+export function clusterEngine(
+  engines: readonly EngineInfo[]
+): EngineInfo | null {
+  const clusters = engines.filter(({ cluster }) => cluster !== null);
+  return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
+}
+
+/** What has capacity to show. */
+export type CapacityPlace = 'machine' | 'cluster';
+
+/**
+ * Whose capacity is worth its room in the sidebar: first of where jobs usually go, then of what else matters.
+ *
+ * A machine beside a cluster matters if it has devices or one's jobs run on it; a cluster beside a machine if it has.
+ *
+ * @param capacity - Null while it is not known.
+ */
+export function capacityPlaces(
+  engines: readonly EngineInfo[],
+  jobs: readonly Pick<JobSummary, 'engine' | 'phase' | 'mine'>[],
+  capacity: Capacity | null
+): CapacityPlace[] {
+  const machine = engines.find(engine => engine.machine)?.machine ?? null;
+  const hasCluster = clusterEngine(engines)?.available === true;
+  if (machine === null || !hasCluster) {
+    return machine ? ['machine'] : hasCluster ? ['cluster'] : [];
+  }
+  const runsOn = (local: boolean): boolean =>
+    jobs.some(
+      job => job.mine && isActive(job) && (job.engine === 'local') === local
+    );
+  if (usualPlace(engines, null).engine === 'local') {
+    return capacity?.pools.length || runsOn(false)
+      ? ['machine', 'cluster']
+      : ['machine'];
+  }
+  return machine.devices.length || runsOn(true)
+    ? ['cluster', 'machine']
+    : ['cluster'];
+}

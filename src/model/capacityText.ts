@@ -1,0 +1,146 @@
+/** What there is to say about a cluster's capacity, in sentences. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { Capacity, Pool, QuotaLine } from '../api/types';
+import { amountOf, leftOf, quotaLines } from './capacity';
+import { isGpu, resourceName } from './devices';
+import { formatAmount } from './format';
+
+/** A resource as people say it: “CPU”, “Memory”, “GPU”. */
+export function resourceLabel(
+  resource: string,
+  trans: TranslationBundle
+): string {
+  switch (resource) {
+    case 'cpu':
+      return trans.__('CPU');
+    case 'memory':
+      return trans.__('Memory');
+  }
+  return isGpu(resource) && resource.endsWith('/gpu')
+    ? trans.__('GPUs')
+    : resourceName(resource);
+}
+
+/** All nodes together and the limits of a namespace, a line each. */
+export function capacityTitle(
+  capacity: Capacity,
+  namespace: string,
+  trans: TranslationBundle
+): string[] {
+  const { amounts, nodes, server, limited } = capacity;
+  const lines =
+    limited === null
+      ? [
+          trans._n('%1 node at %2', '%1 nodes at %2', nodes, server),
+          ...['cpu', 'memory'].flatMap(resource => {
+            const amount = amountOf(amounts, resource);
+            return amount
+              ? trans.__(
+                  '%1: %2 of %3 free',
+                  resourceLabel(resource, trans),
+                  formatAmount(resource, amount.free),
+                  formatAmount(resource, amount.total)
+                )
+              : [];
+          })
+        ]
+      : [limited];
+  return [
+    ...lines,
+    ...(quotaLines(capacity, namespace) ?? [])
+      .filter(({ scoped }) => !scoped)
+      .map(line => quotaText(line.resource, line, namespace, trans))
+  ];
+}
+
+/** One kind of accelerator, a line each. */
+export function poolTitle(
+  {
+    resource,
+    product,
+    product_label,
+    nodes,
+    amount,
+    most_on_a_node,
+    mine
+  }: Pool,
+  trans: TranslationBundle
+): string[] {
+  const { total, allocated, free, unhealthy } = amount;
+  const kind = product === null ? resource : `${product} (${resource})`;
+  return [
+    trans._n('%2 on %1 node', '%2 on %1 nodes', nodes, kind),
+    trans.__(
+      '%1 of %2 are free, at most %3 on one node.',
+      free,
+      total,
+      most_on_a_node
+    ),
+    trans.__(
+      'Your jobs hold %1, others %2.',
+      mine,
+      Math.max(0, allocated - mine)
+    ),
+    ...(unhealthy > 0
+      ? [trans._n('%1 is broken.', '%1 are broken.', unhealthy)]
+      : []),
+    ...outText(total - allocated - free - unhealthy, trans),
+    ...(product_label === null ? [] : [`${product_label} = ${product}`])
+  ];
+}
+
+function outText(count: number, trans: TranslationBundle): string[] {
+  return count > 0
+    ? [
+        trans._n(
+          '%1 is on a node that takes no pods now.',
+          '%1 are on nodes that take no pods now.',
+          count
+        )
+      ]
+    : [];
+}
+
+/** “Quota gpus of demo: 24 of 32 GPUs used”. */
+export function quotaText(
+  resource: string,
+  line: QuotaLine,
+  namespace: string,
+  trans: TranslationBundle
+): string {
+  const { quota, used, hard } = line;
+  const limit = formatAmount(resource, hard);
+  const name = resource.replace(/^(requests|limits)\./, '');
+  const what = resource.startsWith('limits.')
+    ? trans.__('limits of %1', name)
+    : name;
+  return used === null
+    ? trans.__('Quota %1 of %2: at most %3 %4', quota, namespace, limit, what)
+    : trans.__(
+        'Quota %1 of %2: %3 of %4 %5 used',
+        quota,
+        namespace,
+        formatAmount(resource, used),
+        limit,
+        what
+      );
+}
+
+/** “You may use 8 more (quota of demo: 24 of 32 used)”. */
+export function mayUseText(
+  resource: string,
+  line: QuotaLine,
+  namespace: string,
+  trans: TranslationBundle
+): string {
+  const [left, used, hard] = [leftOf(line), line.used ?? 0, line.hard].map(
+    each => formatAmount(resource, each)
+  );
+  return trans.__(
+    'You may use %1 more (quota of %2: %3 of %4 used)',
+    left,
+    namespace,
+    used,
+    hard
+  );
+}

@@ -1,0 +1,240 @@
+/** The nodes of a cluster as a table has them: read while it is shown, filtered, sorted and summed up. */
+import { Poll } from '@lumino/polling';
+import { IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ApiError, expectApiError } from '../api/client';
+import { Amount, Capacity, NodeCapacity, NodeList } from '../api/types';
+import { IJobs } from '../tokens';
+import { amountOf, clusterEngine } from './capacity';
+
+/** What was allocated may change without a word; in ms. */
+const INTERVAL = 10_000;
+/** Pushes of a busy cluster come more often than a table can be read; in ms. */
+const LEAST = 2000;
+
+/** Which nodes are shown. */
+export const NODE_KINDS = ['all', 'free', 'unusable'] as const;
+export type NodeKind = (typeof NODE_KINDS)[number];
+
+/** How the table is set up; kept over a reload. */
+export interface INodesView {
+  filter: string;
+  kind: NodeKind;
+  /** The column by which the table is sorted. */
+  sort: string;
+  down: boolean;
+}
+
+export const NODES_VIEW: INodesView = {
+  filter: '',
+  kind: 'all',
+  sort: 'name',
+  down: false
+};
+
+/** Reads the nodes while they are shown: when the cluster's capacity changed, and now and then. */
+export class NodesModel implements IDisposable {
+  constructor(
+    private readonly _jobs: Pick<
+      IJobs,
+      'api' | 'engines' | 'capacity' | 'changed' | 'watchCapacity' | 'ready'
+    >,
+    view: Partial<INodesView> = {}
+  ) {
+    this._view = { ...NODES_VIEW, ...view };
+    this._poll = new Poll({
+      auto: false,
+      name: 't9kjob:nodes',
+      factory: () => this._read(),
+      frequency: { interval: INTERVAL, backoff: false }
+    });
+    _jobs.changed.connect(this._onJobs, this);
+  }
+
+  /** Null before the first answer. */
+  get list(): NodeList | null {
+    return this._list;
+  }
+
+  /** Why the nodes could not be read last. */
+  get failure(): ApiError | null {
+    return this._failure;
+  }
+
+  /** Whether there is a cluster at all. */
+  get hasCluster(): boolean {
+    return clusterEngine(this._jobs.engines) !== null;
+  }
+
+  get view(): INodesView {
+    return this._view;
+  }
+
+  set view(view: INodesView) {
+    this._view = view;
+    this._changed.emit();
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this._poll.isDisposed;
+  }
+
+  dispose(): void {
+    this.setShown(false);
+    this._poll.dispose();
+    Signal.clearData(this);
+  }
+
+  /** The table is seen, or no longer. */
+  setShown(shown: boolean): void {
+    if (shown === (this._watch !== null)) {
+      return;
+    }
+    this._watch?.dispose();
+    this._watch = shown ? this._jobs.watchCapacity() : null;
+    if (shown) {
+      void this.refresh();
+    } else {
+      void this._poll.stop();
+    }
+  }
+
+  /** Read the nodes now. */
+  async refresh(): Promise<void> {
+    await this._jobs.ready;
+    if (!this.isDisposed) {
+      await this._poll.refresh();
+    }
+  }
+
+  private _onJobs(): void {
+    const { capacity } = this._jobs;
+    const isNews = capacity !== this._seen;
+    this._seen = capacity;
+    const due = this._readAt + LEAST <= performance.now();
+    if (isNews && due && this._watch && this._poll.state.phase !== 'started') {
+      void this._poll.refresh();
+    }
+  }
+
+  private async _read(): Promise<void> {
+    const engine = clusterEngine(this._jobs.engines);
+    if (engine) {
+      this._readAt = performance.now();
+      try {
+        this._list = await this._jobs.api.nodes(engine.name);
+        this._failure = null;
+      } catch (error) {
+        this._failure = expectApiError(error);
+      }
+    }
+    this._changed.emit();
+  }
+
+  private readonly _poll: Poll;
+  private _view: INodesView;
+  private _list: NodeList | null = null;
+  private _failure: ApiError | null = null;
+  private _watch: IDisposable | null = null;
+  private _seen: Capacity | null = null;
+  private _readAt = -Infinity;
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** The accelerators of a node. */
+export function devicesOf(node: NodeCapacity): Amount[] {
+  return node.amounts.filter(({ resource }) => resource.includes('/'));
+}
+
+/** What of a node's accelerators there is, all kinds together. */
+export function deviceSum(
+  node: NodeCapacity,
+  part: 'total' | 'unhealthy' | 'allocated' | 'free'
+): number {
+  return devicesOf(node).reduce((sum, amount) => sum + amount[part], 0);
+}
+
+/** What of a node's accelerators one's own jobs hold. */
+export function mineOf(node: NodeCapacity): number {
+  return devicesOf(node).reduce(
+    (sum, { resource }) => sum + (node.mine[resource] ?? 0),
+    0
+  );
+}
+
+/** Whether pods can't be placed on a node, or not on all that it has. */
+function isUnusable(node: NodeCapacity): boolean {
+  return !node.ready || node.cordoned || deviceSum(node, 'unhealthy') > 0;
+}
+
+/** Whether a node is of the kind that is shown. */
+export function isOfKind(node: NodeCapacity, kind: NodeKind): boolean {
+  switch (kind) {
+    case 'all':
+      return true;
+    case 'free':
+      return deviceSum(node, 'free') > 0;
+    case 'unusable':
+      return isUnusable(node);
+  }
+}
+
+/** Whether a node takes pods, in words. */
+export function nodeStatus(
+  node: NodeCapacity,
+  trans: TranslationBundle
+): string {
+  const words = [
+    node.ready ? null : trans.__('Not ready'),
+    node.cordoned ? trans.__('Cordoned') : null
+  ].filter(Boolean);
+  return words.join(', ') || trans.__('Ready');
+}
+
+/** Whether all words of the filter are in what is said of a node. */
+export function nodeMatches(
+  node: NodeCapacity,
+  filter: string,
+  trans: TranslationBundle
+): boolean {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) {
+    return true;
+  }
+  const text = [
+    node.name,
+    node.address,
+    node.product,
+    nodeStatus(node, trans),
+    ...node.roles,
+    ...node.taints.flatMap(({ key, value, effect }) => [key, value, effect]),
+    ...devicesOf(node).map(({ resource }) => resource)
+  ]
+    .join(' ')
+    .toLowerCase();
+  return words.every(word => text.includes(word));
+}
+
+/** All of a resource of some nodes together; null where none has it. */
+export function sumOf(
+  nodes: readonly NodeCapacity[],
+  resource: string
+): Amount | null {
+  const all = nodes.flatMap(node => amountOf(node.amounts, resource) ?? []);
+  const sum = (part: 'total' | 'unhealthy' | 'allocated' | 'free'): number =>
+    all.reduce((total, amount) => total + amount[part], 0);
+  return all.length === 0
+    ? null
+    : {
+        resource,
+        total: sum('total'),
+        unhealthy: sum('unhealthy'),
+        allocated: sum('allocated'),
+        free: sum('free')
+      };
+}
