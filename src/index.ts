@@ -5,6 +5,7 @@ import { jobPlugin } from './plugins/job';
 import { jobsPlugin } from './plugins/jobs';
 import { launchPlugin } from './plugins/launch';
 import { monitorPlugin } from './plugins/monitor';
+import { nodesPlugin } from './plugins/nodes';
 import { notificationsPlugin } from './plugins/notifications';
 import { runningPlugin } from './plugins/running';
 import { statusPlugin } from './plugins/status';
@@ -17,6 +18,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   jobPlugin,
   launchPlugin,
   monitorPlugin,
+  nodesPlugin,
   notificationsPlugin,
   runningPlugin,
   statusPlugin,

@@ -55,10 +55,16 @@ export function useGridFocus(): IGridHandlers {
 /** What takes the focus in each row: a cell, or the button that it has. */
 function rowsOf(grid: HTMLElement): HTMLElement[][] {
   return [...grid.querySelectorAll('tr:not([aria-hidden])')].map(row =>
-    [...row.querySelectorAll<HTMLElement>(CELLS)].map(
-      cell => cell.querySelector<HTMLElement>('button') ?? cell
-    )
+    [...row.querySelectorAll<HTMLElement>(CELLS)]
+      .filter(isShown)
+      .map(cell => cell.querySelector<HTMLElement>('button') ?? cell)
   );
+}
+
+/** Columns that have no room are hidden, and can't take the focus. */
+function isShown(cell: HTMLElement): boolean {
+  const { display } = getComputedStyle(cell.closest('th, td') ?? cell);
+  return display !== 'none';
 }
 
 function cellAt(

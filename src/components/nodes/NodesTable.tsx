@@ -1,0 +1,334 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { NodeCapacity } from '../../api/types';
+import { warningIcon } from '../../icons';
+import { amountOf, sharesOf } from '../../model/capacity';
+import { resourceLabel } from '../../model/capacityText';
+import { poolNames } from '../../model/devices';
+import { formatAmount } from '../../model/format';
+import { deviceSum, devicesOf, mineOf, nodeStatus } from '../../model/nodes';
+import { CapacityBar } from '../CapacityBar';
+import { compareCells, ISort, SortHead, Space } from '../Table';
+import { useGridFocus } from '../useGridFocus';
+import { useWindow } from '../useWindow';
+
+/** Height of a row in px at the default font size, until it is measured. */
+const ROW = 29;
+
+interface IColumn {
+  key: string;
+  label: string;
+  title?: string;
+  className?: string;
+  order: (node: NodeCapacity) => number | string;
+  title_of?: (node: NodeCapacity) => string;
+  cell: (node: NodeCapacity) => React.ReactNode;
+}
+
+interface INodesTableProps {
+  nodes: readonly NodeCapacity[];
+  sort: ISort;
+  onSort(sort: ISort): void;
+  trans: TranslationBundle;
+}
+
+/** One row for each node; rows stay where they are under the pointer and the focus. */
+export function NodesTable(props: INodesTableProps): React.JSX.Element {
+  const { nodes, sort, onSort, trans } = props;
+  const columns = columnsOf(nodes, trans);
+  const by = columns.find(({ key }) => key === sort.key) ?? columns[0];
+  const grid = useGridFocus();
+  const [held, setHeld] = React.useState({ pointer: false, focus: false });
+  const hold = (change: Partial<typeof held>): void =>
+    setHeld(before => ({ ...before, ...change }));
+  const sorted = useHeldOrder(
+    nodes,
+    by.order,
+    `${by.key} ${sort.down}`,
+    sort.down,
+    held.pointer || held.focus
+  );
+  const body = React.useRef<HTMLTableSectionElement>(null);
+  const [height, setHeight] = React.useState(ROW);
+  const list = useWindow(
+    sorted.map(({ name }) => name),
+    sorted.map(() => height)
+  );
+  React.useLayoutEffect(() => {
+    const row = body.current?.querySelector('tr:not([aria-hidden])');
+    const measured = row?.getBoundingClientRect().height ?? 0;
+    if (measured > 0 && Math.abs(measured - height) > 0.1) {
+      setHeight(measured); // follows the font size of the lab
+    }
+  });
+  const [first, last] = list.range;
+  return (
+    <div
+      className="jp-t9k-Grid jp-t9k-Nodes"
+      ref={list.ref}
+      onScroll={list.onScroll}
+    >
+      <table
+        className="jp-t9k-Table"
+        role="grid"
+        aria-label={trans.__('Nodes')}
+        aria-rowcount={nodes.length + 1}
+        tabIndex={grid.tabIndex}
+        onKeyDown={grid.onKeyDown}
+        onFocus={event => {
+          grid.onFocus(event);
+          hold({ focus: true });
+        }}
+        onBlur={event => {
+          grid.onBlur();
+          if (!event.currentTarget.contains(event.relatedTarget)) {
+            hold({ focus: false });
+          }
+        }}
+      >
+        <thead>
+          <tr>
+            {columns.map(column => (
+              <SortHead
+                key={column.key}
+                column={column.key}
+                label={column.label}
+                title={column.title}
+                className={column.className}
+                sort={{ ...sort, key: by.key }}
+                onSort={onSort}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody
+          ref={body}
+          onPointerEnter={() => hold({ pointer: true })}
+          onPointerLeave={() => hold({ pointer: false })}
+        >
+          <Space height={list.offsets[first]} />
+          {sorted.slice(first, last).map((node, index) => (
+            <tr key={node.name} aria-rowindex={first + index + 2}>
+              {columns.map(column => (
+                <td
+                  key={column.key}
+                  className={column.className}
+                  role="gridcell"
+                  tabIndex={-1}
+                  title={column.title_of?.(node)}
+                >
+                  {column.cell(node)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space height={list.offsets[sorted.length] - list.offsets[last]} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/**
+ * Nodes in their order; while it is held, those that were there stay where they were.
+ *
+ * @param key - Another order is taken at once.
+ */
+function useHeldOrder(
+  nodes: readonly NodeCapacity[],
+  order: (node: NodeCapacity) => number | string,
+  key: string,
+  down: boolean,
+  hold: boolean
+): NodeCapacity[] {
+  const last = React.useRef({ key, names: [] as string[] });
+  const places = new Map(
+    hold && last.current.key === key
+      ? last.current.names.map((name, index) => [name, index])
+      : []
+  );
+  const place = ({ name }: NodeCapacity): number =>
+    places.get(name) ?? places.size;
+  const sorted = [...nodes].sort(
+    (a, b) =>
+      place(a) - place(b) ||
+      compareCells(order(a), order(b)) * (down ? -1 : 1) ||
+      compareCells(a.name, b.name)
+  );
+  last.current = { key, names: sorted.map(({ name }) => name) };
+  return sorted;
+}
+
+function columnsOf(
+  nodes: readonly NodeCapacity[],
+  trans: TranslationBundle
+): IColumn[] {
+  const hasDevices = nodes.some(node => deviceSum(node, 'total') > 0);
+  const names = productNames(nodes);
+  const measured = (resource: string): IColumn => ({
+    key: resource,
+    label: resourceLabel(resource, trans),
+    title: trans.__('Free, and what there is'),
+    className: 'jp-t9k-Table-number',
+    order: node => amountOf(node.amounts, resource)?.free ?? -1,
+    cell: node => {
+      const amount = amountOf(node.amounts, resource);
+      return (
+        amount && (
+          <>
+            <b>{formatAmount(resource, amount.free)}</b>{' '}
+            {trans.__('of %1', formatAmount(resource, amount.total))}
+          </>
+        )
+      );
+    }
+  });
+  const devices: IColumn[] = [
+    {
+      key: 'product',
+      label: trans.__('GPU'),
+      className: 'jp-t9k-Table-minor',
+      order: node => names.get(node.product ?? '') ?? '',
+      title_of: node => node.product ?? '',
+      cell: node => devicesOf(node).length > 0 && names.get(node.product ?? '')
+    },
+    {
+      key: 'devices',
+      label: trans.__('GPUs free'),
+      className: 'jp-t9k-Nodes-devices',
+      order: node => (devicesOf(node).length ? deviceSum(node, 'free') : -1),
+      title_of: node => devicesTitle(node, trans),
+      cell: node =>
+        devicesOf(node).length > 0 && <Devices node={node} trans={trans} />
+    },
+    {
+      key: 'unhealthy',
+      label: trans.__('Broken'),
+      title: trans.__('GPUs that the node has and does not offer'),
+      className: 'jp-t9k-Table-number jp-t9k-Table-minor',
+      order: node => deviceSum(node, 'unhealthy'),
+      cell: node => {
+        const count = deviceSum(node, 'unhealthy');
+        return count > 0 && <strong>{count}</strong>;
+      }
+    }
+  ];
+  return [
+    {
+      key: 'name',
+      label: trans.__('Name'),
+      className: 'jp-t9k-Nodes-name',
+      order: node => node.name,
+      title_of: ({ name, address, roles }) =>
+        [name, address, roles.join(', ')].filter(Boolean).join('\n'),
+      cell: node => node.name
+    },
+    {
+      key: 'status',
+      label: trans.__('Status'),
+      order: node => nodeStatus(node, trans),
+      title_of: node => statusTitle(node, trans),
+      cell: node => <Status node={node} trans={trans} />
+    },
+    ...(hasDevices ? devices : []),
+    measured('cpu'),
+    measured('memory'),
+    {
+      key: 'pods',
+      label: trans.__('Pods'),
+      className: 'jp-t9k-Table-number jp-t9k-Table-minor',
+      order: node => node.pods,
+      cell: node => node.pods
+    }
+  ];
+}
+
+/** How the products of the table are told apart. */
+function productNames(nodes: readonly NodeCapacity[]): Map<string, string> {
+  const products = [...new Set(nodes.map(({ product }) => product))].filter(
+    product => product !== null
+  );
+  const names = poolNames(products.map(product => ({ product, resource: '' })));
+  return new Map(products.map((product, index) => [product, names[index]]));
+}
+
+/** A word, and a sign where pods are kept away. */
+function Status({
+  node,
+  trans
+}: {
+  node: NodeCapacity;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const isOpen = node.ready && !node.cordoned;
+  const taints = node.taints.length;
+  return (
+    <span className="jp-t9k-Nodes-status" data-open={isOpen || undefined}>
+      {!isOpen && <warningIcon.react tag="span" width="14px" height="14px" />}
+      {nodeStatus(node, trans)}
+      {taints > 0 && (
+        <span className="jp-t9k-caption">
+          {trans._n('%1 taint', '%1 taints', taints)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
+  return [
+    node.ready
+      ? null
+      : trans.__('The cluster has not heard of it, or it is not well.'),
+    node.cordoned ? trans.__('It takes no new pods: it is cordoned.') : null,
+    ...node.taints.map(({ key, value, effect }) =>
+      trans.__(
+        'Only for pods that tolerate %1',
+        `${key}${value ? `=${value}` : ''}:${effect}`
+      )
+    )
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** “2 of 8”, each kind for itself, below one bar. */
+function Devices({
+  node,
+  trans
+}: {
+  node: NodeCapacity;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const sum = {
+    total: deviceSum(node, 'total'),
+    allocated: deviceSum(node, 'allocated'),
+    free: deviceSum(node, 'free')
+  };
+  return (
+    <span className="jp-t9k-Nodes-bar">
+      <CapacityBar shares={sharesOf(sum, mineOf(node))} />
+      <span>
+        {devicesOf(node).map(({ resource, free, total }, index) => (
+          <React.Fragment key={resource}>
+            {index > 0 && ' · '}
+            <b>{free}</b> {trans.__('of %1', total)}
+          </React.Fragment>
+        ))}
+      </span>
+    </span>
+  );
+}
+
+function devicesTitle(node: NodeCapacity, trans: TranslationBundle): string {
+  return devicesOf(node)
+    .flatMap(({ resource, total, allocated, free }) => {
+      const mine = node.mine[resource] ?? 0;
+      const others = Math.max(0, allocated - mine);
+      return [
+        trans.__('%1: %2 of %3 free', resource, free, total),
+        trans.__('Your jobs hold %1, others %2.', mine, others)
+      ];
+    })
+    .join('\n');
+}

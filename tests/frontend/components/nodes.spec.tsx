@@ -1,0 +1,280 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import * as React from 'react';
+import { ApiClient } from '../../../src/api/client';
+import { NodeCapacity, NodeList, Subscribe } from '../../../src/api/types';
+import { NodesView } from '../../../src/components/nodes/NodesView';
+import { Jobs } from '../../../src/model/jobs';
+import { NodesModel } from '../../../src/model/nodes';
+import {
+  GIB,
+  Shown,
+  someAmount,
+  someCapacity,
+  someNode
+} from '../capacityFakes';
+import { someCluster } from '../fakeJob';
+import { FakeServer, json, snapshot } from '../fakes';
+
+const trans = nullTranslator.load('');
+
+describe('the nodes of the cluster', () => {
+  let server: FakeServer;
+  let jobs: Jobs;
+  let model: NodesModel;
+  let shown: Shown;
+  let nodes: NodeCapacity[];
+  let answer: () => Response;
+
+  const listed = (changes: Partial<NodeList> = {}): Response =>
+    json({ time: Date.now() / 1000, nodes, limited: null, ...changes });
+
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask'] });
+    shown = new Shown();
+    server = new FakeServer();
+    answer = listed;
+    server.answer = ({ url }) =>
+      url.includes('/cluster/nodes') ? answer() : json({ engines: [] });
+    jobs = new Jobs(new ApiClient(server.settings()));
+    model = new NodesModel(jobs);
+    nodes = [
+      someNode('node-10'),
+      someNode('node-2', {
+        product: 'NVIDIA-H100-80GB-HBM3',
+        amounts: [
+          someAmount('cpu', 64, 60),
+          someAmount('memory', 512 * GIB, 0),
+          someAmount('nvidia.com/gpu', 8, 5, { unhealthy: 1, free: 2 })
+        ],
+        taints: [{ key: 'gpu', value: 'reserved', effect: 'NoSchedule' }]
+      }),
+      someNode('node-3', {
+        ready: false,
+        cordoned: true,
+        amounts: [
+          someAmount('cpu', 64, 0, { free: 0 }),
+          someAmount('memory', 512 * GIB, 0, { free: 0 }),
+          someAmount('nvidia.com/gpu', 8, 0, { free: 0 })
+        ],
+        pods: 0
+      })
+    ];
+  });
+
+  afterEach(() => {
+    model.dispose();
+    jobs.dispose();
+    jest.useRealTimers();
+  });
+
+  const pass = (ms: number): Promise<void> =>
+    act(async () => {
+      await jest.advanceTimersByTimeAsync(ms);
+    });
+  const show = async (): Promise<void> => {
+    render(<NodesView model={model} trans={trans} />);
+    server.socket.open();
+    server.socket.push(
+      snapshot({ engines: [someCluster()], capacity: someCapacity() })
+    );
+    await pass(100);
+  };
+  const rows = (): HTMLElement[] => screen.getAllByRole('row').slice(1);
+  const names = (): (string | null)[] =>
+    rows().map(row => within(row).getAllByRole('gridcell')[0].textContent);
+  const asked = (): number =>
+    server.requests.filter(({ url }) => url.includes('/cluster/nodes')).length;
+  const filter = (text: string): void => {
+    fireEvent.change(screen.getByRole('searchbox'), {
+      target: { value: text }
+    });
+  };
+
+  it('tells of each what it has, and sums it up', async () => {
+    await show();
+    expect(names()).toEqual(['node-2', 'node-3', 'node-10']);
+    expect(rows().map(({ textContent }) => textContent)).toEqual([
+      'node-2Ready1 taintH100 80 GB2 of 814 of 64512 GiB of 512 GiB12',
+      'node-3Not ready, CordonedA100 80 GB0 of 80 of 640 B of 512 GiB0',
+      'node-10ReadyA100 80 GB2 of 832 of 64256 GiB of 512 GiB12'
+    ]);
+    expect(
+      screen.getByText(
+        '3 nodes · GPUs: 4 of 24 free, 1 broken · CPU: 36 of 192 free · Memory: 768 GiB of 1.5 TiB free · 24 pods'
+      )
+    ).toBeTruthy();
+    expect(screen.getByTitle(/tolerate gpu=reserved:NoSchedule/)).toBeTruthy();
+    expect(screen.getByTitle(/cordoned/)).toBeTruthy();
+    expect(
+      screen.getAllByTitle(/nvidia.com\/gpu: 2 of 8 free Your jobs hold 4/)
+    ).toHaveLength(2);
+  });
+
+  it('is filtered by words and by kind', async () => {
+    await show();
+    filter('h100');
+    expect(names()).toEqual(['node-2']);
+    expect(screen.getByText(/^1 of 3 nodes · /)).toBeTruthy();
+    filter('');
+    fireEvent.click(screen.getByRole('radio', { name: 'With problems 2' }));
+    expect(names()).toEqual(['node-2', 'node-3']);
+    fireEvent.click(screen.getByRole('radio', { name: 'With free GPUs 2' }));
+    expect(names()).toEqual(['node-2', 'node-10']);
+    filter('no such');
+    expect(screen.getByText('No node matches “no such”.')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Show all nodes' }));
+    expect(names()).toHaveLength(3);
+    filter('cordoned');
+    expect(names()).toEqual(['node-3']);
+    fireEvent.keyDown(screen.getByRole('searchbox'), { key: 'Escape' });
+    expect(names()).toHaveLength(3);
+  });
+
+  it('is sorted by what is clicked, and stays in order under the pointer', async () => {
+    await show();
+    fireEvent.click(screen.getByRole('button', { name: 'CPU' }));
+    expect(names()).toEqual(['node-3', 'node-2', 'node-10']);
+    fireEvent.click(screen.getByRole('button', { name: 'CPU' }));
+    expect(names()).toEqual(['node-10', 'node-2', 'node-3']);
+    const head = screen.getByRole('columnheader', { name: 'CPU' });
+    expect(head.getAttribute('aria-sort')).toBe('descending');
+    expect(model.view).toMatchObject({ sort: 'cpu', down: true });
+
+    const body = screen.getAllByRole('rowgroup')[1];
+    fireEvent.pointerEnter(body);
+    nodes = [
+      ...nodes.slice(0, 2),
+      someNode('node-3', { amounts: [someAmount('cpu', 640)] }),
+      someNode('node-0', { amounts: [someAmount('cpu', 999)] })
+    ];
+    await pass(10_000);
+    expect(names()).toEqual(['node-10', 'node-2', 'node-3', 'node-0']);
+    fireEvent.pointerLeave(body);
+    expect(names()).toEqual(['node-0', 'node-3', 'node-10', 'node-2']);
+  });
+
+  it('is one tab stop, from cell to cell by arrows', async () => {
+    await show();
+    const grid = screen.getByRole('grid', { name: 'Nodes' });
+    expect(grid.tabIndex).toBe(0);
+    act(() => grid.focus());
+    const key = (name: string): void => {
+      fireEvent.keyDown(document.activeElement as Element, { key: name });
+    };
+    expect(document.activeElement?.textContent).toBe('node-2');
+    key('ArrowDown');
+    key('ArrowRight');
+    expect(document.activeElement?.textContent).toBe('Not ready, Cordoned');
+    key('End');
+    expect(document.activeElement?.textContent).toBe('0');
+    key('Home');
+    key('ArrowUp');
+    key('ArrowUp');
+    expect(document.activeElement).toBe(
+      screen.getByRole('button', { name: 'Name' })
+    );
+  });
+
+  it('has only a window of a thousand nodes in the DOM', async () => {
+    nodes = Array.from({ length: 1500 }, (_, i) => someNode(`node-${i}`));
+    await show();
+    const grid = screen.getByRole('grid', { name: 'Nodes' });
+    expect(grid.getAttribute('aria-rowcount')).toBe('1501');
+    expect(rows().length).toBeLessThan(150);
+    expect(screen.getByText(/^1500 nodes · /)).toBeTruthy();
+  });
+
+  it('has no columns for what no node has', async () => {
+    nodes = [someNode('a', { amounts: [someAmount('cpu', 4)], product: null })];
+    await show();
+    const heads = screen.getAllByRole('columnheader');
+    expect(heads.map(({ textContent }) => textContent)).toEqual([
+      'Name',
+      'Status',
+      'CPU',
+      'Memory',
+      'Pods'
+    ]);
+    expect(screen.queryByRole('radio', { name: /free/ })).toBeNull();
+  });
+
+  it('is read again when something changed, and now and then', async () => {
+    await show();
+    expect(asked()).toBe(1);
+    await pass(3000);
+    const push = (): void =>
+      server.socket.push({
+        type: 'delta',
+        revision: 2,
+        time: Date.now() / 1000,
+        jobs: [],
+        removed_jobs: [],
+        tensorboards: [],
+        removed_tensorboards: [],
+        engines: null,
+        capacity: someCapacity()
+      });
+    push();
+    await pass(100);
+    expect(asked()).toBe(2);
+    // No more often than a table can be read.
+    push();
+    await pass(100);
+    expect(asked()).toBe(2);
+    await pass(10_000);
+    expect(asked()).toBe(3);
+  });
+
+  it('asks nothing while it is not seen', async () => {
+    await show();
+    act(() => shown.set(false));
+    await pass(60_000);
+    expect(asked()).toBe(1);
+    const { sent } = server.socket;
+    expect((sent[sent.length - 1] as Subscribe).capacity).toBe(false);
+    act(() => shown.set(true));
+    await pass(100);
+    expect(asked()).toBe(2);
+  });
+
+  it('says why there is nothing, and tries again', async () => {
+    answer = () =>
+      json({ message: 'The cluster does not answer.', hint: 'Wait.' }, 503);
+    await show();
+    expect(screen.getByText('The cluster does not answer.')).toBeTruthy();
+    expect(screen.getByText('Wait.')).toBeTruthy();
+    answer = listed;
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await pass(100);
+    expect(names()).toHaveLength(3);
+    // What is known stays, with its age.
+    answer = () => json({ message: 'The cluster does not answer.' }, 503);
+    await pass(10_000);
+    expect(screen.getByText(/they are shown as of \d\d:\d\d\./)).toBeTruthy();
+    expect(names()).toHaveLength(3);
+  });
+
+  it('says why it may not know', async () => {
+    const limited = 'This account may not list nodes.';
+    answer = () => listed({ nodes: [], limited });
+    await show();
+    expect(screen.getByText('The nodes are not known')).toBeTruthy();
+    expect(screen.getByText(limited)).toBeTruthy();
+  });
+
+  it('says that there is none, or that it reads', async () => {
+    answer = () => listed({ nodes: [] });
+    await show();
+    expect(screen.getByText('The cluster has no nodes')).toBeTruthy();
+  });
+
+  it('says that there is no cluster', async () => {
+    render(<NodesView model={model} trans={trans} />);
+    server.socket.open();
+    server.socket.push(snapshot());
+    await pass(1000);
+    expect(screen.getByText(/There is no cluster/)).toBeTruthy();
+    expect(asked()).toBe(0);
+  });
+});
