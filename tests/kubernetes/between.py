@@ -1,7 +1,8 @@
-"""A proxy between the engines and a real cluster that does to single requests what networks and old servers do."""
+"""A proxy between the engines and a real cluster that does what networks and old servers do, to one request or all."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,29 @@ class Between(FakeApi):
     kube: Kube | None = None
     rule: Callable[[Request], Callable[[Between, Call], Awaitable[None]] | None] = field(default=lambda request: None)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._calls: set[Call] = set()
+        self._frozen = False
+        self._dead = 0
+
+    def cut_all(self) -> None:
+        """Break off all that is going on."""
+        for call in list(self._calls):
+            call.cut()
+
+    def freeze(self) -> None:
+        """Let nothing through any more, neither back nor forth; all connections stay open."""
+        self._frozen = True
+
+    def thaw(self) -> None:
+        """Let new connections through; of those from before nobody knows any more, and nobody says so."""
+        self._frozen, self._dead = False, self._connections
+
+    async def _let_through(self, call: Call) -> None:
+        if self._frozen or call.request.connection <= self._dead:
+            await asyncio.Event().wait()
+
     async def start(self) -> None:
         assert self.kube is not None
         self._upstream = httpx.AsyncClient(**connect(str(self.kube.kubeconfig), "between"), timeout=None)
@@ -51,8 +75,13 @@ class Between(FakeApi):
         return write_kubeconfig(path, cluster, name="between", namespace=self.kube.namespace)
 
     async def _handle(self, call: Call) -> None:
-        act = self.rule(call.request)
-        await (act(self, call) if act is not None else self.forward(call))
+        self._calls.add(call)
+        try:
+            await self._let_through(call)
+            act = self.rule(call.request)
+            await (act(self, call) if act is not None else self.forward(call))
+        finally:
+            self._calls.discard(call)
 
     async def forward(self, call: Call, **changed: str | None) -> None:
         """Hand a request on, and its answer back as it comes; `changed` are parameters of the query."""
@@ -65,6 +94,7 @@ class Between(FakeApi):
             ):
                 await call.begin(Content_Type=kind)
                 async for chunk in answer.aiter_bytes():
+                    await self._let_through(call)
                     await call.chunk(chunk)
                 await call.end()
             else:

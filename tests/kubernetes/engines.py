@@ -114,6 +114,11 @@ class Bench:
             told = seen.model_dump_json(indent=1, include={"phase", "reason", "pending_action", "actions", "deleted"})
             raise AssertionError(f"after {seconds} s: {told}\n{events}") from None
 
+    async def until_known(self, engine: str, uid: str) -> Job:
+        """Wait until a job is there that others have made."""
+        await self.until_heard(lambda _ident, summary: summary is not None and summary.uid == uid)
+        return await self.engines[engine].job(uid)
+
     async def until_phase(self, job: Job, *phases: str, seconds: float = WAIT) -> Job:
         return await self.until(job, lambda seen: seen.phase in phases and seen.pending_action is None, seconds)
 

@@ -70,7 +70,7 @@ class Request:
         return self.headers.get("authorization")
 
 
-@dataclass
+@dataclass(eq=False)
 class Call:
     """A request, and the connection to answer it by."""
 

@@ -102,12 +102,26 @@ NO_ANSWER = {
 }
 
 
+BROKEN = ("cut", "cut in the middle", "another protocol")
+
+
+@pytest.mark.parametrize("case", BROKEN)
+async def test_what_breaks_off_is_asked_once_more_where_that_does_nothing(
+    case: str, server: FakeApi, api: KubeApi
+) -> None:
+    server.faults.append(("other", NO_ANSWER[case][0]))
+    assert await api.get("/version") == {"path": "/version"}
+    server.faults.append(("other", NO_ANSWER[case][0]))
+    with pytest.raises(Unreachable):
+        await api.create("/version", {})
+
+
 @pytest.mark.parametrize("case", NO_ANSWER)
 async def test_what_is_no_answer_is_unreachable_in_words(
     case: str, server: FakeApi, api: KubeApi, impatient: None
 ) -> None:
     act, words = NO_ANSWER[case]
-    server.faults.append(("other", act))
+    server.faults += [("other", act)] * (2 if case in BROKEN else 1)
     with pytest.raises(Unreachable, match=words) as caught:
         await api.get("/version")
     assert f"127.0.0.1:{server.port}" in str(caught.value)

@@ -259,11 +259,38 @@ async def test_silence_alone_is_no_failure(
     """There are API servers without bookmarks, and collections in which nothing happens."""
     monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.5)
     await stands(server, follower)
-    await server.asked("watch", 4)
+    await server.asked("watch", 2)
     await server.put("c")
     await follower.has("a", "b", "c")
     assert len(server.of("list")) == 1
     assert follower.states == []
+
+
+async def begin_and_hang(call: Call) -> None:
+    await call.begin()
+    await asyncio.Event().wait()
+
+
+async def test_where_no_watch_comes_through_the_list_is_taken_again(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with a proxy that waits for the end of an answer before it hands it on."""
+    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.3)
+    server.faults += [("watch", begin_and_hang)] * 4
+    follower.collection.start()
+    await follower.has("a", "b")
+    await server.put("c")
+    await server.remove("a")
+    await follower.has("b", "c")
+    assert follower.states == []
+
+
+async def test_a_list_that_answers_410_is_told(server: FakeApi, follower: Follower) -> None:
+    server.faults += [("list", refuse(410, "Expired", "it is gone"))] * 3
+    follower.collection.start()
+    await follower.until(lambda: follower.states)
+    await follower.until(lambda: follower.collection.error is None)
+    assert follower.names == ["a", "b"]
 
 
 async def test_a_server_that_hangs_is_left(

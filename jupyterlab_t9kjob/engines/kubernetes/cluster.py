@@ -19,7 +19,7 @@ from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .capacityreader import CapacityReader
 from .credentials import load_connection, nothing_to_load
-from .discovery import Found, find_kind, namespaces_of, queueing_of, version_of
+from .discovery import Found, find_kind, namespaces_of, queueing_of, sign_of_life
 from .errors import ApiError, NoCluster, Unreachable
 from .kinds import JobKind
 from .labvolumes import lab_mounts
@@ -34,8 +34,9 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 60.0
 """Between two looks at what the cluster has: a kind may be installed or removed."""
-FIRST_DELAY = 2.0
-LONGEST_DELAY = 5.0
+BEAT_SECONDS = 15.0
+"""Between two signs of life: a connection may die without anybody knowing."""
+LOST_SECONDS = 1.5
 """Between two looks at a cluster that does not answer; one small request each, and all watches go on when it does."""
 MOST_MISSING = 3
 """Looks in a row that find a kind gone before that is believed: an API server that starts, or a proxy, may not know it
@@ -104,6 +105,8 @@ class Cluster:
         self._lab_due = True
         self._lock = asyncio.Lock()
         self._looked = asyncio.Event()
+        self._looked_at = -LOOK_SECONDS
+        self._alive_at: float | None = None
         self._hurry = asyncio.Event()
         self._refused = False
         self._users = 0
@@ -190,14 +193,18 @@ class Cluster:
 
     def stale(self, kind: JobKind) -> tuple[float, str] | None:
         """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
-        if self.problem is not None and self.problem_since is not None:
-            return self.problem_since, self.problem
         watches = [space.jobs[kind.engine] for space in self.spaces.values() if kind.engine in space.jobs]
-        stale = [(watch.stale_since, watch.error) for watch in watches if watch.stale_since is not None]
-        if not stale:
-            return None
-        since, error = min(stale, key=lambda entry: entry[0])
-        return since, error.message if isinstance(error, ApiError) else str(error)
+        for space in self.spaces.values():
+            watches += [watch for watch in (space.pods, space.events) if not _is_forbidden(watch.error)]
+        stale = [
+            (watch.stale_since, watch.error.message if isinstance(watch.error, ApiError) else str(watch.error))
+            for watch in watches
+            if watch.stale_since is not None
+        ]
+        if self.problem is not None and self.problem_since is not None:
+            since = [self.problem_since, *(since for since, _why in stale)]
+            return min(since), self.problem
+        return min(stale, default=None)
 
     def why_off(self, kind: JobKind) -> str | None:
         """Return why no job of a kind can be created or seen here, a sentence; None if it can."""
@@ -239,16 +246,14 @@ class Cluster:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        backoff = FIRST_DELAY
         while True:
             self._hurry.clear()
             thoroughly, self._refused = self._refused, False
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
-            backoff = FIRST_DELAY if well else min(backoff * 2, LONGEST_DELAY)
-            calm = LOOK_SECONDS if not self._missing else MISSING_SECONDS
+            calm = min(BEAT_SECONDS, LOOK_SECONDS) if not self._missing else MISSING_SECONDS
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
-            with anyio.move_on_after(calm if well or self.api is None else backoff):
+            with anyio.move_on_after(calm if well or self.api is None else LOST_SECONDS):
                 await self._hurry.wait()
 
     async def _look(self, *, thoroughly: bool = False) -> bool:
@@ -273,8 +278,11 @@ class Cluster:
     async def _look_at_all(self, *, thoroughly: bool) -> None:
         api = await self._connect(anew=thoroughly and self.problem is not None)
         first = not self.namespaces or thoroughly
-        self.version = await version_of(api)
+        await self._see_if_alive(api)
+        if not thoroughly and self.problem is None and time.monotonic() - self._looked_at < LOOK_SECONDS:
+            return
         await self._look_for_kinds(api)
+        self._looked_at = time.monotonic() if not self._missing else -LOOK_SECONDS
         if not self._found:
             return
         await self._look_for_queueing(api)
@@ -305,6 +313,15 @@ class Cluster:
         self._joined = self.identity  # its credentials may become those of another cluster at the same address
         self.capacity.go_on()
         return self.api
+
+    async def _see_if_alive(self, api: KubeApi) -> None:
+        try:
+            self.version = await sign_of_life(api)
+        except (ApiError, Unreachable):
+            await api.lose()
+            raise
+        self._alive_at = time.time()
+        await api.find()
 
     async def _look_for_kinds(self, api: KubeApi) -> None:
         for engine, sink in self._sinks.items():
@@ -377,20 +394,18 @@ class Cluster:
         errors = [watch.error for space in self.spaces.values() for watch in space.jobs.values()]
         unreachable = any(isinstance(error, Unreachable) for error in errors)
         missing = any(isinstance(error, ApiError) and error.status == 404 for error in errors)
+        if missing:
+            self._looked_at = -LOOK_SECONDS
         if unreachable != (self.problem is not None) or missing:
             self._hurry.set()
 
     def _well(self) -> None:
-        if self.problem_since is not None:
-            for space in self.spaces.values():
-                space.retry()
-            self.capacity.retry()
         self.problem = self.problem_since = None
 
     def _unwell(self, problem: str) -> None:
         self.problem = problem
         if self.problem_since is None:
-            self.problem_since = time.time()
+            self.problem_since = self._alive_at or time.time()
 
     def _state(self) -> object:
         return (
@@ -406,6 +421,10 @@ class Cluster:
     def _tell(self) -> None:
         for listener in list(self._listeners):
             listener()
+
+
+def _is_forbidden(error: ApiError | Unreachable | None) -> bool:
+    return isinstance(error, ApiError) and error.status == 403
 
 
 def _refused(error: ApiError) -> str:

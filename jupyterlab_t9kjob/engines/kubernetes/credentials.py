@@ -61,6 +61,8 @@ class Connection:
         Seconds since the epoch, when `renew` is due; None if only a refusal tells.
     renew
         Loads the same anew (blocking; raises `NoCluster`).
+    by_program
+        Whether a program is run for it.
     """
 
     server: str
@@ -71,6 +73,7 @@ class Connection:
     headers: Headers = field(repr=False)
     expires_at: float | None
     renew: Callable[[], Connection] = field(repr=False, compare=False)
+    by_program: bool = False
 
     @property
     def in_cluster(self) -> bool:
@@ -213,6 +216,7 @@ def _of_target(target: Target, renew: Callable[[], Connection]) -> Connection:
         headers=(*_header_of_user(server, user, target.context), *_impersonation(user)),
         expires_at=expires_at,
         renew=renew,
+        by_program=given is not None,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from ...core.manifests import CURRENT, Dialect
 from .kinds import JobKind
-from .transport import ApiError, Json, KubeApi
+from .transport import ApiError, Json, KubeApi, Unreachable
 
 STRICT_SINCE: Final = (1, 27)
 """The first version whose field validation can be relied upon (KEP-2885 is stable in it)."""
@@ -17,6 +18,10 @@ KUEUE: Final = "kueue.x-k8s.io"
 T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
 QUEUEING: Final[Mapping[str, tuple[str, ...]]] = {KUEUE: ("v1beta2", "v1beta1"), T9K_SCHEDULER: ("v1beta1",)}
 """API groups of what queues jobs, each with the versions that are understood, the best first."""
+SILENCE_SECONDS: Final = 10.0
+"""How long an API server may leave the smallest question unanswered before it counts as lost."""
+AGAIN_SECONDS: Final = 2.0
+"""Between two such questions."""
 _PRESERVES: Final = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -40,8 +45,31 @@ class Found:
     schema: str = ""
 
 
-async def version_of(api: KubeApi) -> str | None:
-    """Return the API server's version (``v1.34.1``), if it tells: some clusters tell it not to everybody."""
+async def sign_of_life(api: KubeApi) -> str | None:
+    """Return the API server's version (``v1.34.1``) as soon as it answers; None if it does not tell that to everybody.
+
+    It is asked again while an answer is awaited, for the connection that was used may be dead without anybody knowing.
+
+    Raises
+    ------
+    ApiError, Unreachable
+        If it refuses, can't be reached, or is silent for too long.
+    """
+    asked: set[asyncio.Task[str | None]] = set()
+    try:
+        for _ in range(round(SILENCE_SECONDS / AGAIN_SECONDS)):
+            asked.add(asyncio.create_task(_version_of(api)))
+            answers, _rest = await asyncio.wait(asked, timeout=AGAIN_SECONDS, return_when="FIRST_COMPLETED")
+            for answer in answers:
+                return answer.result()
+        raise Unreachable(f"The cluster at {api.connection.host} does not answer in time.")
+    finally:
+        for question in asked:
+            question.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+
+async def _version_of(api: KubeApi) -> str | None:
     try:
         version = (await api.get("/version")).get("gitVersion")
     except ApiError as error:

@@ -15,6 +15,10 @@ class Unreachable(Exception):
     """No answer came from the API server; the text says why, as a sentence."""
 
 
+class BrokenOff(Unreachable):
+    """A connection that stood broke off before the whole answer was here."""
+
+
 class ApiError(Exception):
     """An answer of the API server that is no success.
 

@@ -31,8 +31,11 @@ from .transport import ApiError, KubeApi, Params, Unreachable
 log = logging.getLogger(__name__)
 
 FIRST_DELAY: Final = 1.0
-LONGEST_DELAY: Final = 30.0
+LONGEST_DELAY: Final = 4.0
+LASTING_DELAY: Final = 30.0
+"""The same for what the watch tells the end of; and for a cluster that is lost, at whose return all are woken."""
 REFUSED_DELAY: Final = 300.0
+"""The same for a right that is missing."""
 SILENCE_SECONDS: Final = 60.0
 """Kubelets can lose a follower when they rotate a log (kubernetes#115701): one that hears nothing asks anew."""
 ANSWER_SILENCE: Final = 30.0
@@ -41,7 +44,8 @@ LAST_WORDS_SECONDS: Final = 5.0
 CONFIRM_SECONDS: Final = 2.0
 """Until the API server knows what its kubelet knows already: that it is another life of the container."""
 QUIET_SECONDS: Final = 0.3
-MOST_FAILURES: Final = 5
+GIVE_UP_SECONDS: Final = 600.0
+"""How long a node may fail to give a log of a life that has ended before that counts as lost."""
 
 
 class OtherLife(Exception):
@@ -102,7 +106,7 @@ class ContainerLog:
         self._here = True
         self._changed = asyncio.Event()
         self._delay = FIRST_DELAY
-        self._failures = 0
+        self._failing_since: float | None = None
         self._heard = 0.0
         self._asked_at: float | None = None
 
@@ -118,6 +122,7 @@ class ContainerLog:
 
     async def run(self) -> None:
         """Keep the log until nothing more can come. To be cancelled when nobody wants it."""
+        end = self._api.on_return(self._retry)
         try:
             while True:
                 self._changed.clear()
@@ -128,6 +133,7 @@ class ContainerLog:
                     with anyio.move_on_after(wait):
                         await self._changed.wait()
         finally:
+            end()
             self.settled.set()
             self._spools.close()
 
@@ -146,24 +152,33 @@ class ContainerLog:
         except ApiError as error:
             if error.status == 403:
                 self.trouble = f"This account may not read its log: {plain(error.message)}"
-                self.settled.set()
-                return REFUSED_DELAY
-            if error.status == 404:
+                return self._failed(REFUSED_DELAY)
+            if error.status == 404 and error.reason == "NotFound":
                 self._here = False  # to be made sure of
-            elif error.status != 400:  # else it waits, and the watch tells why
-                self.trouble = f"Its log can't be read: {plain(error.message)}"
+                return self._failed()
+            if error.status == 400:
+                return self._failed(LASTING_DELAY)  # it waits, and the watch tells why
+            self.trouble = f"Its log can't be read: {plain(error.message)}"
             return max(self._failed(), error.retry_after or 0.0)
         except Unreachable as error:
+            self._failing_since = None
             self.trouble = plain(str(error))
             return self._failed()
         self.trouble = None
         return wait
 
-    def _failed(self) -> float:
+    def _failed(self, longest: float = LONGEST_DELAY) -> float:
         self.settled.set()
-        self._failures += 1
-        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
+        if self._api.lost:
+            longest = LASTING_DELAY
+        delay = min(self._delay, longest)
+        self._delay = delay * 2
         return delay
+
+    def _retry(self) -> None:
+        """Try again: the cluster answers again."""
+        self._delay = FIRST_DELAY
+        self._changed.set()
 
     async def _next(self) -> float | None:
         state = self.state
@@ -172,7 +187,7 @@ class ContainerLog:
                 await self._spools.lose_with_pod(state)
                 return None
             if state.current is None:
-                return LONGEST_DELAY
+                return LASTING_DELAY
             self._here = True
         for life in (state.previous, state.current):
             if life is None or life.ended_at is None or self._kept.has_all_of(state, life):
@@ -194,16 +209,24 @@ class ContainerLog:
         try:
             await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, life)
         except ApiError as error:
-            self._failures += 1
-            if error.status not in (400, 404) and self._failures < MOST_FAILURES:
+            if error.status != 400 and error.reason != "NotFound" and not self._gives_up(error):
                 raise
             lost = f"The node does not have it any more ({plain(error.message)})."
         else:
             if spool.notice is not None and spool.size == 0:
                 lost = f"The node does not have it any more ({plain(spool.notice)})."
-        self._failures = 0
+        self._failing_since = None
         await self._judge(record, spool, life)
         await self._spools.finish(record, life.ended_at, spool, lost)
+
+    def _gives_up(self, error: ApiError) -> bool:
+        """Whether a node has failed for so long that it will not give the log any more."""
+        if error.status < 500:
+            return False
+        now = time.monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+        return now - self._failing_since >= GIVE_UP_SECONDS
 
     async def _follow(self, state: ContainerState, life: Life) -> float:
         """Follow a life as long as the stream lasts; returns how long to wait then."""
@@ -227,8 +250,7 @@ class ContainerLog:
         self._spools.clean = record.key
         if not self._here or self.state.current != life:
             return 0.0
-        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)
-        return delay
+        return self._failed()
 
     async def _watch(
         self, reading: asyncio.Task[None], slot: Slot, life: Life, record: SpoolRecord, spool: Spool
@@ -330,9 +352,9 @@ class ContainerLog:
         try:
             pod = await self._api.get(self._pod_path)
         except ApiError as error:
-            if error.status not in (403, 404):
-                raise
-            return True
+            if error.status == 403 or error.reason == "NotFound":
+                return True
+            raise
         return text(pod, "metadata", "uid") != state.pod_uid
 
 

@@ -21,7 +21,9 @@ log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 10.0
 RENEWAL_SECONDS = 30.0
-"""Between a renewal that did not help and the next one: a program may be run for it, which may open a browser."""
+"""Between a renewal that did not help and the next one where a program is run for it, which may open a browser."""
+REREAD_SECONDS = 2.0
+"""The same where files are read for it."""
 
 
 class Pools:
@@ -41,6 +43,7 @@ class Pools:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self._pool = _Pool(connection)
+        self._left: list[_Pool] = []
         self._renewal: asyncio.Task[None] | None = None
         self._no_renewal_before = 0.0
         self._problem: str | None = None
@@ -51,6 +54,19 @@ class Pools:
             self._renewal.cancel()
             await asyncio.gather(self._renewal, return_exceptions=True)
         await self._pool.client.aclose()
+        await self.abandon()
+
+    async def leave(self) -> None:
+        """Make new connections from now on; what goes on on the old ones is left alone until `abandon`."""
+        left, self._pool = self._pool, _Pool(self.connection)
+        self._left.append(left)
+        await left.retire()
+
+    async def abandon(self) -> None:
+        """Break off what still goes on on connections that were left: they may be dead without anybody knowing."""
+        left, self._left = self._left, []
+        for pool in left:
+            await pool.client.aclose()
 
     @asynccontextmanager
     async def send(
@@ -96,9 +112,13 @@ class Pools:
                 return False
             await self._renew(refused)
         if (self.connection.headers, self.connection.tls) == (refused.headers, refused.tls):
-            self._no_renewal_before = monotonic() + RENEWAL_SECONDS
+            self._rest(refused)
             return False
         return True
+
+    def _rest(self, connection: Connection) -> None:
+        """Load nothing anew for some time."""
+        self._no_renewal_before = monotonic() + (RENEWAL_SECONDS if connection.by_program else REREAD_SECONDS)
 
     async def _renew(self, old: Connection) -> None:
         if self.connection is not old:
@@ -120,7 +140,7 @@ class Pools:
         except NoCluster as error:
             log.warning("The cluster's credentials can't be renewed: %s", error)
             self._problem = str(error)
-            self._no_renewal_before = monotonic() + RENEWAL_SECONDS
+            self._rest(old)
         else:
             self._problem = None
             self.connection = new
@@ -230,9 +250,9 @@ def _proxy(address: str) -> httpx.Proxy:
 
 
 def _keep_alive() -> list[tuple[int, int, int]]:
-    """Return socket options that find a connection that nobody holds any more, within two minutes."""
+    """Return socket options that find a connection that nobody holds any more, within half a minute."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
-    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 6)):
+    for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
             options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
     return options

@@ -12,7 +12,7 @@ import anyio
 import httpx
 
 from .credentials import Connection
-from .errors import ApiError, Unreachable
+from .errors import ApiError, BrokenOff, Unreachable
 from .lines import lines
 from .pool import Pools, is_of_tls, words_of
 
@@ -59,10 +59,17 @@ class KubeApi:
     ----------
     connection
         The cluster, and as whom to speak to it.
+
+    Attributes
+    ----------
+    lost
+        Whether somebody has found that the cluster does not answer, and asks it again and again for all others.
     """
 
     def __init__(self, connection: Connection) -> None:
+        self.lost = False
         self._pools = Pools(connection)
+        self._waiting: dict[object, Callable[[], None]] = {}
 
     @property
     def connection(self) -> Connection:
@@ -72,6 +79,32 @@ class KubeApi:
     async def close(self) -> None:
         """Let go of all connections."""
         await self._pools.close()
+
+    # -- outages ------------------------------------------------------------------------------------------------------
+
+    def on_return(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` when a cluster that was lost answers again; return how to stop that."""
+        key = object()
+        self._waiting[key] = wake
+
+        def stop() -> None:
+            self._waiting.pop(key, None)
+
+        return stop
+
+    async def lose(self) -> None:
+        """Take note that the cluster does not answer."""
+        if not self.lost:
+            self.lost = True
+            await self._pools.leave()
+
+    async def find(self) -> None:
+        """Take note that it answers: streams from before are broken off, and everybody tries again."""
+        if self.lost:
+            self.lost = False
+            await self._pools.abandon()
+            for wake in list(self._waiting.values()):
+                wake()
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -153,7 +186,7 @@ class KubeApi:
             try:
                 yield response.aiter_bytes()
             except (httpx.RequestError, httpx.StreamError) as error:
-                raise Unreachable(words_of(error, self.connection)) from error
+                raise _unreachable(error, self.connection) from error
 
     @asynccontextmanager
     async def watch(
@@ -184,13 +217,21 @@ class KubeApi:
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
     ) -> bytes:
         try:
+            return await self._asked(method, path, params, body, kind)
+        except BrokenOff:
+            if method != "GET":
+                raise  # it may have been done
+            return await self._asked(method, path, params, body, kind)
+
+    async def _asked(self, method: Method, path: str, params: Params | None, body: Json | None, kind: str) -> bytes:
+        try:
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
             with anyio.fail_after(WHOLE_ANSWER_SECONDS):
                 async with AsyncExitStack() as stack:
                     response = await self._opened(stack, method, path, params, body, kind, silence=ANSWER_SECONDS)
                     content = await _read(response, LARGEST_ANSWER)
         except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
-            raise Unreachable(words_of(error, self.connection)) from error
+            raise _unreachable(error, self.connection) from error
         if len(content) > LARGEST_ANSWER:
             raise Unreachable(f"{self.connection.host} answers with more than {LARGEST_ANSWER >> 20} MiB.")
         return content
@@ -229,7 +270,7 @@ class KubeApi:
                 if is_of_tls(error) and not renewed and await self._pools.renewed(connection):
                     renewed = True
                     continue
-                raise Unreachable(words_of(error, connection)) from error
+                raise _unreachable(error, connection) from error
             await attempt.aclose()
             if response.has_redirect_location:
                 raise Unreachable(f"What answers at {connection.host} is not a Kubernetes API: it leads elsewhere.")
@@ -257,6 +298,11 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
             code = status.get("code") if isinstance(status, dict) else None
             raise ApiError(code if isinstance(code, int) else 500, status if isinstance(status, dict) else {})
         yield event
+
+
+def _unreachable(error: Exception, connection: Connection) -> Unreachable:
+    broke = isinstance(error, (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError))
+    return (BrokenOff if broke else Unreachable)(words_of(error, connection))
 
 
 def _is_object(item: Any) -> bool:

@@ -15,12 +15,17 @@ from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, witho
 
 log = logging.getLogger(__name__)
 
-SILENCE_SECONDS = 100.0
-"""Bookmarks come about once a minute: a watch that is silent for longer is begun anew where it was."""
+SILENCE_SECONDS = 70.0
+"""Bookmarks come once a minute [seen on 1.34]: a watch that is silent for longer is begun anew where it was."""
+MOST_SILENT = 2
+"""Silent watches in a row: then the list is taken anew, for there are proxies that let no watch through."""
 WATCH_SECONDS = (240, 480)
 """How long the server is asked to keep a watch open; a range, so that many labs don't come back together."""
 FIRST_DELAY = 1.0
-LONGEST_DELAY = 30.0
+LONGEST_DELAY = 4.0
+LASTING_DELAY = 30.0
+"""The same for what does not pass by itself: a right or a kind that is missing; and for a cluster that is lost, at
+whose return all are woken."""
 INSTANT_SECONDS = 1.0
 SETTLED_SECONDS = 10.0
 MOST_FLAPS = 3
@@ -85,8 +90,10 @@ class Collection:
         self._state_changed = state_changed
         self._version: str | None = None
         self._heard_at = time.time()
+        self._silent = 0
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._end: Callable[[], None] = lambda: None
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -101,10 +108,12 @@ class Collection:
 
     def start(self) -> None:
         """Begin to follow the collection; it never gives up."""
+        self._end = self._api.on_return(self.retry)
         self._task = asyncio.create_task(self._run(), name=f"watch {self._path}")
 
     async def stop(self) -> None:
         """Stop following it."""
+        self._end()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -129,7 +138,7 @@ class Collection:
         flaps = 0
         while True:
             self._hurry.clear()
-            begun, after = time.monotonic(), 0.0
+            begun, after, longest = time.monotonic(), 0.0, LONGEST_DELAY
             try:
                 if self._version is None:
                     await self._list()
@@ -147,14 +156,17 @@ class Collection:
                 self._refused(error)
                 if time.monotonic() - begun > SETTLED_SECONDS:
                     delay, flaps = FIRST_DELAY, 0
-                after = min(error.retry_after or 0.0, LONGEST_DELAY)
+                after = min(error.retry_after or 0.0, LASTING_DELAY)
+                longest = LASTING_DELAY if error.status in (403, 404) else LONGEST_DELAY
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("Watching %s failed", self._path)
                 self._failed(Unreachable(f"The cluster's answer was not understood: {type(error).__name__}."))
                 self._version = None
+            longest = max(LASTING_DELAY if self._api.lost else longest, FIRST_DELAY)
+            delay = min(delay, longest)
             await self._pause(max(delay * random.uniform(0.5, 1.0), after))  # noqa: S311
-            delay = min(delay * 2, LONGEST_DELAY)
+            delay = FIRST_DELAY if self._hurry.is_set() else delay * 2
 
     async def _list(self) -> None:
         items, version = await self._api.list(self._path, self._params, keep=self._keep)
@@ -180,13 +192,13 @@ class Collection:
             "allowWatchBookmarks": True,
             "timeoutSeconds": random.randint(*WATCH_SECONDS),  # noqa: S311
         }
-        stood = False
+        stood, begun = False, time.time()
         try:
             async with self._api.watch(self._path, params, silence=SILENCE_SECONDS) as events:
                 stood = True
                 self._all_is_well()
                 async for event in events:
-                    self._heard_at = time.time()
+                    self._heard_at, self._silent = time.time(), 0
                     item = event["object"]
                     self._version = item["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
@@ -196,6 +208,10 @@ class Collection:
             if not stood:
                 raise
             # this may be no more than a break, or a cluster without bookmarks: the next attempt tells
+            if time.time() - max(begun, self._heard_at) >= 0.9 * SILENCE_SECONDS:
+                self._silent += 1
+                if self._silent % MOST_SILENT == 0:
+                    self._version = None
 
     def _put(self, uid: str, item: Json | None) -> None:
         before = self.objects.get(uid)
@@ -213,9 +229,10 @@ class Collection:
             log.exception("A change in %s was not understood", self._path)  # the others go on
 
     def _refused(self, error: ApiError) -> None:
+        watched = self._version is not None
         if error.status not in (401, 429, 503):
             self._version = None  # 410 says that the history since then is gone; after others it may be
-        if error.status == 410:
+        if error.status == 410 and watched:
             return
         self._failed(error)
 
