@@ -160,6 +160,8 @@ class Cluster:
             space.retry()
         self.capacity.retry()
         await self._look(thoroughly=True)
+        if self._missing:
+            self._hurry.set()
 
     # -- what is known ------------------------------------------------------------------------------------------------
 
