@@ -51,6 +51,7 @@ class Pool(Model):
     nodes: int = 0
     amount: Amount
     most_on_a_node: float = Field(0.0, description="The most that is free on one node: what decides for a replica.")
+    largest_node: float = Field(0.0, description="The most that one of its nodes has, free or not.")
     most_beside: dict[str, float] = Field(
         default_factory=dict, description="CPU and memory: the most that is free on one of its nodes."
     )

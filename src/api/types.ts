@@ -2549,6 +2549,12 @@ export interface components {
              */
             most_on_a_node: number;
             /**
+             * Largest Node
+             * @description The most that one of its nodes has, free or not.
+             * @default 0
+             */
+            largest_node: number;
+            /**
              * Most Beside
              * @description CPU and memory: the most that is free on one of its nodes.
              */

@@ -37,6 +37,11 @@ export function sharesOf(
   };
 }
 
+/** Whether the nodes are known; else there are only quotas and what one's own jobs hold. */
+export function knowsNodes({ nodes, limited }: Capacity): boolean {
+  return nodes > 0 || limited === null;
+}
+
 /** A resource of an amount list; null where nothing is known of it. */
 export function amountOf(
   amounts: readonly Amount[],

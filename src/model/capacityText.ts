@@ -1,7 +1,7 @@
 /** What there is to say about a cluster's capacity, in sentences. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Capacity, Pool, QuotaLine } from '../api/types';
-import { amountOf, leftOf, quotaLines } from './capacity';
+import { amountOf, knowsNodes, leftOf, quotaLines } from './capacity';
 import { isGpu, resourceName } from './devices';
 import { formatAmount } from './format';
 
@@ -28,25 +28,25 @@ export function capacityTitle(
   trans: TranslationBundle
 ): string[] {
   const { amounts, nodes, server, limited } = capacity;
-  const lines =
-    limited === null
-      ? [
-          trans._n('%1 node at %2', '%1 nodes at %2', nodes, server),
-          ...['cpu', 'memory'].flatMap(resource => {
-            const amount = amountOf(amounts, resource);
-            return amount
-              ? trans.__(
-                  '%1: %2 of %3 free',
-                  resourceLabel(resource, trans),
-                  formatAmount(resource, amount.free),
-                  formatAmount(resource, amount.total)
-                )
-              : [];
-          })
-        ]
-      : [limited];
+  const lines = !knowsNodes(capacity)
+    ? []
+    : [
+        trans._n('%1 node at %2', '%1 nodes at %2', nodes, server),
+        ...['cpu', 'memory'].flatMap(resource => {
+          const amount = amountOf(amounts, resource);
+          return amount
+            ? trans.__(
+                '%1: %2 of %3 free',
+                resourceLabel(resource, trans),
+                formatAmount(resource, amount.free),
+                formatAmount(resource, amount.total)
+              )
+            : [];
+        })
+      ];
   return [
     ...lines,
+    ...(limited === null ? [] : [limited]),
     ...(quotaLines(capacity, namespace) ?? [])
       .filter(({ scoped }) => !scoped)
       .map(line => quotaText(line.resource, line, namespace, trans))

@@ -29,6 +29,7 @@ export function somePool(changes: Partial<Pool> = {}): Pool {
     nodes: 4,
     amount: someAmount(resource, 32, 26),
     most_on_a_node: 2,
+    largest_node: 8,
     most_beside: { cpu: 60, memory: 512 * GIB },
     mine: 16,
     ...changes
@@ -68,7 +69,7 @@ export function someCapacity(changes: Partial<Capacity> = {}): Capacity {
       })
     ],
     mine: { 'nvidia.com/gpu': 24, cpu: 32, memory: 256 * GIB },
-    quotas: [{ namespace: 'demo', lines: [someQuota()] }],
+    quotas: [{ namespace: 'demo', lines: [someQuota()], limited: null }],
     limited: null,
     ...changes
   };

@@ -269,6 +269,7 @@ def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapaci
         nodes=len(members),
         amount=together,
         most_on_a_node=max(one.free for _node, one in members),
+        largest_node=max(one.total for _node, one in members),
         most_beside=most_beside(node for node, _one in members),
         mine=sum(node.mine.get(resource, 0.0) for node, _one in members),
     )

@@ -59,7 +59,7 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
       <Waiting hasCluster={model.hasCluster} trans={trans} />
     );
   }
-  if (list.limited !== null) {
+  if (list.limited !== null && list.nodes.length === 0) {
     return (
       <EmptyState title={trans.__('The nodes are not known')} actions={retry}>
         <p>{list.limited}</p>
@@ -99,6 +99,9 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
       <p className="jp-t9k-NodesView-sums jp-t9k-secondary">
         {sumsText(visible, nodes.length, trans)}
       </p>
+      {list.limited !== null && (
+        <p className="jp-t9k-NodesView-sums jp-t9k-secondary">{list.limited}</p>
+      )}
       {visible.length > 0 ? (
         <NodesTable
           nodes={visible}

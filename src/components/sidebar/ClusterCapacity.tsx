@@ -3,6 +3,7 @@ import * as React from 'react';
 import { Capacity, Pool } from '../../api/types';
 import {
   amountOf,
+  knowsNodes,
   leftOf,
   limitsOf,
   quotaLines,
@@ -68,8 +69,8 @@ export function ClusterCapacity(
           <div className="jp-t9k-Capacity-wait" />
           <div className="jp-t9k-Capacity-wait" />
         </>
-      ) : capacity.limited !== null ? (
-        <Limits {...props} capacity={capacity} limited={capacity.limited} />
+      ) : !knowsNodes(capacity) ? (
+        <Limits {...props} capacity={capacity} />
       ) : capacity.pools.length > 0 ? (
         <Pools {...props} pools={capacity.pools} />
       ) : (
@@ -80,6 +81,11 @@ export function ClusterCapacity(
             {...{ capacity, narrow, trans }}
           />
         ))
+      )}
+      {capacity?.limited && (
+        <p className="jp-t9k-caption" title={capacity.limited}>
+          {capacity.limited}
+        </p>
       )}
     </section>
   );
@@ -164,13 +170,11 @@ function Measured({
 /** What is allowed and what one's jobs hold, where the nodes are not known. */
 function Limits({
   capacity,
-  limited,
   namespace,
   narrow,
   trans
 }: IClusterCapacityProps & {
   capacity: Capacity;
-  limited: string;
 }): React.JSX.Element {
   const lines = limitsOf(capacity, namespace);
   const { mine } = capacity;
@@ -210,9 +214,6 @@ function Limits({
             <span>{trans.__('held')}</span>
           </CapacityRow>
         ))}
-      <p className="jp-t9k-caption" title={limited}>
-        {limited}
-      </p>
     </>
   );
 }
@@ -246,7 +247,7 @@ function headOf({
   narrow,
   trans
 }: IClusterCapacityProps): string {
-  if (capacity?.limited != null) {
+  if (capacity && !knowsNodes(capacity)) {
     return limitsOf(capacity, namespace).length > 0
       ? trans.__('Quota of %1', namespace)
       : trans.__('Held by your jobs');
@@ -270,7 +271,7 @@ function captionOf(
   trans: TranslationBundle
 ): string | null {
   const [pool] = capacity.pools;
-  if (capacity.limited !== null || !pool) {
+  if (!pool) {
     return null;
   }
   const { resource } = pool;

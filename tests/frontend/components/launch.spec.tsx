@@ -375,7 +375,8 @@ describe('the launch form', () => {
         offset: null,
         field: null,
         url: null
-      }
+      },
+      fix: null
     };
     server.previewChanges = { checks: [check] };
     await open();

@@ -513,15 +513,21 @@ describe('the sidebar', () => {
 
     it('tells of the quota where the nodes may not be known', async () => {
       const limited = 'This account may not list nodes.';
-      await show(someCapacity({ pools: [], amounts: [], limited }));
+      await show(someCapacity({ pools: [], amounts: [], nodes: 0, limited }));
       expect(within(strip()).getByText('Quota of demo')).toBeTruthy();
       expect(rows()).toEqual(['GPUs8 of 32 left']);
       expect(within(strip()).getByText(limited).title).toBe(limited);
     });
 
+    it('says what it does not know of what it counts', async () => {
+      await show(someCapacity({ limited: 'Others’ pods are not counted.' }));
+      expect(within(strip()).getByText(/not counted/)).toBeTruthy();
+      expect(rows()).toHaveLength(2);
+    });
+
     it('tells what is held where not even a quota is known', async () => {
       const limited = 'This account may not list nodes.';
-      await show(someCapacity({ pools: [], quotas: [], limited }));
+      await show(someCapacity({ pools: [], quotas: [], nodes: 0, limited }));
       expect(within(strip()).getByText('Held by your jobs')).toBeTruthy();
       expect(rows()).toEqual([
         'GPUs24 held',

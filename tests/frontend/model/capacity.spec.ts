@@ -49,7 +49,7 @@ describe('what is free of a cluster', () => {
       'count/jobs.batch/v1',
       'requests.nvidia.com/gpu'
     ].map(resource => someQuota({ resource }));
-    const capacity = someCapacity({ quotas: [{ namespace: 'demo', lines }] });
+    const capacity = someCapacity({ quotas: [{ namespace: 'demo', lines, limited: null }] });
     expect(limitsOf(capacity, 'demo').map(([resource]) => resource)).toEqual([
       'nvidia.com/gpu',
       'cpu',

@@ -181,7 +181,7 @@ def test_pools_by_resource_and_product() -> None:
     assert first.amount == Amount(resource=GPU, total=24, allocated=11, free=5)
     assert (first.product, first.nodes, first.most_on_a_node, first.mine) == ("A100", 3, 3, 3)
     assert (second.product, second.amount.free, second.mine) == ("H100", 4, 0)
-    assert first.product_label == "nvidia.com/gpu.product"
+    assert (first.product_label, first.largest_node) == ("nvidia.com/gpu.product", 8)
     assert first.most_beside == {"cpu": 64, "memory": 2.0**39}
 
 
