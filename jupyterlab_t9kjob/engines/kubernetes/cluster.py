@@ -19,11 +19,11 @@ from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .capacityreader import CapacityReader
 from .credentials import load_connection, nothing_to_load
-from .discovery import Found, find_kind, namespaces_of, queueing_of, sign_of_life
+from .discovery import QUEUEING, Found, find_kind, namespaces_of, queueing_of, sign_of_life
 from .errors import ApiError, NoCluster, Unreachable
 from .kinds import JobKind
 from .labvolumes import lab_mounts
-from .rights import NAMESPACE_RIGHTS, ask, job_rights
+from .rights import NAMESPACE_RIGHTS, allowed, ask, job_rights, queue_rights
 from .self_pod import find_lab
 from .settings import Settings
 from .slots import Slots
@@ -187,6 +187,10 @@ class Cluster:
     def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
         """Return what this account may do with a kind of job in a namespace, by name."""
         return {**self._rights.get(("", namespace), {}), **self._rights.get((kind.engine, namespace), {})}
+
+    def queue_rights(self, group: str, namespace: str) -> dict[str, Capability]:
+        """Return what this account may do with what queues jobs in a namespace, by name."""
+        return self._rights.get((group, namespace), {})
 
     def watching(self, kind: JobKind) -> Iterator[Space]:
         """Yield the namespaces of the connected cluster in which jobs of a kind are watched."""
@@ -371,10 +375,21 @@ class Cluster:
     async def _ask(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
         """Ask what may be done in these namespaces, as far as it is not known; `again` asks for all of it."""
         wanted = {"": NAMESPACE_RIGHTS} | {engine: job_rights(self._sinks[engine].kind) for engine in self._found}
+        wanted |= {group: queue_rights(group) for group in self.groups}
         for namespace in namespaces:
-            for engine, rights in wanted.items():
-                if again or (engine, namespace) not in self._rights:
-                    self._rights[engine, namespace] = await ask(api, rights, namespace)
+            for name, rights in wanted.items():
+                if again or (name, namespace) not in self._rights:
+                    self._rights[name, namespace] = await ask(api, rights, namespace)
+            await self._follow_queues(self.spaces[namespace])
+
+    async def _follow_queues(self, space: Space) -> None:
+        """Watch what queues jobs in a namespace, where there is such a thing and it may be seen."""
+        for group in QUEUEING:
+            version, rights = self.groups.get(group), self.queue_rights(group, space.name)
+            if version is not None and allowed(rights, ("list", "watch")):
+                space.queueing.follow(group, version)
+            else:
+                await space.queueing.drop(group)
 
     async def _lab(self, api: KubeApi, own: str) -> Lab:
         """See what this lab is; where the cluster did not tell it is due again at the next look."""

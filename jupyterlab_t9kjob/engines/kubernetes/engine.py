@@ -28,7 +28,7 @@ from ...core.spec import JobSpec
 from . import inventory, views
 from .cluster import Cluster
 from .creation import Creation
-from .discovery import Found
+from .discovery import KUEUE, Found
 from .failurereader import FailureReader
 from .jobtable import JobTable
 from .kinds import JobKind
@@ -253,7 +253,11 @@ class KubernetesEngine:
             if action == "delete":
                 await self._delete(api, path, job, remove=remove)
             else:
-                self._note_answer(job, await api.patch(path, self._patch(job, action)))
+                patch = self._patch(job, action)
+                if seen.hold is not None and seen.hold.workload is not None:
+                    await self._hold(api, seen.hold.workload, job, on=action != "resume")
+                    del patch["spec"]  # Kueue suspends and starts it
+                self._note_answer(job, await api.patch(path, patch))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
         # not by its uid: with its record gone it may not be found any more
@@ -301,6 +305,14 @@ class KubernetesEngine:
             self._note_answer(job, answer)  # something holds it
         else:
             self._table.job_gone(job.namespace, job.uid)
+
+    async def _hold(self, api: KubeApi, workload: Json, job: KnownJob, *, on: bool) -> None:
+        """Take a job out of its queue of Kueue, or put it back; see `kueue`."""
+        group, metadata = self._cluster.groups.get(KUEUE, ""), workload["metadata"]
+        path = f"/apis/{KUEUE}/{group}/namespaces/{job.namespace}/workloads/{metadata['name']}"
+        answer = await api.patch(path, {"metadata": {"uid": metadata["uid"]}, "spec": {"active": not on}})
+        if (space := self._cluster.spaces.get(job.namespace)) is not None:
+            space.queueing.note(KUEUE, answer)
 
     def _note_answer(self, job: KnownJob, manifest: Json) -> None:
         """Take note of a job's object, unless the watch has told of the job's end before this answer was read."""

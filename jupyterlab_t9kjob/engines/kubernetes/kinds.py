@@ -87,6 +87,8 @@ class State:
         Seconds since the epoch, as far as the object or its pods still tell.
     restarts
         How many are counted, as far as the object and its pods still tell: the attempts of its replicas may know more.
+    held
+        Whether a queue keeps it from running, which is no pause of anybody's.
     cause
         The cluster's code of why it is so (``BackoffLimitExceeded`` …); never the literal ``-``.
     message
@@ -95,6 +97,7 @@ class State:
 
     phase: Phase
     paused: bool = False
+    held: bool = False
     started_at: float | None = None
     ended_at: float | None = None
     restarts: int = 0

@@ -7,14 +7,24 @@ from typing import Final
 
 from ...core.engine import Capability
 from ...core.job import Event
-from . import views
+from ...core.manifests.names import KUEUE_QUEUE
+from . import kueue, views
 from .cluster import Cluster
+from .discovery import KUEUE, T9K_SCHEDULER
 from .events import events_of
+from .fields import text
 from .kinds import JobKind, State
 from .known import KnownJob
+from .kueue import Hold
 from .reasons import reason_of
+from .space import Space
 from .views import Seen
 
+_OVER: Final = ("Succeeded", "Failed")
+_UNSEEN: Final = (
+    "Kueue queues it, and what it says of jobs can't be seen here (list and watch workloads.kueue.x-k8s.io)."
+)
+_NEW: Final = "Kueue has not taken note of it yet."
 _ELSEWHERE: Final = "This job is in another cluster than this JupyterLab is connected to; it was reached at {}."
 _UNREACHED: Final = "The cluster has not told yet whether this job is still there."
 
@@ -44,6 +54,9 @@ class Observer:
             return self._remembered(job)
         pods, now = space.pods_of(job.uid), time.time()
         state = self._kind.state(job.manifest, pods, before=job.phase)
+        hold = self._hold(job, space, now=now) if state.phase not in _OVER or state.cause == "Stopped" else None
+        if hold is not None:
+            state = kueue.state_of(state, job.manifest, hold)
         places = self._kind.places(job.manifest, pods)
         job.note_times(state, now=now)
         if space.pods.complete:
@@ -66,14 +79,33 @@ class Observer:
                 lives=job.lives,
                 failure=failure,
                 metrics=job.progress.metrics if job.progress is not None else None,
+                hold=hold,
+                group=space.queueing.of(T9K_SCHEDULER, job.uid),
             ),
             rights=self._cluster.rights(self._kind, job.namespace),
-            pausable=self.pausable(),
+            pausable=hold.changeable if hold is not None else self.pausable(),
             mine=self.is_mine(job),
+            hold=hold,
             failure=failure,
             pending=views.pending_of(job, state, places, now=now),
             complete=space.pods.complete,
         )
+
+    def _hold(self, job: KnownJob, space: Space, *, now: float) -> Hold | None:
+        """Return what Kueue has to do with a job; None if nothing, as far as it can be known."""
+        named = text(job.manifest, "metadata", "labels", KUEUE_QUEUE)
+        workload = space.queueing.of(KUEUE, job.uid)
+        if workload is not None:
+            changeable = self._cluster.queue_rights(KUEUE, job.namespace).get("change", Capability(supported=True))
+            queue = text(workload, "spec", "queueName") or named or ""
+            return Hold(queue, workload, space.queueing.ahead(workload), changeable)
+        if named is None or KUEUE not in self._cluster.groups:
+            return None
+        if not space.queueing.knows(KUEUE):
+            return Hold(named, None, 0, Capability(supported=False, reason=_UNSEEN))
+        if kueue.overlooked(job.manifest, now=now):
+            return None
+        return Hold(named, None, 0, Capability(supported=False, reason=_NEW))
 
     def _remembered(self, job: KnownJob) -> Seen:
         """Return a job that is only in our records: deleted, or not seen since this server began."""

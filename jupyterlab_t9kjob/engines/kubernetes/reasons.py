@@ -16,17 +16,19 @@ from functools import cached_property
 from typing import Final
 
 from ...core.job import EndedBy, Failure, Fix, Reason
-from ...core.manifests.names import KUEUE_QUEUE, PAUSED
+from ...core.manifests.names import PAUSED
 from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
 from ...core.spec import JobSpec
 from ...core.wording import best_metric, duration
+from . import kueue, podgroup
 from .attempts import AttemptRecord, time_run
 from .endings import Ending, ending_of, first_failure, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
 from .failures import links_of, reason_of_failure
 from .fields import moment, text, whole
 from .kinds import Place, State
+from .kueue import Hold
 from .marks import marked
 from .pods import has_ended, is_running
 from .refusals import of_pods, refused
@@ -73,6 +75,8 @@ def reason_of(
     lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
     failure: Failure | None = None,
     metrics: Mapping[str, float] | None = None,
+    hold: Hold | None = None,
+    group: Json | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -96,8 +100,12 @@ def reason_of(
         Which rank failed first, as its log tells it, where that was read.
     metrics
         The newest that its log tells.
+    hold
+        What Kueue has to do with it, where it is in a queue of Kueue's.
+    group
+        Its PodGroup, where it is in a queue of T9k's scheduler.
     """
-    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {})
+    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {}, hold, group)
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
     if state.phase == "Paused":
@@ -174,6 +182,8 @@ class _Job:
     user: str | None
     failure: Failure | None
     metrics: Mapping[str, float]
+    hold: Hold | None
+    group: Json | None
 
     @cached_property
     def own(self) -> list[Happening]:
@@ -201,27 +211,20 @@ class _Job:
         return made("Succeeded", f"{ran} · {best}" if best else ran)
 
     def paused(self) -> Reason:
-        queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)
-        if queue is not None:
-            return self._in_queue(queue)
         again = "Resume starts it from the beginning, as its next attempt."
         mark = marked(self.manifest, PAUSED)
         over = next((one for one in self.own if one.reason == _OVER_TIME), None)
         if over is not None and (mark is None or mark.at is None or mark.at < over.last):
             sentence = "Paused by the platform: it ran longer than its queue allows"
             return made("PausedByPlatform", sentence, again, verbatim=over.message)
+        taken_out = kueue.deactivated(self.hold) if self.hold is not None else None
+        if taken_out is not None:
+            return taken_out
         if mark is not None:
             return made("PausedByUser", f"Paused by {mark.whom(self.user)}", again)
         if whole(self.manifest, "metadata", "generation") == 1:
             return made("CreatedPaused", "Not started yet: it was submitted paused", "Resume starts it.")
         return made("Paused", "Paused from outside JupyterLab", again, verbatim=self.state.message)
-
-    def _in_queue(self, queue: str) -> Reason:
-        """Say that Kueue has not let the job in, or has taken it out: it is Kueue that suspends and resumes it."""
-        said = next((one for one in self.own if one.reason in ("Stopped", "Suspended", "Preempted")), None)
-        sentence = f"Waits in queue {named(queue)} for Kueue to let it in"
-        hint = "It starts when its queue has room for the whole job."
-        return made("InQueue", sentence, hint, verbatim=said.message if said else None)
 
     def failed(self) -> Reason:
         first = first_failure(self.places, self.own, self.lives)
@@ -301,7 +304,9 @@ class _Job:
 
     def pending(self) -> Reason:
         """Say what an active job waits for: that of all replicas which explains it best."""
-        wait = self._wait()
+        if self.state.held and self.hold is not None:
+            return kueue.waiting(self.hold, now=self.now)
+        wait = self._grouped(self._wait())
         back = sum(map(_runs, self.places))
         if self.state.phase == "Resuming":
             sentence = f"{back} of {len(self.places)} replicas are back" if len(self.places) > 1 else "It starts again"
@@ -312,9 +317,6 @@ class _Job:
             return wait
         if self.places and back == len(self.places):
             return self.running()
-        queue = text(self.manifest, "metadata", "labels", KUEUE_QUEUE)
-        if queue is not None and self.state.paused:
-            return self._in_queue(queue)
         since = moment(self.manifest, "metadata", "creationTimestamp")
         long = waited(since, self.now)
         hint = "Nothing has been heard of what runs such jobs in this cluster; it may be down." if long else None
@@ -360,6 +362,12 @@ class _Job:
             reason = reason.model_copy(update={"sentence": plain(f"{who}: {within(reason.sentence)}")})
         return self._made_room(reason)
 
+    def _grouped(self, wait: Reason | None) -> Reason | None:
+        """Return what the job waits for, by what T9k's scheduler says of the whole where its pods tell nothing."""
+        if self.group is None or (wait is not None and not _tells_nothing(wait)):
+            return wait
+        return podgroup.waiting(self.group, now=self.now) or wait
+
     def _waits(self) -> Iterator[tuple[Place, Reason]]:
         """Yield the replicas that do not run, each with the reason."""
         of_pod: dict[str, list[Json]] = {}
@@ -390,6 +398,11 @@ class _Job:
 def _runs(place: Place) -> bool:
     """Whether a replica runs, and is not about to be lost."""
     return is_running(place) and lost(place) is None
+
+
+def _tells_nothing(wait: Reason) -> bool:
+    """Whether a wait is for a scheduler that says no more than that."""
+    return wait.code == "NotScheduled" or (wait.code == "Unschedulable" and "has found no place" in wait.sentence)
 
 
 def _failed_by_itself(first: Ending | None) -> bool:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.engine import Capability
+from .discovery import KUEUE, T9K_SCHEDULER
 from .kinds import JobKind
+from .queueing import OBJECTS
 from .transport import ApiError, KubeApi, Unreachable
 
 AT_A_TIME = 6
@@ -52,6 +54,17 @@ NAMESPACE_RIGHTS: Final[Mapping[str, Right]] = {
     "list_namespaces": Right("list", "", "namespaces", "see namespaces, so their names must be typed", everywhere=True),
 }
 """By the names under which `ClusterInfo.rights` has them."""
+
+
+_CHANGE_QUEUED: Final = "pause or resume jobs in a queue of Kueue, which would start a job again that is only suspended"
+
+
+def queue_rights(group: str) -> dict[str, Right]:
+    """Return the rights on what an API group has for each job that it queues."""
+    system = {KUEUE: "Kueue", T9K_SCHEDULER: "T9k's scheduler"}[group]
+    verbs = {verb: (verb, f"see what {system} says of jobs") for verb in ("list", "watch")}
+    verbs["change"] = ("patch", _CHANGE_QUEUED)
+    return {name: Right(verb, group, OBJECTS[group], words) for name, (verb, words) in verbs.items()}
 
 
 def job_rights(kind: JobKind) -> dict[str, Right]:

@@ -10,6 +10,7 @@ from typing import Protocol
 from .discovery import Found
 from .events import uid_of
 from .kinds import JobKind
+from .queueing import Queueing
 from .transport import Json, KubeApi
 from .watch import Collection
 
@@ -60,6 +61,8 @@ class Space:
         All of the namespace; a watch that the account may not have keeps trying, and stays empty.
     jobs
         By engine.
+    queueing
+        What queues the jobs says of them.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class Space:
         self._events_of: dict[str, dict[str, Json]] = {}
         core = f"/api/v1/namespaces/{name}"
         self.pods = Collection(api, f"{core}/pods", self._pod_changed, state_changed=self._state_changed)
+        self.queueing = Queueing(api, name, self._touch_job, self._state_changed)
         self.events = Collection(api, f"{core}/events", self._event_changed, state_changed=self._state_changed)
 
     def start(self) -> None:
@@ -87,7 +91,8 @@ class Space:
 
     async def stop(self) -> None:
         """Stop all watches."""
-        await asyncio.gather(*(watch.stop() for watch in (self.pods, self.events, *self.jobs.values())))
+        watches = (self.pods, self.events, *self.jobs.values())
+        await asyncio.gather(self.queueing.stop(), *(watch.stop() for watch in watches))
 
     def add(self, sink: Sink) -> None:
         """Begin to watch the jobs of one more kind."""
@@ -113,6 +118,7 @@ class Space:
 
     def retry(self) -> None:
         """Try again at once what does not stand."""
+        self.queueing.retry()
         for watch in (self.pods, self.events, *self.jobs.values()):
             watch.retry()
 
@@ -129,7 +135,7 @@ class Space:
 
     def events_of(self, uid: str, pods: Iterable[str] = ()) -> list[Json]:
         """Return the events of a job and all its pods, in no order; `pods` are uids of more of them."""
-        about = {uid, *self._pods_seen.get(uid, ()), *pods}
+        about = {uid, *self._pods_seen.get(uid, ()), *pods, *self.queueing.about(uid)}
         return [event for each in about for event in self._events_of.get(each, {}).values()]
 
     def forget(self, uid: str) -> None:
@@ -200,13 +206,17 @@ class Space:
         if owner is not None:
             self._touch(owner)
         else:
-            for sink in self._sinks.values():
-                sink.touched(about)
+            self._touch_job(self.queueing.job_of(about) or about)
 
     def _touch(self, owner: tuple[str, str]) -> None:
         engine, job = owner
         if engine in self._sinks:
             self._sinks[engine].touched(job)
+
+    def _touch_job(self, uid: str) -> None:
+        """Tell of a job whose engine is not known here: it is nothing to the others."""
+        for sink in self._sinks.values():
+            sink.touched(uid)
 
     def _state_changed(self) -> None:
         for sink in self._sinks.values():

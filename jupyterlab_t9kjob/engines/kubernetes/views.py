@@ -28,6 +28,7 @@ from .attempts import time_run
 from .fields import moment, text
 from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
+from .kueue import Hold
 from .pods import describe, held, is_running
 from .reasons import ENDED_BY, place_reason
 from .replicas import replica
@@ -72,6 +73,8 @@ class Seen:
         Whether it can be paused; if not, why.
     mine
         Whether it was submitted by whoever uses this lab.
+    hold
+        What Kueue has to do with it; None if it is not in a queue of Kueue's.
     failure
         Which rank failed first, where that is known.
     read_only
@@ -92,6 +95,7 @@ class Seen:
     rights: Mapping[str, Capability]
     pausable: Capability
     mine: bool
+    hold: Hold | None = None
     failure: Failure | None = None
     read_only: str | None = None
     pending: PendingAction | None = None

@@ -116,3 +116,47 @@ def t9k_queue(name: str, allocated: Json | None = None, **spec: Any) -> Json:
 
 def namespace(**labels: str) -> Json:
     return {"metadata": {"name": "team", "labels": {"kubernetes.io/metadata.name": "team", **labels}}}
+
+
+def workload(
+    *conditions: Json, gpus: tuple[int, ...] = (2, 6), queue: str = "team-a", job: str = "uid-job", **more: Any
+) -> Json:
+    """Return the Workload of a PyTorchJob whose master has the first of these numbers of GPUs, and each worker 2."""
+    master, *workers = gpus
+    pod_sets = [("master", 1, master), *(("worker", number // 2, 2) for number in workers)]
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {
+            "name": "pytorchjob-train-3f2a1",
+            "namespace": "team",
+            "uid": "uid-workload",
+            "resourceVersion": "12",
+            "creationTimestamp": "2026-11-22T05:00:00Z",
+            "labels": {"kueue.x-k8s.io/job-uid": job},
+            "ownerReferences": [
+                {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "name": "train", "uid": job, "controller": True}
+            ],
+        },
+        "spec": {
+            "active": True,
+            "queueName": queue,
+            "priority": 0,
+            "podSets": [
+                {
+                    "name": name,
+                    "count": count,
+                    "template": {
+                        "spec": {"containers": [{"name": "pytorch", "resources": {"limits": {"nvidia.com/gpu": each}}}]}
+                    },
+                }
+                for name, count, each in pod_sets
+            ],
+            **more.pop("spec", {}),
+        },
+        "status": {"conditions": list(conditions), **more},
+    }
+
+
+def pending(message: str, reason: str = "Pending") -> Json:
+    return condition("QuotaReserved", False, reason, message)
