@@ -36,7 +36,7 @@ _PRODUCT: Final = re.compile(
 )
 _ROLE: Final = "node-role.kubernetes.io/"
 _KEPT_AWAY: Final = ("NoSchedule", "NoExecute")
-_OWN_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+OWN_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints by which a node itself says that it takes no pods, such as that its disk is full."""
 _SAID: Final = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "unschedulable"))
 """Those of them that say no more than `ready` and `cordoned`."""
@@ -177,7 +177,7 @@ def node_of(node: Json, held: Iterable[Held], mine: Mapping[str, float] | None =
         taken += each.amounts
         count += 1
     ready, cordoned, taints = _is_ready(node), flag(node, "spec", "unschedulable"), _taints(node)
-    takes = ready and not cordoned and not any(taint.key.startswith(_OWN_TAINTS) for taint in taints)
+    takes = ready and not cordoned and not any(taint.key.startswith(OWN_TAINTS) for taint in taints)
     capacity, allocatable = (_amounts(part(node, "status", name)) for name in ("capacity", "allocatable"))
     there = capacity | allocatable
     names = [*(name for name in MEASURED if name in there), *sorted(filter(is_accelerator, there))]

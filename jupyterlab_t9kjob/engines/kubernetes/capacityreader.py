@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ from ...core.capacity import Capacity, NamespaceQuota, NodeCapacity, NodeList
 from ...core.errors import Unavailable
 from .capacity import Held, held_by, kept_of_node, kept_of_pod, most_beside, node_of, pools_of, quota_of, sum_of
 from .fields import part
+from .placing import Node, Room
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .watch import Collection
 
@@ -30,6 +32,10 @@ LINGER_SECONDS = 60.0
 """How long the cluster is followed after the last one has looked."""
 READY_SECONDS = 10.0
 """How long who looks first waits for nodes and pods to be counted."""
+ROOM_SECONDS = 2.0
+"""How long a form waits for that: it can be told without, and is soon told again."""
+FRESH_SECONDS: Final = 60.0
+"""How old what is known of nodes may be, and still be a reason."""
 BATCH: Final = 100
 """Nodes that are counted before others get their turn."""
 
@@ -66,6 +72,7 @@ class CapacityReader:
         self._mine: dict[str, Counter[str]] = {}
         self._own: dict[str, tuple[Json, Held | None]] = {}
         self._due: set[str] = set()
+        self._room: Room | None = None
         self._lookers: list[Moved] = []
         self._rest: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -160,10 +167,38 @@ class CapacityReader:
             nodes = [self._counted[name] for name in sorted(self._counted)]
             return NodeList(time=self._right_at(), nodes=nodes, limited=self._limited())
 
-    def labels(self) -> dict[str, Json]:
-        """Return the labels of all nodes that are known, by the node's name; for who looks."""
-        nodes = self._nodes.objects.values() if self._nodes is not None and not self._nodes.denied else ()
-        return {node["metadata"]["name"]: part(node, "metadata", "labels") for node in nodes}
+    async def room(self, namespace: str) -> Room:
+        """Return what decides whether a job can be placed in a namespace, as far as that is known soon.
+
+        Raises
+        ------
+        Unavailable
+            If there is no cluster.
+        """
+        with self._looking() as api:
+            await self.glance()
+            quota = await self._quota(api, namespace)
+            return replace(self.room_now or Room(), quotas={namespace: quota.lines})
+
+    async def glance(self) -> None:
+        """Count nodes, as far as they are known soon, for `room_now`; nothing without a cluster."""
+        if self._cluster.api is not None:
+            with self._looking():
+                await self._ready(ROOM_SECONDS)
+                await self._count()
+
+    @property
+    def room_now(self) -> Room | None:
+        """What is known of nodes without asking: None unless somebody has looked lately."""
+        if self._room is None and self._counted and self._nodes is not None and self._pods is not None:
+            if not self._nodes.known or not (self._pods.known or self._pods.denied):
+                return None
+            labels = {
+                node["metadata"]["name"]: part(node, "metadata", "labels") for node in self._nodes.objects.values()
+            }
+            nodes = [Node(node, labels.get(name, {})) for name, node in self._counted.items()]
+            self._room = Room(nodes, exact=not self._pods.denied)
+        return self._room if time.time() - self._right_at() < FRESH_SECONDS else None
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -198,6 +233,7 @@ class CapacityReader:
         self._due |= {name for name in before.keys() | self._mine.keys() if before.get(name) != self._mine.get(name)}
         if self._nodes is None or self._nodes.denied:
             self._counted.clear()
+            self._room = None
             return
         if self._pods is None or self._pods.denied:
             self._count_own_pods()
@@ -210,6 +246,7 @@ class CapacityReader:
                 self._counted[name] = node_of(nodes[name], held, mine)
             else:
                 self._counted.pop(name, None)
+            self._room = None
             if number % BATCH == 0:
                 await asyncio.sleep(0)
 
@@ -304,7 +341,7 @@ class CapacityReader:
 
     async def _end(self) -> None:
         self._ending |= set(self._watches())
-        self._nodes = self._pods = None
+        self._nodes = self._pods = self._room = None
         for kept in (self._quotas, self._counted, self._held, self._mine, self._own, self._due):
             kept.clear()
         for watch in list(self._ending):
@@ -314,9 +351,9 @@ class CapacityReader:
     def _watches(self) -> list[Collection]:
         return [watch for watch in (self._nodes, self._pods, *self._quotas.values()) if watch is not None]
 
-    async def _ready(self) -> None:
+    async def _ready(self, seconds: float = READY_SECONDS) -> None:
         """Wait until what there is was read once, or could not be, but not for long."""
-        with anyio.move_on_after(READY_SECONDS):
+        with anyio.move_on_after(seconds):
             for watch in self._watches():
                 await watch.listed()
 

@@ -12,7 +12,7 @@ from ...core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ...core.lab import Lab
 from ...core.manifests import Context, parse, problems, render, to_yaml
 from ...core.spec import JobSpec
-from . import submission, views
+from . import fit, submission, views
 from .cluster import Cluster
 from .discovery import Found
 from .inherit import inherit
@@ -57,6 +57,7 @@ class Creation:
         try:
             manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
             checks += notes
+            checks += await self._of_its_room(manifest, spec, namespace, edited=edited is not None)
             if dry_run:
                 await submission.dry_run(
                     await self._cluster.api_for(self._kind), self._kind, manifest, edited=edited is not None
@@ -123,6 +124,16 @@ class Creation:
             hint = "Choose another name, or delete that job."
             found.append(Check(level="error", code=_NAME_TAKEN, message=message, field="/spec/name", hint=hint))
         return found
+
+    async def _of_its_room(self, manifest: Json, spec: JobSpec, namespace: str, *, edited: bool) -> list[Check]:
+        """Check whether the cluster has room for a job, as far as this account sees that."""
+        try:
+            room = await self._cluster.capacity.room(namespace)
+        except Unavailable:
+            return []  # which is said already
+        least = spec.elastic.min if spec.elastic is not None else None
+        plural = f"{self._kind.plural}.{self._kind.group}"
+        return fit.checks(manifest, room, namespace, least=least, starts=not spec.paused, plural=plural, edited=edited)
 
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:

@@ -342,6 +342,8 @@ class KubernetesEngine:
     async def _look_at(self, uid: str) -> Seen:
         job = await self._table.get(uid)
         self._table.look_at(job)
+        if job.present and job.phase in ("Pending", "Resuming"):
+            await self._cluster.capacity.glance()  # it may wait for room
         return self._table.observer.seen(job)
 
     def _cluster_info(self, found: Found | None) -> ClusterInfo:

@@ -6,7 +6,6 @@ What others may change is a warning: nodes may be added, tainted ones be meant, 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,11 +18,14 @@ from .capacity import MEASURED, is_accelerator, requests_of
 from .fields import count, part, parts
 from .manifestfields import field_of
 from .placing import (
+    PLACED_BY,
     Lack,
     Node,
     Room,
+    asked_of,
     chosen,
     ever,
+    fewer,
     lacking,
     may_grow,
     never,
@@ -63,10 +65,9 @@ class Group:
     pointer: str
 
     @property
-    def asked(self) -> Counter[str]:
-        """What each of them asks of its node, of what is known of nodes."""
-        held = requests_of(self.pod).items()
-        return Counter({name: wanted for name, wanted in held if name in MEASURED or is_accelerator(name)})
+    def asked(self) -> dict[str, float]:
+        """What each of them asks of its node."""
+        return asked_of(self.pod)
 
 
 def checks(
@@ -102,6 +103,7 @@ def checks(
     of_quotas = list(about.quotas(room.quotas.get(namespace, ()), namespace, plural))
     found = [*_one_a_field(of_quotas), *(about.of_nodes(room.nodes) if room.nodes else ())]
     found = [one for one in found if starts or one.code not in _OF_NOW]
+    found = [one for one in found if room.exact or one.code != "FitsNow"]
     return [one for one in found if one.level != "passed"] or found
 
 
@@ -114,7 +116,7 @@ def groups_of(manifest: Json, least: int | None = None) -> list[Group]:
         if left is not None:
             replicas, left = min(replicas, left), max(0, left - replicas)
         pod = {"spec": part(replica, "template", "spec")}
-        key = repr([sorted(requests_of(pod).items()), *(pod["spec"].get(name) for name in _PLACED_BY)])
+        key = repr([sorted(requests_of(pod).items()), *(pod["spec"].get(name) for name in PLACED_BY)])
         if key in groups:
             groups[key] = replace(groups[key], replicas=groups[key].replicas + replicas)
         else:
@@ -123,7 +125,6 @@ def groups_of(manifest: Json, least: int | None = None) -> list[Group]:
 
 
 _OF_NOW: Final = ("WillWait", "FitsNow", "QuotaUsedUp")
-_PLACED_BY: Final = ("nodeSelector", "affinity", "tolerations")
 
 
 def _replicas(manifest: Json) -> Iterator[tuple[str, Json]]:
@@ -181,9 +182,9 @@ class _Job:
             return self._check("warning", "NoSuchDevice", f"No node has {named(lack.resource)}.", hint, field)
         message = f"{never(lack)}."
         if may_grow(lack.nodes):
-            hint = f"It will wait unless a larger node is added. {_fewer(lack)}"
+            hint = f"It will wait unless a larger node is added. {fewer(lack)}"
             return self._check("warning", "NodeTooSmall", message, hint, field)
-        check = self._check("error", "NodeTooSmall", message, _fewer(lack), field)
+        check = self._check("error", "NodeTooSmall", message, fewer(lack), field)
         return check.model_copy(update={"fix": self._fix(field, lack)})
 
     def _too_many(self, group: Group, nodes: Sequence[Node]) -> Check | None:
@@ -198,9 +199,7 @@ class _Job:
 
     def _must_wait(self, groups: Sequence[Group], nodes: Sequence[Node]) -> list[Check]:
         """Say why not all replicas fit now."""
-        free = {
-            node.capacity.name: Counter({one.resource: one.free for one in node.capacity.amounts}) for node in nodes
-        }
+        free = {node.capacity.name: {one.resource: one.free for one in node.capacity.amounts} for node in nodes}
         for group in groups:
             wanted = open_to(group.pod, chosen(group.pod, nodes))
             lack = lacking(group.asked, wanted, now)
@@ -305,26 +304,21 @@ class _Job:
         return Fix(label=f"Set {int(lack.most)}", changes={f"{field}/count": int(lack.most)})
 
 
-def _place(group: Group, nodes: Sequence[Node], free: Mapping[str, Counter[str]]) -> int:
+def _place(group: Group, nodes: Sequence[Node], free: Mapping[str, dict[str, float]]) -> int:
     """Take what replicas hold from what is free on nodes; return how many had room."""
     asked, placed = group.asked, 0
     for node in nodes:
         left = free[node.capacity.name]
-        fits = min((int(left[name] // wanted) for name, wanted in asked.items() if wanted), default=group.replicas)
+        fits = min(
+            (int(left.get(name, 0.0) // wanted) for name, wanted in asked.items() if wanted), default=group.replicas
+        )
         taken = max(0, min(fits, group.replicas - placed))
         for name, wanted in asked.items():
-            left[name] -= taken * wanted
+            left[name] = left.get(name, 0.0) - taken * wanted
         placed += taken
         if placed == group.replicas:
             break
     return placed
-
-
-def _fewer(lack: Lack) -> str:
-    """Say what would fit."""
-    if lack.resource == "memory":
-        return f"Ask for {int(lack.most // 2**30)} GiB or less on a node."
-    return f"Ask for {quantity(lack.resource, lack.most)} or {'less' if lack.resource == 'cpu' else 'fewer'} on a node."
 
 
 def _one_a_field(found: Sequence[Check]) -> list[Check]:

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from ...core.engine import Capability
-from ...core.job import Event
+from ...core.job import ACTIVE_PHASES, Event
 from ...core.manifests.names import KUEUE_QUEUE
 from . import kueue, views
 from .cluster import Cluster
@@ -62,6 +62,7 @@ class Observer:
         if space.pods.complete:
             places = job.observe(state, places, now=now)
         failure = job.failure if state.phase == "Failed" and state.cause != "Stopped" else None
+        room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
         return Seen(
             job=job,
@@ -81,6 +82,7 @@ class Observer:
                 metrics=job.progress.metrics if job.progress is not None else None,
                 hold=hold,
                 group=space.queueing.of(T9K_SCHEDULER, job.uid),
+                room=room,
             ),
             rights=self._cluster.rights(self._kind, job.namespace),
             pausable=hold.changeable if hold is not None else self.pausable(),
@@ -89,6 +91,7 @@ class Observer:
             failure=failure,
             pending=views.pending_of(job, state, places, now=now),
             complete=space.pods.complete,
+            room=room,
         )
 
     def _hold(self, job: KnownJob, space: Space, *, now: float) -> Hold | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, QuotaLine, Taint
-from .capacity import MEASURED
+from .capacity import MEASURED, OWN_TAINTS, is_accelerator, requests_of
 from .fields import part, parts, text, texts, value
 from .sentences import named
 from .transport import Json
@@ -50,23 +50,15 @@ class Node:
         return next(found, Amount(resource=resource))
 
 
-@dataclass(frozen=True)
-class Room:
-    """What a cluster has, as far as this account sees it.
-
-    Attributes
-    ----------
-    nodes
-        All of them; None where they can't be seen.
-    quotas
-        The limits of namespaces, by namespace.
-    """
-
-    nodes: Sequence[Node] | None = None
-    quotas: Mapping[str, Sequence[QuotaLine]] = field(default_factory=dict)
-
-
 Measure = Callable[[Amount], float]
+PLACED_BY: Final = ("nodeSelector", "affinity", "tolerations")
+"""Fields of a pod that decide which nodes it may be placed on."""
+
+
+def asked_of(pod: Json) -> dict[str, float]:
+    """Return what a pod asks of its node, by resource, of what is known of nodes."""
+    held = sorted(requests_of(pod).items())
+    return {name: wanted for name, wanted in held if name in MEASURED or is_accelerator(name)}
 
 
 def ever(amount: Amount) -> float:
@@ -132,6 +124,45 @@ def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure)
     return None
 
 
+@dataclass(frozen=True)
+class Room:
+    """What a cluster has, as far as this account sees it.
+
+    Attributes
+    ----------
+    nodes
+        All of them; None where they can't be seen.
+    quotas
+        The limits of namespaces, by namespace.
+    exact
+        Whether all pods are counted; else less may be free.
+    """
+
+    nodes: Sequence[Node] | None = None
+    quotas: Mapping[str, Sequence[QuotaLine]] = field(default_factory=dict)
+    exact: bool = True
+    _told: dict[str, tuple[Lack, bool] | None] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def lack(self, pod: Json) -> tuple[Lack, bool] | None:
+        """Return what keeps a pod from all nodes that it may be placed on, and whether it always will.
+
+        None if nothing is known to. Many pods ask for the same, so what was found is kept.
+        """
+        spec = part(pod, "spec")
+        key = repr([asked_of(pod), *(spec.get(name) for name in PLACED_BY)])
+        if key not in self._told:
+            self._told[key] = self._find(pod)
+        return self._told[key]
+
+    def _find(self, pod: Json) -> tuple[Lack, bool] | None:
+        nodes, asked = open_to(pod, chosen(pod, self.nodes or ())), asked_of(pod)
+        for measure in (ever, now) if nodes else ():
+            lack = lacking(asked, nodes, measure)
+            if lack is not None:
+                return lack, measure is ever
+        return None
+
+
 def room_for(asked: Mapping[str, float], node: Node, measure: Measure) -> int | None:
     """Return how many pods that ask for as much a node has room for; None if they ask for nothing."""
     return min((int(measure(node.amount(name)) // wanted) for name, wanted in asked.items() if wanted), default=None)
@@ -156,6 +187,13 @@ def not_now(lack: Lack) -> str:
     where = f"a node with {beside}" if beside else "one node"
     most = f"the most free is {quantity(lack.resource, lack.most)}, on {lack.on.name}" if lack.most > 0 else "none is"
     return f"Needs {quantity(lack.resource, lack.asked)} free {thing} on {where}; {most}"
+
+
+def fewer(lack: Lack) -> str:
+    """Say what would fit on a node."""
+    if lack.resource == "memory":
+        return f"Ask for {int(lack.most // 2**30)} GiB or less on a node."
+    return f"Ask for {quantity(lack.resource, lack.most)} or {'less' if lack.resource == 'cpu' else 'fewer'} on a node."
 
 
 # -- which nodes -------------------------------------------------------------------------------------------------------
@@ -193,6 +231,8 @@ def may_grow(nodes: Iterable[Node]) -> bool:
 
 
 def _keeps_away(taint: Taint, tolerations: Sequence[Json]) -> bool:
+    if taint.key.startswith(OWN_TAINTS):
+        return False  # it goes when the node is well again; nothing is free there until then
     return not any(_tolerates(one, taint) for one in tolerations)
 
 

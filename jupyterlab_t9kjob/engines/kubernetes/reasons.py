@@ -30,6 +30,7 @@ from .fields import moment, text, whole
 from .kinds import Place, State
 from .kueue import Hold
 from .marks import marked
+from .placing import Room
 from .pods import has_ended, is_running
 from .refusals import of_pods, refused
 from .sentences import joined, listed, made, named, plain, waited, within
@@ -77,6 +78,7 @@ def reason_of(
     metrics: Mapping[str, float] | None = None,
     hold: Hold | None = None,
     group: Json | None = None,
+    room: Room | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -104,8 +106,12 @@ def reason_of(
         What Kueue has to do with it, where it is in a queue of Kueue's.
     group
         Its PodGroup, where it is in a queue of T9k's scheduler.
+    room
+        What the cluster has, where that is known.
     """
-    about = _Job(manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {}, hold, group)
+    about = _Job(
+        manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {}, hold, group, room
+    )
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
     if state.phase == "Paused":
@@ -121,7 +127,7 @@ def reason_of(
     return about.pending()
 
 
-def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason | None:
+def place_reason(place: Place, events: Sequence[Json], *, now: float, room: Room | None = None) -> Reason | None:
     """Return why one replica waits or failed; None where its status says it all.
 
     Parameters
@@ -132,10 +138,13 @@ def place_reason(place: Place, events: Sequence[Json], *, now: float) -> Reason 
         The cluster's events of its pod, or of the job where it has none; in any order.
     now
         Seconds since the epoch: a long wait counts up.
+    room
+        What the cluster has, where that is known.
     """
     if place.pod is None:
         return of_pods(newest_first(event for event in events if kind_of(event) != "Pod"), place, now=now)
-    return _of_pod(place, waiting(place, [event for event in events if uid_of(event) == place.pod_uid], now=now))
+    own = [event for event in events if uid_of(event) == place.pod_uid]
+    return _of_pod(place, waiting(place, own, now=now, room=room))
 
 
 def container_reason(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
@@ -184,6 +193,7 @@ class _Job:
     metrics: Mapping[str, float]
     hold: Hold | None
     group: Json | None
+    room: Room | None
 
     @cached_property
     def own(self) -> list[Happening]:
@@ -377,7 +387,8 @@ class _Job:
             if place.pod is None:
                 reason = of_pods(self.own, place, now=self.now)
             elif not _runs(place):
-                reason = _of_pod(place, waiting(place, of_pod.get(place.pod_uid or "", []), now=self.now))
+                own = of_pod.get(place.pod_uid or "", [])
+                reason = _of_pod(place, waiting(place, own, now=self.now, room=self.room))
             else:
                 reason = None
             if reason is not None:

@@ -85,7 +85,8 @@ def _quota(match: re.Match[str]) -> Rule:
     sentence = (
         f"The quota {quota} allows {limits[short]} {thing}, {used[short]} are used, and a replica needs {asked[short]}"
     )
-    never = used[short] in ("0", "0m")
+    needed, allowed = amount(asked[short]), amount(limits[short])
+    never = needed is not None and allowed is not None and needed > allowed
     field = f"{_RESOURCES}/{'memory' if thing == 'memory' else 'cpu' if thing == 'cpu' else 'device'}"
     return Rule("QuotaExceeded", sentence, _ASK if never else f"{_FREE} {_ASK}", field, match[0])
 

@@ -17,6 +17,7 @@ from typing import Final
 from ...core.job import Reason
 from ...core.quantity import amount
 from .fields import part, parts, text, texts, value
+from .placing import Lack, Room, fewer, may_grow, never, not_now
 from .sentences import joined, listed, made, named
 from .transport import Json
 
@@ -68,6 +69,9 @@ _SELECTOR_HINT: Final = "Ask for labels that nodes have, or for none, under Sche
 _TAINT_HINT: Final = "Tolerate the taint under Scheduling, if the job is meant for those nodes."
 _VOLUME_HINT: Final = "Choose nodes that can mount the volume, or another volume."
 _ROOM_HINT: Final = "It starts as soon as a node has that much free. Ask for less to start sooner."
+_UNSEEN_HINT: Final = (
+    "It starts once a node has that much free; whether one is large enough is not known. Ask for less to start sooner."
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Obstacle:
     resource: str | None = None
 
 
-def unschedulable(message: str, pod: Json) -> Reason:
+def unschedulable(message: str, pod: Json, room: Room | None = None) -> Reason:
     """Return why a pod fits on no node.
 
     Parameters
@@ -101,10 +105,13 @@ def unschedulable(message: str, pod: Json) -> Reason:
         The scheduler's report, from the pod's condition or an event.
     pod
         What it is about: what it asks for.
+    room
+        What the cluster has, where that is known: it tells whether any node is large enough, and what is free.
     """
+    lack = room.lack(pod) if room is not None else None
     report = _REPORT.match(message[:20_000])
     if report is None:
-        return _another_scheduler(message, pod)
+        return _lacking_room(*lack, message) if lack is not None else _another_scheduler(message, pod)
     words = _REST.sub("", report["obstacles"]).rstrip(". \n")
     missing = _NO_CLAIM.search(words)
     if missing is not None:
@@ -117,14 +124,16 @@ def unschedulable(message: str, pod: Json) -> Reason:
     obstacles = sorted(_obstacles(words), key=lambda one: -one.nodes)
     if not obstacles:
         return made("Unschedulable", "No node can take it", verbatim=message)
+    if lack is not None and any(one.about == "Room" for one in obstacles):
+        return _lacking_room(*lack, message)
     nodes = max(int(report["nodes"]), obstacles[0].nodes)
-    lack = _lacking(obstacles, pod)
-    obstacles = _merged(obstacles) if lack else obstacles
+    needed = _lacking(obstacles, pod)
+    obstacles = _merged(obstacles) if needed else obstacles
     selector = _selector(pod) if any(one.about == "Selector" for one in obstacles) else ""
-    wanted = [*filter(None, [lack]), *([f"a node with {selector}"] if selector else [])]
+    wanted = [*filter(None, [needed]), *([f"a node with {selector}"] if selector else [])]
     start = f"Needs {', on '.join(wanted)}" if wanted else "No node can take it"
     return made(
-        "Unschedulable", f"{start}; {_nodes(nodes, obstacles, said=bool(lack))}", _hints(obstacles), verbatim=message
+        "Unschedulable", f"{start}; {_nodes(nodes, obstacles, said=bool(needed))}", _hints(obstacles), verbatim=message
     )
 
 
@@ -144,6 +153,18 @@ def claims_of(pod: Json) -> list[str]:
     """Return the names of the claims that a pod mounts."""
     volumes = parts(pod, "spec", "volumes")
     return [name for volume in volumes if (name := text(volume, "persistentVolumeClaim", "claimName"))]
+
+
+def _lacking_room(lack: Lack, always: bool, message: str) -> Reason:
+    """Say what is lacking on nodes: of what there is, or of what is free."""
+    if not always:
+        return made("Unschedulable", not_now(lack), _ROOM_HINT, verbatim=message)
+    if not lack.most:
+        hint = "It starts when such a node is added. Run it again with what nodes have to start sooner."
+        return made("Unschedulable", f"No node that it may run on has {named(lack.resource)}", hint, verbatim=message)
+    unless = "if a larger node is added" if may_grow(lack.nodes) else "only if a larger node is added"
+    hint = f"It starts {unless}. {fewer(lack)}"
+    return made("Unschedulable", never(lack), hint, verbatim=message)
 
 
 def _another_scheduler(message: str, pod: Json) -> Reason:
@@ -221,7 +242,7 @@ def _and(words: list[str]) -> str:
 
 def _hints(obstacles: list[Obstacle]) -> str | None:
     abouts = {one.about for one in obstacles}
-    hints = {"Room": _ROOM_HINT, "Selector": _SELECTOR_HINT, "Taint": _TAINT_HINT, "Volume": _VOLUME_HINT}
+    hints = {"Room": _UNSEEN_HINT, "Selector": _SELECTOR_HINT, "Taint": _TAINT_HINT, "Volume": _VOLUME_HINT}
     return joined(*(hint for about, hint in hints.items() if about in abouts))
 
 

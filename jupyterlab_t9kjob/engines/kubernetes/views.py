@@ -29,6 +29,7 @@ from .fields import moment, text
 from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
 from .kueue import Hold
+from .placing import Room
 from .pods import describe, held, is_running
 from .reasons import ENDED_BY, place_reason
 from .replicas import replica
@@ -85,6 +86,8 @@ class Seen:
         Whether its pods are known: they have been listed, or it has none any more.
     removable
         Whether its record is all that there is of it, as far as this cluster goes.
+    room
+        What the cluster has, where that is known.
     """
 
     job: KnownJob
@@ -101,6 +104,7 @@ class Seen:
     pending: PendingAction | None = None
     complete: bool = True
     removable: bool = False
+    room: Room | None = None
 
 
 def replicas(seen: Seen, *, now: float) -> list[Replica]:
@@ -113,7 +117,7 @@ def replicas(seen: Seen, *, now: float) -> list[Replica]:
         about.setdefault(text(event, "involvedObject", "uid") or "", []).append(event)
     return [
         replica(place, job.lives.get(place.name, []), job.spec, seen.state).model_copy(
-            update={"reason": place_reason(place, about.get(place.pod_uid or job.uid, []), now=now)}
+            update={"reason": place_reason(place, about.get(place.pod_uid or job.uid, []), now=now, room=seen.room)}
         )
         for place in seen.places
     ]

@@ -15,6 +15,7 @@ from .events import Happening, newest_first
 from .fields import moment, part, parts, text, whole
 from .images import no_image
 from .kinds import Place, conditions, holds
+from .placing import Room
 from .pods import has_ended
 from .scheduling import claims_of, namespace_of, no_such_claim, unschedulable
 from .sentences import counted, joined, listed, made, named, waited, within
@@ -34,7 +35,7 @@ _MASTER_WAIT: Final = "init-pytorch"
 """The operator's own init container, which waits until the master's name can be resolved (kube-engines.md §2.2)."""
 
 
-def waiting(place: Place, events: Sequence[Json], *, now: float) -> Reason | None:
+def waiting(place: Place, events: Sequence[Json], *, now: float, room: Room | None = None) -> Reason | None:
     """Return why a replica's pod does not run yet, or not any more; None if it runs, or has ended.
 
     Parameters
@@ -45,8 +46,10 @@ def waiting(place: Place, events: Sequence[Json], *, now: float) -> Reason | Non
         The cluster's events of its pod, in any order.
     now
         Seconds since the epoch: a long wait counts up.
+    room
+        What the cluster has, where that is known.
     """
-    return None if has_ended(place.pod) else _Pod(place, part(place.pod), events, now).reason()
+    return None if has_ended(place.pod) else _Pod(place, part(place.pod), events, now, room).reason()
 
 
 def waiting_container(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
@@ -70,6 +73,7 @@ class _Pod:
     pod: Json
     events: Sequence[Json]
     now: float
+    room: Room | None = None
 
     @cached_property
     def happenings(self) -> list[Happening]:
@@ -132,7 +136,7 @@ class _Pod:
             sentence = f"Waits for less important pods to leave {named(nominated)}{wait}"
             return made("MakingRoom", sentence, verbatim=message)
         if message:
-            reason = unschedulable(message, self.pod)
+            reason = unschedulable(message, self.pod, self.room)
             grows = next((one.reason for one in self.happenings if "TriggerScaleUp" in one.reason), None)
             more = "The cluster is adding a node for it." if grows == "TriggeredScaleUp" else None
             return made(reason.code, reason.sentence + wait, joined(more, reason.hint), verbatim=message)

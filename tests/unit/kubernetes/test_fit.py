@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from jupyterlab_t9kjob.core.capacity import QuotaLine
 from jupyterlab_t9kjob.core.engine import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.capacity import held_by, node_of
+from jupyterlab_t9kjob.engines.kubernetes.capacity import Held, node_of
 from jupyterlab_t9kjob.engines.kubernetes.fit import checks
 from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
 
@@ -47,8 +48,7 @@ def node(
             "conditions": [{"type": "Ready", "status": "True"}],
         },
     }
-    holder = {"spec": {"nodeName": name, "containers": [{"resources": {"limits": {resource: str(used)}}}]}}
-    return Node(node_of(manifest, filter(None, [held_by(holder)])), labels)
+    return Node(node_of(manifest, [Held(name, Counter({resource: used}))]), labels)
 
 
 def job(replicas: int = 1, gpu: int | None = None, **more: Any) -> JobSpec:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
 from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
+from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
 from jupyterlab_t9kjob.engines.kubernetes.reasons import ENDED_BY, place_reason, reason_of
 from tests.unit.kubernetes.situations import NAMES, situation
 
@@ -145,7 +147,8 @@ def test_sentences(name: str) -> None:
 
 
 HINTS = {
-    "gpu-9": "It starts as soon as a node has that much free. Ask for less to start sooner.",
+    "gpu-9": "It starts once a node has that much free; whether one is large enough is not known."
+    " Ask for less to start sooner.",
     "backoff": "Its log says which. Its one restart is used up.",
     "t9k-backoff": "Its log says which. All 2 restarts are used up.",
     "oom": "Its memory limit is 16Mi. Give it more memory, or use smaller batches or fewer workers that load data.",
@@ -317,6 +320,65 @@ def test_reports_of_the_scheduler(report: str) -> None:
     condition = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
     condition["message"] = report
     assert f"; {REPORTS[report]} · waiting" in job.reason().sentence
+
+
+def room(**gpus: tuple[int, int]) -> Room:
+    """Return nodes with GPUs, and how many of them are free."""
+    nodes = []
+    for name, (total, free) in gpus.items():
+        amounts = [
+            Amount(resource="nvidia.com/gpu", total=total, free=free),
+            *(Amount(resource=resource, total=2**40, free=2**40) for resource in ("cpu", "memory")),
+        ]
+        nodes.append(Node(NodeCapacity(name=name, product="NVIDIA-A100-SXM4-80GB", amounts=amounts)))
+    return Room(nodes)
+
+
+LACKS = {
+    "no node is large enough": (
+        room(one=(8, 8), two=(8, 0)),
+        "No node has 9 A100: each has 8",
+        "It starts only if a larger node is added. Ask for 8 or fewer on a node.",
+    ),
+    "none has as much free": (
+        room(one=(16, 2), two=(16, 3), three=(4, 4)),
+        "Needs 9 free A100 on one node; the most free is 4, on three",
+        "It starts as soon as a node has that much free. Ask for less to start sooner.",
+    ),
+    "none has any": (
+        room(one=(0, 0)),
+        "No node that it may run on has nvidia.com/gpu",
+        "It starts when such a node is added. Run it again with what nodes have to start sooner.",
+    ),
+    "what is free now was not when the scheduler looked": (
+        room(one=(16, 16)),
+        "Needs 9 nvidia.com/gpu; the only node has too few free",
+        "It starts once a node has that much free; whether one is large enough is not known."
+        " Ask for less to start sooner.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LACKS)
+def test_what_is_lacking_where_nodes_are_known(name: str) -> None:
+    there, sentence, hint = LACKS[name]
+    job = situation("gpu-9")
+    reason = job.reason(room=there)
+    assert (reason.code, reason.sentence, reason.hint) == ("Unschedulable", sentence + WAIT, hint)
+    place = place_reason(job.places[0], job.events, now=job.now, room=there)
+    assert place is not None and place.sentence == reason.sentence
+
+
+def test_what_is_lacking_where_another_scheduler_tells_nothing() -> None:
+    job = situation("gpu-9")
+    condition = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
+    condition["message"] = "pod group is not ready"
+    assert job.reason(room=room(one=(8, 8))).sentence == "No node has 9 A100: the only one, one, has 8" + WAIT
+
+
+def test_room_does_not_explain_what_has_nothing_to_do_with_it() -> None:
+    assert situation("claim-unbound").reason(room=room(one=(8, 8))).code == "UnboundClaim"
+    assert situation("affinity").reason(room=room(one=(8, 8))).sentence.startswith("Needs a node with gpu=a100")
 
 
 def test_devices_are_counted_in_numbers() -> None:
