@@ -66,14 +66,26 @@ async def test_what_queues_there_are(kube: Kube, image: str, tmp_path: Path) -> 
         assert (over.name, over.open) == ("over", False)
 
 
+async def test_a_form_is_told_what_is_wrong_with_its_queue(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        for engine, queue, code in (
+            ("kubeflow", "team-b", "NoSuchQueue"),
+            ("kubeflow", "team-a", None),
+            ("t9k", "over", "QueueClosed"),
+            ("t9k", "short", None),
+        ):
+            spec = bench.spec("true", scheduling=Scheduling(queue=queue))
+            checks = (await bench.engines[engine].preview(spec, kube.namespace)).checks
+            codes = [check.code for check in checks if check.field == "/spec/scheduling/queue"]
+            assert codes == ([code] if code else []), checks
+
+
 async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
         job, kueue = await queued(bench)
         waiting = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
         assert (waiting.phase, waiting.pending_action, waiting.reason.code) == ("Pending", None, "InQueue")
-        assert waiting.reason.sentence.startswith(
-            "Waits in queue team-a: needs 8 nvidia.com/gpu, 2 of its quota are free"
-        )
+        assert waiting.reason.sentence.startswith("Waits in queue team-a: needs 8 GPUs, 2 of its quota are free")
         assert waiting.reason.verbatim == LACK
         assert {"pause", "stop", "delete"} <= set(waiting.actions) and "resume" not in waiting.actions
         with pytest.raises(Conflict):

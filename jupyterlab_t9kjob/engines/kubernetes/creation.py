@@ -12,13 +12,14 @@ from ...core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ...core.lab import Lab
 from ...core.manifests import Context, parse, problems, render, to_yaml
 from ...core.spec import JobSpec
-from . import fit, submission, views
+from . import fit, queuechecks, submission, views
 from .cluster import Cluster
 from .discovery import Found
 from .inherit import inherit
 from .jobtable import JobTable
 from .kinds import JobKind
 from .known import KnownJob
+from .queues import Queues
 from .transport import Json
 
 _NAME_TAKEN: Final = "NameTaken"
@@ -35,14 +36,17 @@ class Creation:
         Where they are made.
     table
         Gets them.
+    queues
+        What they can be put into.
     root
         The contents root; None if files are not on this machine.
     """
 
-    def __init__(self, kind: JobKind, cluster: Cluster, table: JobTable, root: Path | None) -> None:
+    def __init__(self, kind: JobKind, cluster: Cluster, table: JobTable, queues: Queues, root: Path | None) -> None:
         self._kind = kind
         self._cluster = cluster
         self._table = table
+        self._queues = queues
         self._root = root
 
     async def preview(
@@ -58,6 +62,7 @@ class Creation:
             manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
             checks += notes
             checks += await self._of_its_room(manifest, spec, namespace, edited=edited is not None)
+            checks += await self._of_its_queue(spec, manifest, namespace)
             if dry_run:
                 await submission.dry_run(
                     await self._cluster.api_for(self._kind), self._kind, manifest, edited=edited is not None
@@ -134,6 +139,16 @@ class Creation:
         least = spec.elastic.min if spec.elastic is not None else None
         plural = f"{self._kind.plural}.{self._kind.group}"
         return fit.checks(manifest, room, namespace, least=least, starts=not spec.paused, plural=plural, edited=edited)
+
+    async def _of_its_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
+        """Check what its queue tells; nothing where the cluster does not answer."""
+        if spec.scheduling.queue is None or self._cluster.why_off(self._kind) is not None:
+            return []
+        try:
+            known = await self._queues.of(namespace)
+        except JobError:
+            return []
+        return queuechecks.checks(spec, manifest, self._kind.queues, known, namespace)
 
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:

@@ -76,7 +76,7 @@ class KubernetesEngine:
             drop=self._drop,
         )
         self._queues = Queues(kind, cluster)
-        self._creation = Creation(kind, cluster, self._table, root)
+        self._creation = Creation(kind, cluster, self._table, self._queues, root)
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)

@@ -18,6 +18,7 @@ from ...core.quantity import amount
 from .capacity import requests_of
 from .fields import moment, part, parts, text, value, whole
 from .kinds import State, conditions, holds, stopped
+from .placing import quantity, said
 from .sentences import counted, joined, made, named, waited
 from .transport import Json
 
@@ -172,12 +173,12 @@ def _lack(hold: Hold, where: str, message: str) -> Reason | None:
         match, more = min(lacks, key=lambda one: one[1] or 0.0)
         resource = match["resource"]
         free = max(0.0, _asked(hold, resource, message) - (more or 0.0))
-        needs = f"needs {_said(resource, _asked(hold, resource))}, {_number(resource, free)} of its quota"
+        needs = f"needs {said(resource, _asked(hold, resource))}, {quantity(resource, free)} of its quota"
         return made("InQueue", f"{where}: {needs} {'is' if free == 1 else 'are'} free", _STARTS)
     if above:
         match, most = max(above, key=lambda one: one[1] or 0.0)
         resource = match["resource"]
-        asked, room = _said(resource, _asked(hold, resource)), _number(resource, most or 0.0)
+        asked, room = said(resource, _asked(hold, resource)), quantity(resource, most or 0.0)
         hint = "It does not start until the quota is raised. Ask for less, or use another queue."
         return made("AboveQueueQuota", f"{where}: needs {asked}, and the most that it can have there is {room}", hint)
     return None
@@ -216,13 +217,3 @@ def _asked(hold: Hold, resource: str, message: str | None = None) -> float:
         if last is not None and text(pods, "name") == last["name"]:
             break
     return float(asked[resource])
-
-
-def _said(resource: str, number: float) -> str:
-    return f"{_number(resource, number)} {named({'cpu': 'CPU'}.get(resource, resource))}"
-
-
-def _number(resource: str, number: float) -> str:
-    if resource in ("memory", "ephemeral-storage"):
-        return f"{number / 2**30:.4g}Gi"
-    return f"{number:.4g}" if resource == "cpu" else f"{number:.10g}"

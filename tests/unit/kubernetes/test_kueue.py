@@ -102,16 +102,16 @@ WAITS = {
     # of the master's 2 and the workers' 6 all are counted when the workers don't fit
     LACK.format("worker", "nvidia.com/gpu", "a100", 6): (
         "InQueue",
-        "Waits in queue team-a: needs 8 nvidia.com/gpu, 2 of its quota are free",
+        "Waits in queue team-a: needs 8 GPUs, 2 of its quota are free",
     ),
     LACK.format("master", "nvidia.com/gpu", "a100", 1): (
         "InQueue",
-        "Waits in queue team-a: needs 8 nvidia.com/gpu, 1 of its quota is free",
+        "Waits in queue team-a: needs 8 GPUs, 1 of its quota is free",
     ),
     LACK.format("worker", "nvidia.com/gpu", "a100", 6)
     + ", insufficient unused quota for nvidia.com/gpu in flavor v100, 8 more needed": (
         "InQueue",
-        "Waits in queue team-a: needs 8 nvidia.com/gpu, 2 of its quota are free",
+        "Waits in queue team-a: needs 8 GPUs, 2 of its quota are free",
     ),
     LACK.format("worker", "nvidia.com/gpu", "a100", 6) + ". Pending the preemption of 2 workload(s)": (
         "InQueue",
@@ -120,12 +120,12 @@ WAITS = {
     "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor a100, previously"
     " considered podsets requests (2) + current podset request (6) > maximum capacity (4)": (
         "AboveQueueQuota",
-        "Waits in queue team-a: needs 8 nvidia.com/gpu, and the most that it can have there is 4",
+        "Waits in queue team-a: needs 8 GPUs, and the most that it can have there is 4",
     ),
     "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor a100, request > maximum"
     " capacity (8 > 4)": (
         "AboveQueueQuota",
-        "Waits in queue team-a: needs 8 nvidia.com/gpu, and the most that it can have there is 4",
+        "Waits in queue team-a: needs 8 GPUs, and the most that it can have there is 4",
     ),
     "couldn't assign flavors to pod set master: resource nvidia.com/gpu unavailable in ClusterQueue": (
         "AboveQueueQuota",
@@ -165,7 +165,7 @@ def test_the_wait_counts_up_and_says_who_is_ahead() -> None:
 def test_memory_and_cores_in_the_form_in_which_people_say_them() -> None:
     message = "insufficient unused quota for {} in flavor any, {} more needed"
     for resource, more, said in (
-        ("memory", "64Gi", "needs 96Gi memory, 32Gi of"),
+        ("memory", "64Gi", "needs 96 GiB memory, 32 GiB of"),
         ("cpu", "2500m", "needs 6 CPU, 3.5 of"),
     ):
         held = hold(pending(f"couldn't assign flavors to pod set master: {message.format(resource, more)}"), gpus=(0,))
