@@ -6,7 +6,7 @@ is put into a closed queue.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -75,7 +75,7 @@ def _not_paused(name: str) -> Check:
 
 def _of_quota(spec: JobSpec, manifest: Json, group: str, queue: Queue) -> Iterator[Check]:
     """Hold what the whole job asks for against the quota of its queue; the worst is said, once."""
-    asked: Counter[str] = Counter()
+    asked: dict[str, float] = defaultdict(float)
     for one in groups_of(manifest, spec.elastic.min if spec.elastic is not None else None):
         for resource, each in one.asked.items():
             asked[resource] += each * one.replicas
