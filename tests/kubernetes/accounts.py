@@ -35,3 +35,17 @@ class Account:
 
     async def may(self, *rules: dict[str, Any]) -> None:
         await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})
+
+    def everywhere(self, *rules: dict[str, Any]) -> None:
+        """Give it a ClusterRole, until `leave`."""
+        name = f"{self._kube.namespace}-{self._name}"
+        self._kube.create("clusterroles", {"metadata": {"name": name}, "rules": list(rules)})
+        subject = {"kind": "ServiceAccount", "name": self._name, "namespace": self._kube.namespace}
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+        body = {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference}
+        self._kube.create("clusterrolebindings", body)
+
+    def leave(self) -> None:
+        """Take away what it may do in the whole cluster."""
+        for kind in ("clusterrolebindings", "clusterroles"):
+            self._kube.delete(kind, f"{self._kube.namespace}-{self._name}")

@@ -30,6 +30,9 @@ GROUPS = {
     "pytorchjobs": "/apis/kubeflow.org/v1",
     "roles": "/apis/rbac.authorization.k8s.io/v1",
     "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
+    "clusterroles": "/apis/rbac.authorization.k8s.io/v1",
+    "clusterrolebindings": "/apis/rbac.authorization.k8s.io/v1",
+    "runtimeclasses": "/apis/node.k8s.io/v1",
     "jobs": "/apis/batch/v1",
     "leases": "/apis/coordination.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
@@ -37,7 +40,15 @@ GROUPS = {
 STORAGE_CLASS = "manual"
 # A shell program. It outlives what is killed: containerd misses the news of a container that ends at the same moment.
 OUT_OF_MEMORY = "tail /dev/zero; code=$?; sleep 2; exit $code"
-CLUSTER_WIDE = ("namespaces", "nodes", "persistentvolumes", "customresourcedefinitions")
+CLUSTER_WIDE = (
+    "namespaces",
+    "nodes",
+    "persistentvolumes",
+    "customresourcedefinitions",
+    "clusterroles",
+    "clusterrolebindings",
+    "runtimeclasses",
+)
 
 
 class Kube:

@@ -138,6 +138,12 @@ async def no_list_of_volumes(bench: Bench, job: Job) -> None:
         await bench.engines["kubeflow"].volumes(bench.kube.namespace)
 
 
+async def no_quotas(bench: Bench, job: Job) -> None:
+    (quota,) = (await bench.engines["kubeflow"].capacity("")).quotas
+    assert quota.namespace == bench.kube.namespace
+    assert quota.limited is not None and "list, watch resourcequotas" in quota.limited
+
+
 async def until_in_log(bench: Bench, job: Job, found: Callable[[LogFile], Any]) -> Any:
     """Look at the log until there is something in its only stream."""
     engine = bench.engines["kubeflow"]
@@ -168,6 +174,7 @@ STOPS: dict[str, Callable[[Bench, Job], Awaitable[None]]] = {
     "`get` on `pods/log`": no_logs,
     "`list`, `watch` on `events`": no_events,
     "`list` on `persistentvolumeclaims`": no_list_of_volumes,
+    "`list`, `watch` on `resourcequotas`": no_quotas,
 }
 
 

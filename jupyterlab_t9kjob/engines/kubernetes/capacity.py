@@ -45,6 +45,7 @@ _OF_WHOLE_PODS: Final = ("cpu", "memory", "hugepages-")
 """What can be asked for a whole pod."""
 
 
+@lru_cache(1024)
 def is_accelerator(resource: str) -> bool:
     """Whether a resource is a kind of device that models are trained on."""
     domain, _, name = resource.rpartition("/")
@@ -63,7 +64,7 @@ class Held:
     node
         Its name.
     amounts
-        By resource, in its base unit.
+        By resource, in its base unit; only of accelerators, CPU and memory.
     """
 
     node: str
@@ -88,7 +89,8 @@ def held_by(pod: Json) -> Held | None:
     node = text(pod, "spec", "nodeName")
     if node is None or text(pod, "status", "phase") in _ENDED:
         return None
-    return Held(sys.intern(node), requests_of(pod))
+    counted = {name: taken for name, taken in requests_of(pod).items() if name in MEASURED or is_accelerator(name)}
+    return Held(sys.intern(node), Counter(counted))
 
 
 def kept_of_pod(pod: Json) -> Json:
@@ -195,7 +197,7 @@ def node_of(node: Json, held: Iterable[Held], mine: Mapping[str, float] | None =
         product_label=label,
         pods=count,
         amounts=[_amount(name, there[name], allocatable[name], taken[name], takes=takes) for name in names],
-        mine=dict(mine or {}),
+        mine=together([mine or {}]),
     )
 
 
@@ -203,9 +205,9 @@ def _amount(name: str, total: float, usable: float, taken: float, *, takes: bool
     return Amount(
         resource=name,
         total=total,
-        unhealthy=max(0.0, total - usable),
-        allocated=taken,
-        free=max(0.0, usable - taken) if takes else 0.0,
+        unhealthy=_exact(max(0.0, total - usable)),
+        allocated=_exact(taken),
+        free=_exact(max(0.0, usable - taken)) if takes else 0.0,
     )
 
 
@@ -234,6 +236,15 @@ def sum_of(nodes: Iterable[NodeCapacity]) -> list[Amount]:
             if one.resource in found:
                 _add(found[one.resource], one)
     return [one for one in found.values() if one.total]
+
+
+def together(amounts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return amounts by resource, added up."""
+    found: dict[str, float] = {}
+    for each in amounts:
+        for name, one in each.items():
+            found[name] = _exact(found.get(name, 0.0) + one)
+    return found
 
 
 def most_beside(nodes: Iterable[NodeCapacity]) -> dict[str, float]:
@@ -271,15 +282,15 @@ def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapaci
         most_on_a_node=max(one.free for _node, one in members),
         largest_node=max(one.total for _node, one in members),
         most_beside=most_beside(node for node, _one in members),
-        mine=sum(node.mine.get(resource, 0.0) for node, _one in members),
+        mine=_exact(sum(node.mine.get(resource, 0.0) for node, _one in members)),
     )
 
 
 def _add(to: Amount, one: Amount) -> None:
-    to.total += one.total
-    to.unhealthy += one.unhealthy
-    to.allocated += one.allocated
-    to.free += one.free
+    to.total = _exact(to.total + one.total)
+    to.unhealthy = _exact(to.unhealthy + one.unhealthy)
+    to.allocated = _exact(to.allocated + one.allocated)
+    to.free = _exact(to.free + one.free)
 
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
@@ -312,3 +323,8 @@ def _amounts(written: Mapping[str, Any]) -> Counter[str]:
 @lru_cache(4096)
 def _read(written: str | int) -> float | None:
     return amount(str(written))
+
+
+def _exact(sum_: float) -> float:
+    """Return a sum of quantities, which have nine decimals at most, without what binary fractions add to it."""
+    return round(sum_, 9)

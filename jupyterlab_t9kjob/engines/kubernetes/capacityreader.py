@@ -19,7 +19,18 @@ import anyio
 
 from ...core.capacity import Capacity, NamespaceQuota, NodeCapacity, NodeList
 from ...core.errors import Unavailable
-from .capacity import Held, held_by, kept_of_node, kept_of_pod, most_beside, node_of, pools_of, quota_of, sum_of
+from .capacity import (
+    Held,
+    held_by,
+    kept_of_node,
+    kept_of_pod,
+    most_beside,
+    node_of,
+    pools_of,
+    quota_of,
+    sum_of,
+    together,
+)
 from .fields import part
 from .placing import Node, Room
 from .transport import ApiError, Json, KubeApi, Unreachable
@@ -148,7 +159,7 @@ class CapacityReader:
                 amounts=sum_of(nodes),
                 most_on_a_node=most_beside(nodes),
                 pools=pools_of(nodes),
-                mine=dict(sum(self._mine.values(), Counter())),
+                mine=together(self._mine.values()),
                 quotas=quotas,
                 limited=self._limited(),
             )

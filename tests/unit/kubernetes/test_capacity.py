@@ -10,16 +10,26 @@ from hypothesis import given
 
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
 from jupyterlab_t9kjob.engines.kubernetes import capacity
-from jupyterlab_t9kjob.engines.kubernetes.capacity import held_by, is_accelerator, pools_of, quota_of, requests_of
+from jupyterlab_t9kjob.engines.kubernetes.capacity import (
+    held_by,
+    is_accelerator,
+    most_beside,
+    pools_of,
+    quota_of,
+    requests_of,
+    sum_of,
+)
 from tests.unit.manifests.strategies import JSON
 
 GPU = "nvidia.com/gpu"
 
 
-def container(restart: str | None = None, limits: bool = False, **resources: str) -> dict[str, Any]:
+def container(
+    restart: str | None = None, limits: bool = False, name: str | None = None, **resources: str
+) -> dict[str, Any]:
     asked = {GPU if name == "gpu" else name: value for name, value in resources.items()}
     found: dict[str, Any] = {"resources": {"limits" if limits else "requests": asked}}
-    return found | ({"restartPolicy": restart} if restart else {})
+    return found | ({"restartPolicy": restart} if restart else {}) | ({"name": name} if name else {})
 
 
 def pod(
@@ -28,6 +38,18 @@ def pod(
     placed = {"nodeName": node} if node else {}
     started = {"startTime": "2026-11-22T04:00:00Z"} if node else {}
     return {"spec": {"containers": list(containers), **placed, **spec}, "status": {"phase": phase, **started}}
+
+
+def resized(pod: dict[str, Any], pending: str | None = None, **has: dict[str, str]) -> dict[str, Any]:
+    """Give containers another size than their spec says, by name."""
+    sidecars = {each.get("name") for each in pod["spec"].get("initContainers", [])}
+    for name, got in has.items():
+        kind = "initContainerStatuses" if name in sidecars else "containerStatuses"
+        status = {"name": name, "allocatedResources": got, "resources": {"requests": got}}
+        pod["status"].setdefault(kind, []).append(status)
+    if pending is not None:
+        pod["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": pending}]
+    return pod
 
 
 def node(
@@ -91,6 +113,27 @@ ROUNDS = {
         pod(container(cpu="1", gpu="1"), resources={"requests": {"cpu": "8"}}),
         {"cpu": 8, GPU: 1},
     ),
+    "but only CPU, memory and hugepages can be asked for a whole pod": (
+        pod(container(gpu="2"), resources={"requests": {GPU: "1", "hugepages-2Mi": "4Mi"}}),
+        {GPU: 2, "hugepages-2Mi": 2**22},
+    ),
+    "and its limits are no requests": (pod(container(cpu="1"), resources={"limits": {"cpu": "8"}}), {"cpu": 1}),
+    "a pod that becomes larger in place": (
+        resized(pod(container(name="a", cpu="3"), container(name="b", cpu="1")), a={"cpu": "1"}, b={"cpu": "1"}),
+        {"cpu": 4},
+    ),
+    "a pod that becomes smaller in place holds what it had until then": (
+        resized(pod(container(name="a", cpu="1"), container(name="b", cpu="1")), a={"cpu": "3"}),
+        {"cpu": 4},
+    ),
+    "a pod that was to become larger than its node": (
+        resized(pod(container(name="a", cpu="900")), "Infeasible", a={"cpu": "2"}),
+        {"cpu": 2},
+    ),
+    "a sidecar that is resized": (
+        resized(pod(container(cpu="1"), initContainers=[container("Always", name="s", cpu="1")]), s={"cpu": "2"}),
+        {"cpu": 3},
+    ),
     "the overhead of its runtime": (pod(container(cpu="1"), overhead={"cpu": "250m"}), {"cpu": 1.25}),
     "nothing": (pod({}), {}),
 }
@@ -139,6 +182,24 @@ def test_a_node_that_takes_no_pods_has_nothing_free(state: dict[str, Any], why: 
     assert (found.ready, found.cordoned) == (why == "cordoned", why == "cordoned")
 
 
+@pytest.mark.parametrize("key", ["node.kubernetes.io/disk-pressure", "node.cloudprovider.kubernetes.io/uninitialized"])
+def test_a_node_whose_own_taint_keeps_all_pods_away_has_nothing_free(key: str) -> None:
+    found = node_of(node(taints=[{"key": key, "effect": "NoSchedule"}]), [])
+    assert (of(found).total, of(found).free, [taint.key for taint in found.taints]) == (8, 0, [key])
+
+
+def test_what_is_free_of_a_tainted_node_is_free_for_those_who_tolerate_it() -> None:
+    found = node_of(node(taints=[{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]), [pod(container(gpu="1"))])
+    assert (of(found).free, [taint.key for taint in found.taints]) == (7, ["nvidia.com/gpu"])
+
+
+def test_sums_are_exact() -> None:
+    nodes = [node_of(node(), [pod(container(cpu="100m")) for _ in range(3)]) for _ in range(3)]
+    (cpu, memory) = sum_of(nodes)
+    assert (of(nodes[0], "cpu").allocated, cpu.allocated, cpu.free) == (0.3, 0.9, 191.1)
+    assert (memory.total, most_beside(nodes)["cpu"]) == (3 * 2.0**39, 63.7)
+
+
 def test_what_else_a_node_says() -> None:
     found = node_of(
         node(
@@ -162,8 +223,10 @@ def test_what_else_a_node_says() -> None:
 def test_accelerators_of_all_makers_and_nothing_else() -> None:
     names = ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared", "amd.com/gpu", "hygon.com/dcu"]
     names += ["huawei.com/Ascend910", "huawei.com/npu", "enflame.com/gcu", "cambricon.com/mlu", "google.com/tpu"]
+    names += ["gpu.intel.com/i915", "gpu.intel.com/xe", "nvidia.com/mig-3g.40gb.shared", "aws.amazon.com/neuroncore"]
     names += ["gpu.intel.com/xpu", "aliyun.com/gpu-mem", "volcano.sh/vgpu-number", "habana.ai/gaudi"]
     others = ["cpu", "memory", "pods", "ephemeral-storage", "hugepages-2Mi", "rdma/hca", "nvidia.com/hostdev"]
+    others += ["gpu.intel.com/i915_monitoring", "nvidia.com/gpumem", "requests.nvidia.com", "hugepages-1Gi"]
     others += ["example.com/dongle", "attachable-volumes-csi-x", "kubernetes.io/batch-cpu", "gpu"]
     assert [name for name in [*names, *others] if is_accelerator(name)] == names
 
