@@ -144,3 +144,14 @@ export function mayUseText(
     hard
   );
 }
+
+/** The most that is free on one node: “up to 62 free on one”; null if it is not known. */
+export function amountNote(
+  resource: string,
+  most: number | null,
+  trans: TranslationBundle
+): string | null {
+  return most === null
+    ? null
+    : trans.__('at most %1 free on one', formatAmount(resource, most));
+}

@@ -8,12 +8,14 @@ import {
   Fix,
   JobSpec,
   Kernel,
+  Pool,
   ReplicaSpec,
   ScriptOption
 } from '../api/types';
 import { CommandPreview } from './commandPreview';
 import {
   baseName,
+  DEVICE,
   IDraft,
   ILaunchForm,
   IPair,
@@ -34,6 +36,7 @@ import {
   manifestChecks,
   nameProblem
 } from './launchProblems';
+import { LaunchCapacity, withDeviceKind } from './launchCapacity';
 import { ILaunchOptions, ILaunchState, IManifest } from './launchState';
 import { optionKey, OptionValue } from './scriptOptions';
 import { IJobs } from '../tokens';
@@ -75,10 +78,18 @@ export abstract class LaunchFields implements IDisposable {
     );
     this.preview.changed.connect(() => this._changed.emit());
     _options.jobs?.changed.connect(this._onJobs, this);
+    this.capacity = new LaunchCapacity(
+      _options.api,
+      _options.jobs ?? null,
+      () => this._place
+    );
   }
 
   /** What the form amounts to. */
   readonly preview: CommandPreview;
+
+  /** What of the cluster is free now. */
+  readonly capacity: LaunchCapacity;
 
   get state(): Readonly<ILaunchState> {
     return this._state;
@@ -174,6 +185,11 @@ export abstract class LaunchFields implements IDisposable {
       : (prefill?.kernels.find(kernel => kernel.name === name) ?? null);
   }
 
+  /** Labels that the job's nodes must have. */
+  get nodeLabels(): Readonly<Record<string, string>> {
+    return this.spec.scheduling.node_selector;
+  }
+
   /** Everything that is known about the form, ours and the server's; fields named as here. */
   get checks(): Check[] {
     const { form, prefill, refusal } = this._state;
@@ -209,6 +225,7 @@ export abstract class LaunchFields implements IDisposable {
     }
     this._isDisposed = true;
     this.preview.dispose();
+    this.capacity.dispose();
     window.clearTimeout(this._saveTimer);
     Signal.clearData(this);
   }
@@ -228,6 +245,17 @@ export abstract class LaunchFields implements IDisposable {
   /** Make the change that is offered at a field. */
   applyFix({ changes }: Fix, field: string): void {
     this._edit(withoutDraft(withChanges(this.form, changes), field), field);
+  }
+
+  /**
+   * Ask for accelerators of a kind.
+   *
+   * @param pool - Only those: the label of their nodes is asked for as well; null for all of the resource.
+   */
+  setDeviceKind(resource: string, pool: Pool | null): void {
+    const pools = this.capacity.known?.pools ?? [];
+    const form = withDeviceKind(this.form, resource, pool, pools);
+    this._edit(form, DEVICE);
   }
 
   /** Keep what a field shows though it can't be put into the spec. */

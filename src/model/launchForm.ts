@@ -23,6 +23,9 @@ export const NAME_PATTERN = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
 /** What an environment variable may be called. */
 export const ENV_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** Where the accelerators of a replica sit. */
+export const DEVICE = '/replica_specs/0/resources/device';
+
 /** What whole GPUs of NVIDIA's are called in a cluster. */
 export const GPU = 'nvidia.com/gpu';
 

@@ -36,8 +36,8 @@ export interface ILaunchOptions {
   path: string | null;
   clone?: IClone | null;
   manifest?: IManifest | null;
-  /** Tells of the engines as they are now. */
-  jobs?: Pick<IJobs, 'engines' | 'changed'>;
+  /** Tells of the engines as they are now, and of what is free. */
+  jobs?: Pick<IJobs, 'engines' | 'changed' | 'capacity' | 'watchCapacity'>;
   /** Images that the settings offer. */
   presetImages?: () => readonly string[];
 }

@@ -3,7 +3,7 @@ import { PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
 import { serverNow } from './clock';
 import { formatDuration, formatEta } from './format';
-import { pendingText, stateOf, stateWord } from './phase';
+import { isActive, pendingText, stateOf, stateWord } from './phase';
 import { ranSeconds } from './ran';
 
 const METRICS_SHOWN = 1;
@@ -101,9 +101,27 @@ export function jobLabel(job: JobSummary, trans: TranslationBundle): string {
     parts.push(trans.__('deleted'));
   }
   if (job.devices?.count) {
-    parts.push(trans._n('%1 GPU', '%1 GPUs', job.devices.count));
+    parts.push(
+      heldText(job, trans) ?? trans._n('%1 GPU', '%1 GPUs', job.devices.count)
+    );
   }
   return parts.join(', ');
+}
+
+/** “holds 8 of 16 GPUs”: of a job that has not all that it asks for; else null. */
+export function heldText(
+  job: JobSummary,
+  trans: TranslationBundle
+): string | null {
+  const { devices, devices_held } = job;
+  return devices && isActive(job) && (devices_held ?? Infinity) < devices.count
+    ? trans._n(
+        'holds %2 of %1 GPU',
+        'holds %2 of %1 GPUs',
+        devices.count,
+        devices_held
+      )
+    : null;
 }
 
 /** How far a running job is, and how long it will take; null if it does not say. */

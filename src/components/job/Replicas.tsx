@@ -104,7 +104,11 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
     );
   }
   return (
-    <div className="jp-t9k-Grid jp-t9k-Replicas" ref={list.ref} onScroll={list.onScroll}>
+    <div
+      className="jp-t9k-Grid jp-t9k-Replicas"
+      ref={list.ref}
+      onScroll={list.onScroll}
+    >
       <table
         className="jp-t9k-Table"
         role="grid"

@@ -2,6 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, Replica } from '../../api/types';
 import { formatDuration } from '../../model/format';
+import { isActive } from '../../model/phase';
 import { deviceName } from './text';
 
 /** Labels and what stands beside them. */
@@ -36,6 +37,13 @@ export function sizeRows(
   });
   if (job.engine !== 'local') {
     rows.push(...resourceRows(job, trans));
+  }
+  const { devices, devices_held } = job;
+  if (devices && devices_held !== null && isActive(job)) {
+    rows.push([
+      trans.__('GPUs'),
+      trans.__('%1 requested, %2 held', devices.count, devices_held)
+    ]);
   }
   if (job.processes !== null) {
     rows.push([

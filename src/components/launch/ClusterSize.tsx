@@ -1,16 +1,18 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
-import { GPU } from '../../model/launchForm';
-import { Combobox, IChoice } from './Combobox';
+import { amountNote } from '../../model/capacityText';
+import { DEVICE, GPU } from '../../model/launchForm';
+import { useShown, useSignal } from '../hooks';
 import { useLaunch } from './context';
+import { DeviceKind } from './DeviceKind';
 import { CheckField, NumberField, Row, TextField } from './fields';
+import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
 
 type Group = JobSpec['replica_specs'][number];
 
 const REPLICAS = '/replica_specs/0/replicas';
-const DEVICE = '/replica_specs/0/resources/device';
 
 /** How clusters count numbers and bytes: 4, 500m, 16Gi. */
 const QUANTITY = /^\d+(\.\d+)?(m|k|[KMGTPE]i|[MGTPE])?$/;
@@ -21,31 +23,56 @@ export function ClusterSize(): React.JSX.Element {
   const { spec } = model.form;
   const [group, ...others] = spec.replica_specs;
   const { device } = group.resources;
+  const root = React.useRef<HTMLDivElement>(null);
+  useCapacity(useShown(root));
   return (
-    <>
-      <NodesField group={group} />
-      {others.length > 0 && (
-        <p className="jp-t9k-caption">
-          {trans._n(
-            'The form shows the replica type %2; %1 more is in the manifest.',
-            'The form shows the replica type %2; %1 more are in the manifest.',
-            others.length,
-            group.type
-          )}
-        </p>
-      )}
-      {spec.torchrun && (
-        <ProcessesField
-          torchrun={spec.torchrun}
-          hasGpus={(device?.count ?? 0) > 0}
-        />
-      )}
-      <QuantityRow part="cpu" unit={trans.__('cores of each node')} />
-      <QuantityRow part="memory" unit={trans.__('of each node')} />
-      <SharedMemoryField />
-      {spec.torchrun && <ElasticField elastic={spec.elastic} />}
-    </>
+    <div className="jp-t9k-Launch-size" ref={root}>
+      <div>
+        <NodesField group={group} />
+      </div>
+      <FreeNow />
+      <div>
+        {others.length > 0 && (
+          <p className="jp-t9k-caption">
+            {trans._n(
+              'The form shows the replica type %2; %1 more is in the manifest.',
+              'The form shows the replica type %2; %1 more are in the manifest.',
+              others.length,
+              group.type
+            )}
+          </p>
+        )}
+        {spec.torchrun && (
+          <ProcessesField
+            torchrun={spec.torchrun}
+            hasGpus={(device?.count ?? 0) > 0}
+          />
+        )}
+        <QuantityRow part="cpu" unit={trans.__('cores of each node')} />
+        <QuantityRow part="memory" unit={trans.__('of each node')} />
+        <SharedMemoryField />
+        {spec.torchrun && <ElasticField elastic={spec.elastic} />}
+      </div>
+    </div>
   );
+}
+
+/** Follow what is free while the fields are shown. */
+function useCapacity(shown: boolean): void {
+  const { model } = useLaunch();
+  const { capacity } = model;
+  useSignal(capacity.changed);
+  React.useEffect(() => {
+    const watch = shown ? capacity.watch() : null;
+    return () => watch?.dispose();
+  }, [capacity, shown]);
+  const { engine, namespace } = model.state;
+  const { known } = capacity;
+  React.useEffect(() => {
+    if (shown) {
+      void capacity.askLimits();
+    }
+  }, [capacity, shown, engine, namespace, known]);
 }
 
 function NodesField({ group }: { group: Group }): React.JSX.Element {
@@ -56,11 +83,6 @@ function NodesField({ group }: { group: Group }): React.JSX.Element {
     const next = { ...device, ...changes };
     model.editReplicas({ resources: { ...resources, device: next } }, DEVICE);
   };
-  const kinds: IChoice[] = [
-    { value: GPU, note: trans.__('NVIDIA, whole') },
-    { value: 'nvidia.com/gpu.shared', note: trans.__('NVIDIA, shared (T9k)') },
-    { value: 'amd.com/gpu', note: trans.__('AMD') }
-  ];
   return (
     <Row
       field={REPLICAS}
@@ -86,13 +108,10 @@ function NodesField({ group }: { group: Group }): React.JSX.Element {
         onChange={count => setDevice({ count })}
       />
       <label htmlFor={`${prefix}${DEVICE}/name`}>{trans.__('GPUs')}</label>
-      <Combobox
-        code
+      <DeviceKind
         field={`${DEVICE}/name`}
-        value={device.name}
-        choices={kinds}
+        name={device.name}
         disabled={!device.count}
-        onChange={name => setDevice({ name: name.trim() || GPU })}
       />
     </Row>
   );
@@ -124,6 +143,11 @@ function QuantityRow({
 }): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const [{ resources }] = model.form.spec.replica_specs;
+  const free = amountNote(
+    part,
+    model.capacity.mostFree(part, resources.device, model.nodeLabels),
+    trans
+  );
   const can = model.can('resource_limits');
   const place = `/replica_specs/0/resources/${part}`;
   const set = (bound: 'request' | 'limit', value: string | null) => {
@@ -153,7 +177,9 @@ function QuantityRow({
           disabled={!can.supported}
           onChange={value => set('request', value)}
         />
-        <span className="jp-t9k-caption">{unit}</span>
+        <span className="jp-t9k-caption">
+          {[unit, free].filter(Boolean).join(' · ')}
+        </span>
       </span>
     </Row>
   );

@@ -10,7 +10,7 @@ import { JobSummary } from '../../api/types';
 import { logIcon, tensorBoardIcon } from '../../icons';
 import { isActive, stateOf } from '../../model/phase';
 import { ranSeconds } from '../../model/ran';
-import { jobSentence, jobTitle } from '../../model/sentence';
+import { heldText, jobSentence, jobTitle } from '../../model/sentence';
 import { hasBar } from '../../model/sidebar';
 import { CommandIDs } from '../../tokens';
 import { RunCommand } from '../commands';
@@ -75,7 +75,10 @@ export const JobRow = React.memo(
               {short}
             </span>
             {job.devices && job.devices.count > 0 && (
-              <span className="jp-t9k-JobRow-devices">
+              <span
+                className="jp-t9k-JobRow-devices"
+                title={heldText(job, trans) ?? undefined}
+              >
                 {trans._n('%1 GPU', '%1 GPUs', job.devices.count)}
               </span>
             )}

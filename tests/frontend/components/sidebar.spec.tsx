@@ -445,6 +445,28 @@ describe('the sidebar', () => {
     ).toBe(false);
   });
 
+  it('tells what a job holds of what it asks for', async () => {
+    const devices = { name: 'nvidia.com/gpu', count: 16 };
+    await connect({
+      jobs: [
+        someJob({ name: 'partly', created_at: 3, devices, devices_held: 8 }),
+        someJob({ name: 'wholly', created_at: 2, devices, devices_held: 16 }),
+        someJob({ name: 'unknown', created_at: 1, devices })
+      ]
+    });
+    expect(screen.getAllByText('16 GPUs').map(({ title }) => title)).toEqual([
+      'holds 8 of 16 GPUs',
+      '',
+      ''
+    ]);
+    expect(
+      screen.getByRole('treeitem', { name: /^partly, .* holds 8 of 16 GPUs$/ })
+    ).toBeTruthy();
+    expect(
+      screen.getByRole('treeitem', { name: /^wholly, .*running, 16 GPUs$/ })
+    ).toBeTruthy();
+  });
+
   describe('beside a cluster', () => {
     const strip = (): HTMLElement =>
       screen.getByRole('region', { name: 'Capacity of the cluster' });

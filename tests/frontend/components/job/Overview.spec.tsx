@@ -139,6 +139,8 @@ describe('Overview', () => {
     const [group] = job.spec.replica_specs;
     const { container } = overview({
       ...job,
+      devices: { name: 'nvidia.com/gpu', count: 16 },
+      devices_held: 8,
       spec: {
         ...job.spec,
         runtime: { ...job.spec.runtime, image: 'test.local/torch:cpu' },
@@ -174,6 +176,7 @@ describe('Overview', () => {
     });
     for (const text of [
       'Imagetest.local/torch:cpu',
+      'GPUs16 requested, 8 held',
       'Each replica4 to 8 CPU, 16Gi memory, 8Gi shared memory',
       '/t9k/mntPVC t9k-mnt, folder lin, read-only',
       'Queuedefault, priority 10',

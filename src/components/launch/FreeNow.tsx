@@ -1,0 +1,151 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Capacity, Pool } from '../../api/types';
+import { knowsNodes, limitsOf, quotaOf } from '../../model/capacity';
+import { mayUseText, poolTitle, quotaText } from '../../model/capacityText';
+import { poolNames } from '../../model/devices';
+import { formatAmount } from '../../model/format';
+import { useLaunch } from './context';
+
+/** Kinds that have a row; one's own choice always has one. */
+const POOLS = 6;
+
+/** Accelerators that are free now, and how many of them the namespace may have; nothing where nothing is known. */
+export function FreeNow(): React.JSX.Element | null {
+  const { model, trans, prefix } = useLaunch();
+  const { capacity, form } = model;
+  const { known, limits } = capacity;
+  if (!known) {
+    return null;
+  }
+  const { namespace } = model.state;
+  const [group] = form.spec.replica_specs;
+  const { device } = group.resources;
+  const chosen = capacity.chosen(device, model.nodeLabels);
+  const resource = device?.count ? device.name : known.pools[0]?.resource;
+  const limit = resource ? quotaOf(limits ?? [], resource) : null;
+  const isEmpty = known.pools.length === 0 && knowsNodes(known);
+  if (isEmpty && !limit) {
+    return null;
+  }
+  return (
+    <section className="jp-t9k-FreeNow" aria-labelledby={`${prefix}free-now`}>
+      {known.pools.length > 0 ? (
+        <Pools
+          pools={known.pools}
+          chosen={chosen}
+          trans={trans}
+          id={`${prefix}free-now`}
+        />
+      ) : (
+        <h4 id={`${prefix}free-now`} className="jp-t9k-caption">
+          {trans.__('What may be used')}
+        </h4>
+      )}
+      {known.pools.length === 0 && !limit && (
+        <Limits capacity={known} namespace={namespace} trans={trans} />
+      )}
+      {limit && resource && (
+        <p className="jp-t9k-caption">
+          {mayUseText(resource, limit, namespace, trans)}
+        </p>
+      )}
+      {known.limited !== null && (
+        <p className="jp-t9k-caption">{known.limited}</p>
+      )}
+    </section>
+  );
+}
+
+function Pools({
+  pools,
+  chosen,
+  id,
+  trans
+}: {
+  pools: readonly Pool[];
+  chosen: readonly Pool[];
+  /** Of the title. */
+  id: string;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const names = poolNames(pools);
+  const shown = pools
+    .map((pool, index) => ({ pool, name: names[index] }))
+    .filter(({ pool }, index) => index < POOLS || chosen.includes(pool));
+  const more = pools.length - shown.length;
+  return (
+    <table>
+      <thead>
+        <tr className="jp-t9k-caption">
+          <th id={id}>{trans.__('Free now')}</th>
+          <th>{trans.__('GPUs')}</th>
+          <th>{trans.__('most on a node')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map(({ pool, name }) => (
+          <tr
+            key={`${pool.resource} ${pool.product}`}
+            data-chosen={chosen.includes(pool) || undefined}
+            title={poolTitle(pool, trans).join('\n')}
+          >
+            <th scope="row">
+              {name}
+              {chosen.includes(pool) && (
+                <span className="jp-t9k-visuallyHidden">
+                  {trans.__('(chosen)')}
+                </span>
+              )}
+            </th>
+            <td>{ofText(pool.amount.free, pool.amount.total, pool, trans)}</td>
+            <td>
+              {ofText(pool.most_on_a_node, pool.largest_node, pool, trans)}
+            </td>
+          </tr>
+        ))}
+        {more > 0 && (
+          <tr className="jp-t9k-caption">
+            <th colSpan={3} scope="row">
+              {trans._n('%1 more kind', '%1 more kinds', more)}
+            </th>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function ofText(
+  free: number,
+  total: number,
+  { resource }: Pool,
+  trans: TranslationBundle
+): string {
+  return trans.__(
+    '%1 of %2',
+    formatAmount(resource, free),
+    formatAmount(resource, total)
+  );
+}
+
+/** The limits that are known where no resource is asked for that has one. */
+function Limits({
+  capacity,
+  namespace,
+  trans
+}: {
+  capacity: Capacity;
+  namespace: string;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <>
+      {limitsOf(capacity, namespace).map(([resource, line]) => (
+        <p key={resource} className="jp-t9k-caption">
+          {quotaText(resource, line, namespace, trans)}
+        </p>
+      ))}
+    </>
+  );
+}
