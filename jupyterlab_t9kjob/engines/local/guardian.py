@@ -10,7 +10,7 @@ from . import process
 from .devices import Claim
 from .locks import held, lock_path
 from .record import JobFiles, Record, RunPlan
-from .settle import settle, settle_lost
+from .settle import prepare, settle, settle_lost
 from .supervisor import Supervisor
 
 
@@ -42,6 +42,7 @@ def _guard(files: JobFiles, plan: RunPlan, record: Record) -> None:
     supervisor = os.fork()
     if supervisor == 0:
         os._exit(_supervise(files, plan, record, claim))
+    prepare()
     _, status = os.waitpid(supervisor, 0)
     if status != 0:
         _clean_up(files, plan, plan["grace_seconds"])

@@ -145,6 +145,18 @@ def _close(replica: ReplicaRecord, now: float, cause: str) -> None:
             attempt["cause"] = cause
 
 
+def prepare() -> None:
+    """Import what only the end of a job needs, as long as it is there: the package may be uninstalled meanwhile.
+
+    To be called when the job has been started, which waits for no import.
+    """
+    import dataclasses  # noqa: F401
+    import traceback  # noqa: F401
+
+    from ...core import progress  # noqa: F401
+    from . import failure  # noqa: F401
+
+
 def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
     from dataclasses import asdict  # both only at the end: the start of a job waits for every import
 

@@ -88,6 +88,7 @@ class Supervisor:
         """Run until the job has ended or is paused."""
         wake = _wake_on_signals()
         self._begin()
+        settle.prepare()
         while not self._done:
             if wake in select.select([wake], [], [], TICK_SECONDS)[0]:
                 numbers = os.read(wake, 4096)
