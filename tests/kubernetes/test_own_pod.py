@@ -85,18 +85,17 @@ def site(volume: Volume) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def account(kube: Kube) -> str:
-    """Make an account that may look at pods and PVCs, and nothing else."""
-    kube.create("serviceaccounts", {"metadata": {"name": "lab"}})
-    rule = {"apiGroups": [""], "resources": ["pods", "persistentvolumeclaims"], "verbs": ["get", "list"]}
-    kube.create("roles", {"metadata": {"name": "lab"}, "rules": [rule]})
+def account(kube: Kube, name: str, *resources: str) -> str:
+    """Make an account that may look at these, and at nothing else."""
+    kube.create("serviceaccounts", {"metadata": {"name": name}})
+    rule = {"apiGroups": [""], "resources": [*resources], "verbs": ["get", "list"]}
+    kube.create("roles", {"metadata": {"name": name}, "rules": [rule]})
     kube.create("rolebindings", {
-        "metadata": {"name": "lab"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "lab"},
-        "subjects": [{"kind": "ServiceAccount", "name": "lab"}],
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": name}],
     })  # fmt: skip
-    return "lab"
+    return name
 
 
 def pod(name: str, image: str, account: str, **spec: Any) -> dict[str, Any]:
@@ -140,16 +139,17 @@ def pod(name: str, image: str, account: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def test_a_lab_in_a_pod_finds_itself(
-    kube: Kube, site: Path, volume: Volume, volumes: Volumes, account: str, image: str
-) -> None:
+def test_a_lab_in_a_pod_finds_itself(kube: Kube, site: Path, volume: Volume, volumes: Volumes, image: str) -> None:
+    """The more, the more its account may; without a rule as the table of examples/kubernetes/README.md says."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     volumes.make("once", "ReadWriteOnce")
     (volume.path / "home").mkdir()
     (volume.path / "users").mkdir(mode=0o777)
+    lab = account(kube, "lab", "pods", "persistentvolumeclaims")
     ids = {"runAsUser": 0, "runAsGroup": 100, "fsGroup": 2000}
-    kube.create("pods", pod("called-otherwise", image, account, hostname="on-the-host", securityContext=ids))
-    kube.create("pods", pod("on-the-host", image, account, hostNetwork=True))
+    kube.create("pods", pod("called-otherwise", image, lab, hostname="on-the-host", securityContext=ids))
+    kube.create("pods", pod("on-the-host", image, lab, hostNetwork=True))
+    kube.create("pods", pod("no-claims", image, account(kube, "no-claims", "pods")))
     kube.create("pods", pod("may-nothing", image, "default"))
 
     def told(name: str, container: str) -> Any:
@@ -179,6 +179,12 @@ def test_a_lab_in_a_pod_finds_itself(
         # its neighbour has less
         assert [mount[1] for mount in told(name, "proxy")["mounts"]] == ["/t9k/mnt"]
     assert told("called-otherwise", "notebook")["security"] == {"uid": 0, "gid": 100, "fs_group": 2000}
+    # without `get` on PVCs nobody knows which are for one node only
+    blind = told("no-claims", "notebook")
+    assert [mount[4] for mount in blind["mounts"]] == [[], [], []]
+    assert (blind["image"], blind["home"], blind["problems"]) == (image, "/t9k/mnt/home", [])
+    assert blind["seen"]["/once/x"] == ["once", None, "/once/x"]
+    # and without `get` and `list` on pods it knows nothing of itself
     nothing = told("may-nothing", "notebook")
     assert (nothing["mounts"], nothing["image"]) == ([], None)
     assert "may not look at JupyterLab's own pod" in nothing["problems"][0]

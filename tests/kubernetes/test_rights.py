@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import gc
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
 import yaml
 
 from jupyterlab_t9kjob.core.engine import LogFile
-from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
-from jupyterlab_t9kjob.core.job import Job
+from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotAllowed
+from jupyterlab_t9kjob.core.spec import Torchrun
 from tests.kubernetes.accounts import Account
-from tests.kubernetes.engines import WAIT, Bench, serving
+from tests.kubernetes.between import Between
+from tests.kubernetes.engines import KINDS, PLURALS, WAIT, Bench, serving
+from tests.kubernetes.fakeapi import Request
 from tests.kubernetes.harness import ROOT, Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -26,9 +28,17 @@ RECIPES = ROOT / "examples" / "kubernetes"
 JOBS = {"pytorchtrainingjobs", "pytorchjobs"}
 
 
-def rules() -> list[dict[str, Any]]:
-    role = next(part for part in yaml.safe_load_all((RECIPES / "rbac.yaml").read_text()) if part["kind"] == "Role")
-    return role["rules"]
+CLUSTER_WIDE = " (`rbac-cluster.yaml`)"
+
+
+def rules(file: str = "rbac.yaml") -> list[dict[str, Any]]:
+    """Return the rules of a file's only role."""
+    (found,) = (part["rules"] for part in yaml.safe_load_all((RECIPES / file).read_text()) if "rules" in part)
+    return found
+
+
+def rights(file: str) -> set[tuple[str, str]]:
+    return {(resource, verb) for rule in rules(file) for resource in rule["resources"] for verb in rule["verbs"]}
 
 
 def table() -> list[str]:
@@ -39,7 +49,7 @@ def table() -> list[str]:
 
 def meant(row: str) -> set[tuple[str, str]]:
     """Return the resources and verbs of a row."""
-    verbs, _, resources = row.partition(" on ")
+    verbs, _, resources = row.removesuffix(CLUSTER_WIDE).partition(" on ")
     named = set(re.findall(r"`([^`]+)`", resources)) or JOBS
     return {(resource, verb) for resource in named for verb in re.findall(r"`([^`]+)`", verbs)}
 
@@ -53,8 +63,44 @@ def without(row: str) -> Iterator[dict[str, Any]]:
 
 
 async def test_the_table_has_every_rule() -> None:
-    said = {pair for row in table() if "rbac-cluster" not in row for pair in meant(row)}
-    assert said == {(resource, verb) for rule in rules() for resource in rule["resources"] for verb in rule["verbs"]}
+    said = {wide: {pair for row in table() if (CLUSTER_WIDE in row) == wide for pair in meant(row)} for wide in (0, 1)}
+    assert said[False] == rights("rbac.yaml")
+    assert said[True] == rights("rbac-cluster.yaml")
+
+
+async def test_every_row_is_shown_to_be_true() -> None:
+    assert {*STOPS, *ELSEWHERE} == {*table()}
+    for test in ELSEWHERE.values():
+        file, _, name = test.partition("::")
+        assert f"def {name}(" in (Path(__file__).parent / file).read_text()
+
+
+@dataclass
+class Running:
+    """A job that runs, and is somebody else's."""
+
+    engine: str
+    uid: str
+    name: str
+
+
+@pytest.fixture(scope="module")
+def jobs(kube: Kube, image: str, controller: object, kubeflow: None) -> dict[str, Running]:
+    container = {"name": "pytorch", "image": image, "command": ["sh", "-c", "echo hello; sleep 1000"]}
+    role = {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [container]}}}
+    specs = {
+        "t9k": {"replicaSpecs": [{"type": "worker", **role}]},
+        "kubeflow": {"pytorchReplicaSpecs": {"Master": role}},
+    }
+    found = {}
+    for engine, spec in specs.items():
+        kind = KINDS[engine]()
+        job = {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.kind, "metadata": {"name": "theirs"}}
+        made = kube.create(PLURALS[engine], {**job, "spec": spec})
+        found[engine] = Running(engine, made["metadata"]["uid"], "theirs")
+    kube.until_phase("theirs", "Running")
+    kube.until_condition("theirs", "Running")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -62,91 +108,84 @@ def account(kube: Kube, tmp_path_factory: pytest.TempPathFactory) -> Account:
     return Account(kube, "lab", tmp_path_factory.mktemp("account"))
 
 
-@pytest_asyncio.fixture
-async def running(kube: Kube, image: str, tmp_path: Path) -> AsyncIterator[tuple[Bench, Job]]:
-    """A job of somebody else's."""
-    async with serving(kube, image, tmp_path / "admin") as admin:
-        job = await admin.submit("kubeflow", admin.spec("echo hello; sleep 1000"))
-        await admin.until_phase(job, "Running")
-        yield admin, job
-        await admin.engines["kubeflow"].act(job.uid, "delete")
-
-
-async def no_jobs(bench: Bench, job: Job) -> None:
-    engine = bench.engines["kubeflow"]
+async def no_jobs(bench: Bench, job: Running) -> None:
+    engine = bench.engines[job.engine]
     assert await engine.jobs() == []
     info = await engine.info()
-    assert info.cluster is not None and "pytorchjobs" in (info.cluster.stale_reason or "")
-    own = await bench.submit("kubeflow", bench.spec("true"))
+    assert info.cluster is not None and PLURALS[job.engine] in (info.cluster.stale_reason or "")
+    own = await bench.submit(job.engine, bench.spec("true"))
     assert [each.id for each in await engine.jobs()] == [own.id]
 
 
-async def no_create(bench: Bench, job: Job) -> None:
-    preview = await bench.engines["kubeflow"].preview(bench.spec("true"), bench.kube.namespace)
-    assert [check.field for check in preview.checks if check.code == "Forbidden"] == ["/namespace"]
+async def no_create(bench: Bench, job: Running) -> None:
+    engine = bench.engines[job.engine]
+    for dry_run in (False, True):
+        preview = await engine.preview(bench.spec("true"), bench.kube.namespace, dry_run=dry_run)
+        assert "/namespace" in [check.field for check in preview.checks if check.code == "Forbidden"]
     with pytest.raises(NotAllowed):
-        await bench.submit("kubeflow", bench.spec("true"))
+        await bench.submit(job.engine, bench.spec("true"))
+    assert set((await engine.job(job.uid)).refused) == {"rerun"}
 
 
-async def no_get(bench: Bench, job: Job) -> None:
+async def no_get(bench: Bench, job: Running) -> None:
     with pytest.raises(NotAllowed):
-        await bench.submit("kubeflow", bench.spec("true", name=job.name))
+        await bench.submit(job.engine, bench.spec("true", name=job.name))
 
 
-async def no_patch(bench: Bench, job: Job) -> None:
-    seen = await bench.engines["kubeflow"].job(job.uid)
+async def no_patch(bench: Bench, job: Running) -> None:
+    seen = await bench.engines[job.engine].job(job.uid)
     assert seen.actions == ["delete", "rerun"]
     assert set(seen.refused) == {"pause", "stop"}
-    assert "patch pytorchjobs" in seen.refused["pause"]
+    assert f"patch {PLURALS[job.engine]}" in seen.refused["pause"]
     with pytest.raises(Conflict):
-        await bench.engines["kubeflow"].act(job.uid, "pause")
+        await bench.engines[job.engine].act(job.uid, "pause")
 
 
-async def no_delete(bench: Bench, job: Job) -> None:
-    seen = await bench.engines["kubeflow"].job(job.uid)
+async def no_delete(bench: Bench, job: Running) -> None:
+    seen = await bench.engines[job.engine].job(job.uid)
     assert "delete" not in seen.actions
     assert set(seen.refused) == {"delete"}
     with pytest.raises(Conflict):
-        await bench.engines["kubeflow"].act(job.uid, "delete")
+        await bench.engines[job.engine].act(job.uid, "delete")
 
 
-async def no_pods(bench: Bench, job: Job) -> None:
-    engine = bench.engines["kubeflow"]
+async def no_pods(bench: Bench, job: Running) -> None:
+    engine = bench.engines[job.engine]
     assert [replica.pod for replica in await engine.replicas(job.uid)] == [None]
     assert await engine.log_files(job.uid) == []
     assert (await engine.job(job.uid)).phase == "Running"
 
 
-async def all_goes_on(bench: Bench, job: Job) -> None:
-    engine = bench.engines["kubeflow"]
+async def all_goes_on(bench: Bench, job: Running) -> None:
+    engine = bench.engines[job.engine]
     assert (await engine.replicas(job.uid))[0].pod is not None
     assert await until_in_log(bench, job, lambda file: file.path.exists() and file.path.read_text()) == "hello\n"
 
 
-async def no_logs(bench: Bench, job: Job) -> None:
+async def no_logs(bench: Bench, job: Running) -> None:
     said = await until_in_log(bench, job, lambda file: file.stream.waiting)
     assert "may not read its log" in said and "pods/log" in said
 
 
-async def no_events(bench: Bench, job: Job) -> None:
-    assert "Scheduled" not in {event.reason for event in await bench.engines["kubeflow"].events(job.uid)}
-    assert (await bench.engines["kubeflow"].replicas(job.uid))[0].pod is not None
+async def no_events(bench: Bench, job: Running) -> None:
+    assert "Scheduled" not in {event.reason for event in await bench.engines[job.engine].events(job.uid)}
+    assert (await bench.engines[job.engine].replicas(job.uid))[0].pod is not None
 
 
-async def no_list_of_volumes(bench: Bench, job: Job) -> None:
+async def no_list_of_volumes(bench: Bench, job: Running) -> None:
     with pytest.raises(NotAllowed):
-        await bench.engines["kubeflow"].volumes(bench.kube.namespace)
+        await bench.engines[job.engine].volumes(bench.kube.namespace)
 
 
-async def no_quotas(bench: Bench, job: Job) -> None:
-    (quota,) = (await bench.engines["kubeflow"].capacity("")).quotas
+async def no_quotas(bench: Bench, job: Running) -> None:
+    (quota,) = (await bench.engines[job.engine].capacity("")).quotas
     assert quota.namespace == bench.kube.namespace
     assert quota.limited is not None and "list, watch resourcequotas" in quota.limited
 
 
-async def until_in_log(bench: Bench, job: Job, found: Callable[[LogFile], Any]) -> Any:
+async def until_in_log(bench: Bench, job: Running, found: Callable[[LogFile], Any]) -> Any:
     """Look at the log until there is something in its only stream."""
-    engine = bench.engines["kubeflow"]
+    engine = bench.engines[job.engine]
 
     async def wait() -> Any:
         while True:
@@ -162,8 +201,7 @@ async def until_in_log(bench: Bench, job: Job, found: Callable[[LogFile], Any]) 
         end()
 
 
-# What needs a lab in a pod is shown by test_own_pod.py: its own pod, and how its volumes may be mounted.
-STOPS: dict[str, Callable[[Bench, Job], Awaitable[None]]] = {
+STOPS: dict[str, Callable[[Bench, Running], Awaitable[None]]] = {
     "`list`, `watch` on `pytorchtrainingjobs`, `pytorchjobs`": no_jobs,
     "`create`": no_create,
     "`get`": no_get,
@@ -176,25 +214,134 @@ STOPS: dict[str, Callable[[Bench, Job], Awaitable[None]]] = {
     "`list` on `persistentvolumeclaims`": no_list_of_volumes,
     "`list`, `watch` on `resourcequotas`": no_quotas,
 }
+ELSEWHERE = {
+    "`list` and `get` on `pods`": "test_own_pod.py::test_a_lab_in_a_pod_finds_itself",
+    "`get` on `persistentvolumeclaims`": "test_own_pod.py::test_a_lab_in_a_pod_finds_itself",
+    f"`list` on `namespaces`{CLUSTER_WIDE}": "test_rights.py::test_namespaces",
+    f"`get` on `namespaces`{CLUSTER_WIDE}": "test_rights.py::test_namespaces",
+    f"`list`, `watch` on `nodes`{CLUSTER_WIDE}": "test_capacity.py::test_little_rights",
+    f"`list`, `watch` on `pods`{CLUSTER_WIDE}": "test_capacity.py::test_little_rights",
+}
+"""Rows that need something else, such as a lab in a pod, and the tests that have it."""
+WALK = [
+    (row, engine)
+    for row in STOPS
+    for engine in (PLURALS if {resource for resource, _ in meant(row)} == JOBS else ["kubeflow"])
+]
 
 
-@pytest.mark.parametrize("row", STOPS)
+@pytest.mark.parametrize(("row", "engine"), WALK)
 async def test_without_a_rule(
     row: str,
+    engine: str,
     kube: Kube,
     image: str,
     account: Account,
-    running: tuple[Bench, Job],
+    jobs: dict[str, Running],
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    assert row in table()
     await account.may(*without(row))
     async with serving(kube, image, tmp_path / "lab", kubeconfig=account.kubeconfig) as bench:
-        for engine in bench.engines.values():
-            assert (await engine.info()).available
+        for each in bench.engines.values():
+            assert (await each.info()).available
         if STOPS[row] is not no_jobs:
-            await bench.until(running[1], lambda seen: seen.phase == "Running")
-        await STOPS[row](bench, running[1])
+            await bench.until(jobs[engine], lambda seen: seen.phase == "Running")
+        await STOPS[row](bench, jobs[engine])
     gc.collect()  # of tasks that failed with nobody to hear it
     assert [record.message for record in caplog.records if record.name == "asyncio"] == []
+
+
+# -- what a rule is for when something goes wrong ----------------------------------------------------------------------
+
+
+async def test_without_get_nobody_can_tell_what_became_of_a_lost_answer(
+    kube: Kube, image: str, account: Account, jobs: object, tmp_path: Path
+) -> None:
+    def rule(request: Request) -> Any:
+        return Between.lose if request.method == "POST" and request.path.endswith(PLURALS["kubeflow"]) else None
+
+    await account.may(*without("`get`"))
+    limited = Kube(account.kubeconfig, kube.namespace, tmp_path)
+    async with (
+        Between(kube=limited, rule=rule) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        spec = bench.spec("true")
+        with pytest.raises(JobError):
+            await bench.submit("kubeflow", spec)
+        await bench.until_heard(lambda _ident, summary: summary is not None and summary.name == spec.name)
+    limited.close()
+
+
+async def test_without_delete_a_job_that_lost_a_field_is_not_taken_back(
+    kube: Kube, image: str, account: Account, jobs: object, tmp_path: Path
+) -> None:
+    def lax(between: Between, call: Any) -> Any:
+        return between.forward(call, fieldValidation=None)
+
+    def edit(manifest: dict[str, Any]) -> None:
+        manifest["spec"]["torchrunConfig"]["minNodez"] = 2
+
+    await account.may(*without("`delete`"))
+    limited = Kube(account.kubeconfig, kube.namespace, tmp_path)
+    async with (
+        Between(kube=limited, rule=lambda request: lax if request.method == "POST" else None) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
+    ):
+        spec = bench.spec("true", torchrun=Torchrun())
+        with pytest.raises(FieldError) as refused:
+            await bench.submit("t9k", spec, edit=edit)
+        assert refused.value.reason == "FieldDropped"
+    assert await asyncio.to_thread(kube.find, PLURALS["t9k"], spec.name) is not None
+    limited.close()
+
+
+# -- for the whole cluster ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cluster_role(kube: Kube) -> Iterator[Callable[..., Awaitable[Any]]]:
+    """Give a function that says which verbs on namespaces the account has."""
+    name = f"{kube.namespace}-lab"
+    path = "/apis/rbac.authorization.k8s.io/v1/{}"
+    subject = {"kind": "ServiceAccount", "name": "lab", "namespace": kube.namespace}
+    reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}
+    kube.ask("POST", path.format("clusterroles"), {"metadata": {"name": name}, "rules": []})
+    binding = {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference}
+    kube.ask("POST", path.format("clusterrolebindings"), binding)
+
+    def may(*verbs: str) -> None:
+        given = [{"apiGroups": [""], "resources": ["namespaces"], "verbs": [*verbs]}] if verbs else []
+        kube.ask("PATCH", path.format(f"clusterroles/{name}"), {"rules": given})
+
+    yield lambda *verbs: asyncio.to_thread(may, *verbs)
+    for plural in ("clusterrolebindings", "clusterroles"):
+        kube.ask("DELETE", path.format(f"{plural}/{name}"))
+
+
+async def test_namespaces(
+    kube: Kube, image: str, account: Account, cluster_role: Callable[..., Awaitable[Any]], tmp_path: Path
+) -> None:
+    nowhere = "there-is-none"
+    await account.may(*rules())
+    async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig) as bench:
+        engine = bench.engines["kubeflow"]
+
+        async def listed() -> bool:
+            await engine.refresh()
+            return "kube-system" in (await engine.info()).namespaces
+
+        async def known_beforehand() -> bool:
+            preview = await engine.preview(bench.spec("true"), nowhere)
+            return "NoSuchNamespace" in {check.code for check in preview.checks}
+
+        for verbs in ((), ("get",), ("list",), ("list", "get")):
+            await cluster_role(*verbs)
+            end = asyncio.get_running_loop().time() + 60
+            # who decides on requests hears of a role after a moment
+            while (await listed(), await known_beforehand()) != ("list" in verbs, "get" in verbs):
+                assert asyncio.get_running_loop().time() < end, verbs
+            with pytest.raises((FieldError, NotAllowed)) as refused:
+                await bench.submit("kubeflow", bench.spec("true"), namespace=nowhere)
+            assert nowhere in refused.value.message
