@@ -83,9 +83,11 @@ async def test_of_a_deleted_job_nothing_is_left(
     async with serving(kube, image, tmp_path, volume) as bench:
         before = await asyncio.to_thread(objects, kube)
         script = bench.script(SCRIPT, f"deleted-{engine}.py")
-        running = await until_running(bench, await bench.submit(engine, bench.training(script, tensorboard=board)))
-        (volume.path / f"deleted-{engine}.py.go").touch()
-        ended = await bench.ended(await bench.submit(engine, bench.training(script)))
+        (volume.path / f"ended-{engine}.py.go").touch()
+        other = bench.script(SCRIPT, f"ended-{engine}.py")
+        running = await bench.submit(engine, bench.training(script, tensorboard=board))
+        ended = await bench.ended(await bench.submit(engine, bench.training(other)))
+        await until_running(bench, running)
         made = {each.partition(" ")[0] for each in await asyncio.to_thread(objects, kube) - before}
         assert made >= {PLURALS[engine], "pods", "services"} | ({"tensorboards"} if engine == "t9k" else set())
         for job in (running, ended):

@@ -29,18 +29,8 @@ async def volumes(api: KubeApi, namespace: str, lab: Lab | None = None) -> list[
         If the cluster does not answer.
     """
     try:
-        claims, _version = await api.list(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")
-        if not claims:
-            await _demand(api, namespace)
-    except ApiError as error:
-        if error.status == 403:
-            raise NotAllowed(
-                f"This account may not list the PVCs of the namespace {namespace}.",
-                hint="Type the PVC's name, or ask for the right to list persistentvolumeclaims.",
-                verbatim=error.message,
-            ) from error
-        raise refused(error) from error
-    except Unreachable as error:
+        claims = await _claims(api, namespace)
+    except (ApiError, Unreachable) as error:
         raise refused(error) from error
     mounts = [mount for mount in lab.mounts if mount.namespace == namespace] if lab is not None else []
     found = []
@@ -49,6 +39,23 @@ async def volumes(api: KubeApi, namespace: str, lab: Lab | None = None) -> list[
         own = [mount for mount in mounts if mount.claim == name]
         found += [_volume(claim, mount) for mount in own] or [_volume(claim, None)]
     return sorted(found, key=lambda volume: (volume.lab_path is None, volume.claim, volume.sub_path or ""))
+
+
+async def _claims(api: KubeApi, namespace: str) -> list[dict[str, Any]]:
+    try:
+        claims, _version = await api.list(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        await _demand(api, namespace)  # else the refusal is all that is said of one that is not there
+        raise NotAllowed(
+            f"This account may not list the PVCs of the namespace {namespace}.",
+            hint="Type the PVC's name, or ask for the right to list persistentvolumeclaims.",
+            verbatim=error.message,
+        ) from error
+    if not claims:
+        await _demand(api, namespace)
+    return claims
 
 
 async def _demand(api: KubeApi, namespace: str) -> None:
