@@ -74,6 +74,7 @@ def weak(kube: Kube) -> str:
     rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}]
     kube.create("roles", {"metadata": {"name": "weak"}, "rules": rules})
     bind(kube, "weak", "weak")
+    kube.until_may(kube.account("weak"), {(verb, "", "pods"): True for verb in ("get", "list", "watch")})
     return "weak"
 
 
