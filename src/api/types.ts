@@ -1343,6 +1343,12 @@ export interface components {
              */
             processes: number | null;
             /**
+             * Queue
+             * @description That it is in, or waits in.
+             * @default null
+             */
+            queue: string | null;
+            /**
              * @description Accelerators that the whole job asks for.
              * @default null
              */
@@ -1732,6 +1738,12 @@ export interface components {
              * @default null
              */
             processes: number | null;
+            /**
+             * Queue
+             * @description That it is in, or waits in.
+             * @default null
+             */
+            queue: string | null;
             /**
              * @description Accelerators that the whole job asks for.
              * @default null

@@ -85,6 +85,7 @@ async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image:
         job, kueue = await queued(bench)
         waiting = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
         assert (waiting.phase, waiting.pending_action, waiting.reason.code) == ("Pending", None, "InQueue")
+        assert (waiting.queue, waiting.spec.scheduling.queue) == ("team-a", "team-a")
         assert waiting.reason.sentence.startswith("Waits in queue team-a: needs 8 GPUs, 2 of its quota are free")
         assert waiting.reason.verbatim == LACK
         assert {"pause", "stop", "delete"} <= set(waiting.actions) and "resume" not in waiting.actions
