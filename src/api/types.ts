@@ -29,7 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What of a cluster is free now, and the quotas of a namespace */
+        /** What of a cluster is free now, and the quotas of a namespace, of all that are watched if none is named */
         get: operations["getCapacity"];
         put?: never;
         post?: never;
@@ -4346,6 +4346,15 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
