@@ -28,15 +28,19 @@ export function useTicking(text: () => string): string {
 /**
  * Render again whenever a signal is emitted.
  *
+ * @param signal - Null for none at the moment.
  * @param interval - The least time between two renderings in ms, or what tells it; the last change always shows.
  */
 export function useSignal<Sender>(
-  signal: ISignal<Sender, unknown>,
+  signal: ISignal<Sender, unknown> | null,
   interval: number | (() => number) = 0
 ): void {
   const [, render] = React.useReducer((count: number) => count + 1, 0);
   // Before the browser paints: what is emitted after that is not missed.
   React.useLayoutEffect(() => {
+    if (signal === null) {
+      return undefined;
+    }
     let timer = 0;
     let last = -Infinity;
     const now = (): void => {
@@ -67,7 +71,7 @@ export function useSignal<Sender>(
  * @param longest - The most time between a change and its rendering, but for what that takes, in ms.
  */
 export function usePacedSignal<Sender>(
-  signal: ISignal<Sender, unknown>,
+  signal: ISignal<Sender, unknown> | null,
   longest: number
 ): void {
   const begun = performance.now();

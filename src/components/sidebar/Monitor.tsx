@@ -63,11 +63,12 @@ interface IMonitorProps {
 /** The sidebar: do, know, find, watch; TensorBoards at the bottom. */
 export function Monitor(props: IMonitorProps): React.JSX.Element {
   const { jobs, model, run, trans } = props;
-  usePacedSignal(jobs.changed, INTERVAL);
+  const root = React.useRef<HTMLDivElement>(null);
+  const shown = useShown(root);
+  usePacedSignal(shown ? jobs.changed : null, INTERVAL);
   useSignal(model.changed);
   const ready = useReady(jobs);
   const [filter, setFilter] = React.useState('');
-  const root = React.useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   const narrow = width > 0 && width < NARROW;
 
@@ -76,10 +77,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
     connection.state === 'lost' && asOf !== null
       ? trans.__('as of %1', formatClock(asOf))
       : null;
-  useWatchedCapacity(
-    jobs,
-    useShown(root) && engines.some(({ cluster }) => cluster)
-  );
+  useWatchedCapacity(jobs, shown && engines.some(({ cluster }) => cluster));
   const { showDeleted, onlyMine } = model.state;
   React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
   const all = useSteady(jobs.jobs, INTERVAL).filter(job => !job.deleted);
