@@ -319,6 +319,7 @@ describe('the sidebar', () => {
         removed_tensorboards: [],
         engines: null
       });
+    await pass(300);
     push(101);
     await pass(20);
     expect(row.textContent).toContain('101 processes');
