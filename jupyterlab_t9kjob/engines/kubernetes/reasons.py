@@ -334,6 +334,8 @@ class _Job:
 
     def running(self) -> Reason:
         """Say what runs, and why the rest does not."""
+        if self.state.held and self.hold is not None:
+            return kueue.leaving(self.hold)
         total, running = len(self.places), sum(map(_runs, self.places))
         if all(place.pod is None for place in self.places):
             return made("Started", "Running" if total <= 1 else f"Its {total} replicas are running")
