@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.kubernetes.harness import Kube
+from tests.kubernetes.harness import Kube, Right
+
+Rule = dict[str, Any]
 
 
 class Account:
@@ -16,6 +20,7 @@ class Account:
 
     def __init__(self, kube: Kube, name: str, folder: Path) -> None:
         self._kube, self._name = kube, name
+        self._had: set[Right] = set()
         kube.create("serviceaccounts", {"metadata": {"name": name}})
         self.bind(kube)
         asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
@@ -25,18 +30,24 @@ class Account:
         self.kubeconfig = folder / name
         self.kubeconfig.write_text(yaml.safe_dump(config))
 
-    def bind(self, kube: Kube, *rules: dict[str, Any]) -> None:
+    def bind(self, kube: Kube, *rules: Rule) -> None:
         """Give it a Role in a namespace."""
         name = self._name
         kube.create("roles", {"metadata": {"name": name}, "rules": list(rules)})
         subject = {"kind": "ServiceAccount", "name": name, "namespace": self._kube.namespace}
         reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
         kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
+        kube.until_may(self._kube.account(name), dict.fromkeys(rights(*rules), True))
 
-    async def may(self, *rules: dict[str, Any]) -> None:
+    async def may(self, *rules: Rule) -> None:
+        """Give it these rights, and take all others away; so it is on return."""
         await asyncio.to_thread(self._kube.patch, "roles", self._name, {"rules": list(rules)})
+        has = set(rights(*rules))
+        wanted = {right: right in has for right in has | self._had}
+        await asyncio.to_thread(self._kube.until_may, self._kube.account(self._name), wanted)
+        self._had = has
 
-    def everywhere(self, *rules: dict[str, Any]) -> None:
+    def everywhere(self, *rules: Rule) -> None:
         """Give it a ClusterRole, until `leave`."""
         name = f"{self._kube.namespace}-{self._name}"
         self._kube.create("clusterroles", {"metadata": {"name": name}, "rules": list(rules)})
@@ -49,3 +60,9 @@ class Account:
         """Take away what it may do in the whole cluster."""
         for kind in ("clusterrolebindings", "clusterroles"):
             self._kube.delete(kind, f"{self._kube.namespace}-{self._name}")
+
+
+def rights(*rules: Rule) -> Iterator[Right]:
+    """Yield the rights that rules give."""
+    for rule in rules:
+        yield from product(rule["verbs"], rule["apiGroups"], rule["resources"])

@@ -81,7 +81,8 @@ def kube(
     name = f"t-{module[:30]}-{uuid.uuid4().hex[:5]}"
     cluster.create("namespaces", {"metadata": {"name": name}})
     kube = Kube(kubeconfig, name, tmp_path_factory.mktemp(name))
-    kube.until("serviceaccounts", "default", lambda account: account is not None)
+    for kind, made in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
+        kube.until(kind, made, lambda found: found is not None)
     yield kube
     for kind in ("pytorchtrainingjobs", "pytorchjobs"):
         if kube.knows(kind):

@@ -37,9 +37,12 @@ GROUPS = {
     "leases": "/apis/coordination.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
 }
+AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 STORAGE_CLASS = "manual"
 # A shell program. It outlives what is killed: containerd misses the news of a container that ends at the same moment.
 OUT_OF_MEMORY = "tail /dev/zero; code=$?; sleep 2; exit $code"
+Right = tuple[str, str, str]
+"""Verb, group and resource."""
 CLUSTER_WIDE = (
     "namespaces",
     "nodes",
@@ -137,6 +140,23 @@ class Kube:
         notes = {f"controller.test/{key.replace('_', '-')}": value for key, value in choices.items()}
         self.patch("namespaces", self.namespace, {"metadata": {"annotations": notes}})
 
+    def account(self, name: str) -> str:
+        """Return the user that a service account of the namespace is."""
+        return f"system:serviceaccount:{self.namespace}:{name}"
+
+    def may(self, user: str, verb: str, group: str, resource: str) -> bool:
+        """Return whether a user has a right in the namespace; `resource` may be ``pods/log``."""
+        name, _, part = resource.partition("/")
+        asked = {"namespace": self.namespace, "verb": verb, "group": group, "resource": name, "subresource": part}
+        review = {"spec": {"user": user, "resourceAttributes": asked}}
+        return self.ask("POST", f"{AUTHORIZATION}/subjectaccessreviews", review)["status"]["allowed"]
+
+    def until_may(self, user: str, rights: dict[Right, bool], seconds: float = 60) -> None:
+        """Wait until a user has these rights, or has not: who decides on requests hears of roles after a moment."""
+        end = time.monotonic() + seconds
+        while wrong := [right for right, held in rights.items() if self.may(user, *right) != held]:
+            assert time.monotonic() < end, f"{user}: {wrong}"
+
     def log(self, pod: str, **query: Any) -> str:
         return self._client.get(self.path("pods", pod, "log"), params=query).text
 
@@ -154,11 +174,20 @@ class Kube:
         assert done.returncode == 0, f"kubectl {shlex.join(arguments)}: {done.stderr}"
         return done.stdout
 
+    def touch(self, pod: str, path: str, *, container: str = "") -> None:
+        """Make an empty file in a container, which waits for it."""
+        chosen = ["-c", container] if container else []
+        self.kubectl("exec", pod, *chosen, "--", "touch", path)
+
     # -- waiting ------------------------------------------------------------------------------------------------------
 
-    def until(self, kind: str, name: str, reached: Callable[[Object | None], Any], seconds: float = 180) -> Any:
+    def until(
+        self, kind: str, name: str, reached: Callable[[Object | None], Any], seconds: float = 180, *, since: str = ""
+    ) -> Any:
         """Watch one object until it is as wanted; `reached` gets None while it is not there. Returns the object."""
-        found = self.until_all(kind, lambda items: reached(items[0] if items else None), seconds, name=name)
+        found = self.until_all(
+            kind, lambda items: reached(items[0] if items else None), seconds, name=name, since=since
+        )
         return found[0] if found else None
 
     def until_all(
@@ -169,18 +198,26 @@ class Kube:
         *,
         name: str = "",
         labels: str = "",
+        since: str = "",
     ) -> list[Object]:
-        """Watch the objects of a kind, those with the labels or the one of that name, until all are as wanted."""
+        """Watch the objects of a kind, those with the labels or the one of that name, until all are as wanted.
+
+        What has changed since a `version` counts as well, with `since`: for states that do not last.
+        """
         query = {"labelSelector": labels} if labels else {"fieldSelector": f"metadata.name={name}"} if name else {}
         end = time.monotonic() + seconds
         while True:
-            listed = self.ask("GET", self.path(kind), **query)
-            seen = {item["metadata"]["uid"]: item for item in listed["items"]}
-            if reached(list(seen.values())):
-                return list(seen.values())
-            if time.monotonic() > end:
-                break
-            for gone, item in self._changes(kind, query, listed["metadata"]["resourceVersion"], end):
+            seen: dict[str, Object] = {}
+            version, since = since, ""
+            if not version:
+                listed = self.ask("GET", self.path(kind), **query)
+                version = listed["metadata"]["resourceVersion"]
+                seen = {item["metadata"]["uid"]: item for item in listed["items"]}
+                if reached(list(seen.values())):
+                    return list(seen.values())
+                if time.monotonic() > end:
+                    break
+            for gone, item in self._changes(kind, query, version, end):
                 seen[item["metadata"]["uid"]] = item
                 if gone:
                     del seen[item["metadata"]["uid"]]
@@ -240,11 +277,13 @@ class Kube:
         events = self.until_all("events", lambda items: any(map(fits, items)), seconds)
         return next(filter(fits, events))
 
-    def until_phase(self, name: str, *phases: str, seconds: float = 180) -> Object:
+    def until_phase(self, name: str, *phases: str, seconds: float = 180, since: str = "") -> Object:
         """Wait for a phase of a PyTorchTrainingJob."""
-        return self.until(
-            "pytorchtrainingjobs", name, lambda job: job and job.get("status", {}).get("phase") in phases, seconds
-        )
+
+        def reached(job: Object | None) -> bool:
+            return (job or {}).get("status", {}).get("phase") in phases
+
+        return self.until("pytorchtrainingjobs", name, reached, seconds, since=since)
 
     def until_condition(self, name: str, *types: str, seconds: float = 180) -> Object:
         """Wait until one of these conditions of a PyTorchJob is True."""

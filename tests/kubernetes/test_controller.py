@@ -109,8 +109,11 @@ def test_clean_up(kube: Kube, submit: Submit, policy: str, left: list[str]) -> N
         "pytorchtrainingjobs", name,
         lambda job: job.get("status", {}).get("phase") == "Succeeded" and job["status"]["aggregate"]["deleted"] == gone,
     )  # fmt: skip
-    kube.until_gone("pods", labels=f"tensorstack.dev/owner-name={name}", left=len(left))
-    assert sorted(pod["status"]["phase"] for pod in pods(kube, name)) == left
+    kube.until_all(
+        "pods",
+        lambda pods: sorted(pod["status"]["phase"] for pod in pods) == left,
+        labels=f"tensorstack.dev/owner-name={name}",
+    )
 
 
 def test_pause_and_resume(kube: Kube, submit: Submit) -> None:
@@ -121,8 +124,9 @@ def test_pause_and_resume(kube: Kube, submit: Submit) -> None:
     job = kube.until_phase("pauses", "Paused")
     assert conditions(job)["Paused"] == ("True", "-")
     kube.until_gone("pods", labels="tensorstack.dev/owner-name=pauses")
+    since = kube.version("pytorchtrainingjobs")
     kube.patch("pytorchtrainingjobs", "pauses", {"spec": {"runMode": {"pause": {"enabled": False}}}})
-    kube.until_phase("pauses", "Resuming")
+    kube.until_phase("pauses", "Resuming", since=since)
     job = kube.until_phase("pauses", "Succeeded", "Failed")
     assert job["status"]["backoffCount"] == 0
     assert kube.log(job["status"]["tasks"][0]["replicas"][0]["name"]) == "resumed\n"

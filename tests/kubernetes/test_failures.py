@@ -38,8 +38,11 @@ async def _log_at(bench: Bench, job: Job) -> bytes:
     return files[link.stream or ""].path.read_bytes()[link.offset :]
 
 
-async def _until_told(bench: Bench, job: Job) -> Job:
-    return await bench.until(job, lambda seen: seen.phase == "Failed" and seen.failure is not None)
+async def _until_told(bench: Bench, job: Job, rank: int | None = None) -> Job:
+    """Wait for the failure; it may be another rank's while the log of this one is still on its way."""
+    return await bench.until(
+        job, lambda seen: seen.phase == "Failed" and seen.failure is not None and seen.failure.rank == rank
+    )
 
 
 def _is_the_cause(job: Job) -> None:
@@ -61,7 +64,7 @@ def _is_the_cause(job: Job) -> None:
 async def test_by_rank_files_on_the_volume(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path, volume) as bench:
         spec = bench.training(bench.script(FAILING, "failing.py"), replicas=2, processes=2)
-        job = await _until_told(bench, await bench.submit("t9k", spec))
+        job = await _until_told(bench, await bench.submit("t9k", spec), 3)
         _is_the_cause(job)
         assert job.failure is not None
         assert {frame.path for frame in job.failure.frames if not frame.library} == {"failing.py"}
@@ -81,7 +84,7 @@ async def test_by_what_the_pods_print(
     async with serving(kube, image, tmp_path, volume, volumes=(), keep_logs=keep_logs) as bench:
         script = bench.script(FAILING, "failing.py")
         spec = bench.training(script, replicas=2, processes=2, keep_logs=keep_logs)
-        job = await _until_told(bench, await bench.submit("kubeflow", spec))
+        job = await _until_told(bench, await bench.submit("kubeflow", spec), 3)
         _is_the_cause(job)
         assert job.failure is not None
         assert {frame.path for frame in job.failure.frames} == {None}

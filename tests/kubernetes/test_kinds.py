@@ -76,6 +76,16 @@ def shown(seen: Following) -> list[list[tuple[int, str | None, int | None]]]:
     return [[(one.number, one.ended, one.restart) for one in replica.attempts] for replica in seen.replicas]
 
 
+async def until_shown(seen: Following, wanted: list[Any], replica: int | None = None) -> None:
+    """Wait until the attempts are shown so: a pod's news and its job's come on two ways, one before the other."""
+    await seen.until(lambda _: (shown(seen) if replica is None else shown(seen)[replica]) == wanted)
+
+
+async def until_ended_as(seen: Following, *words: str) -> None:
+    """Wait until this is said of the end of each replica's last attempt."""
+    await seen.until(lambda _: [attempts[-1][1] for attempts in shown(seen)] == [*words])
+
+
 def ended_well(state: State) -> bool:
     return state.phase == "Succeeded" and state.started_at is not None and state.ended_at is not None
 
@@ -90,18 +100,17 @@ async def test_pytorchjob(kube: Kube, image: str, kubeflow: None) -> None:
 
         await change(kube, seen, "life", on=True)
         await seen.until(lambda state: state.phase == "Paused" and not any(one.pod for one in seen.places))
-        assert shown(seen) == [[(1, "Ended for a pause", None)]] * 2
+        await until_shown(seen, [[(1, "Ended for a pause", None)]] * 2)
 
         await change(kube, seen, "life", on=False)
         await seen.until(lambda state: state.phase == "Running")
         assert seen.phases[-2:] == ["Resuming", "Running"]
-        assert [one.attempts[-1].number for one in seen.replicas] == [2, 2]
-        assert [one.attempts[-1].restart for one in seen.replicas] == [None, None]
+        await until_shown(seen, [[(1, "Ended for a pause", None), (2, None, None)]] * 2)
 
         await end(kube, seen, 0, 0)
         state = await seen.until(lambda state: ended_well(state) and not any(one.ready for one in seen.replicas))
         assert state.ended_at > state.started_at
-        assert [one[-1][1] for one in shown(seen)] == ["Completed", "Ended with the first replica"]
+        await until_ended_as(seen, "Completed", "Ended with the first replica")
 
 
 async def test_pytorchjob_restarts_in_place(kube: Kube, image: str, kubeflow: None) -> None:
@@ -112,15 +121,14 @@ async def test_pytorchjob_restarts_in_place(kube: Kube, image: str, kubeflow: No
         await end(kube, seen, 0, 3)
         state = await seen.until(lambda state: state.restarts == 1 and all_running(seen))
         assert (state.phase, seen.places[0].pod_uid) == ("Running", pod)
-        assert shown(seen) == [[(1, "Error (3)", None), (2, None, 1)]]
+        await until_shown(seen, [[(1, "Error (3)", None), (2, None, 1)]])
         await change(kube, seen, "again", on=True, stop=True)
         state = await seen.until(lambda state: state.cause == "Stopped" and seen.places[0].pod is None)
         assert state.phase == "Failed"
         assert state.ended_at is not None
-        assert shown(seen) == [[(1, "Error (3)", None), (2, "Stopped", 1)]]
+        await until_shown(seen, [[(1, "Error (3)", None), (2, "Stopped", 1)]])
         await change(kube, seen, "again", on=False)
-        await seen.until(lambda state: state.phase == "Running")
-        assert seen.replicas[0].attempts[-1].number == 3
+        await seen.until(lambda state: state.phase == "Running" and seen.replicas[0].attempts[-1].number == 3)
 
 
 async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow: None) -> None:
@@ -130,14 +138,13 @@ async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow:
         pod = seen.places[1].pod_uid
         await end(kube, seen, 1, 138)
         await seen.until(lambda _: seen.places[1].pod_uid not in (pod, None) and all_running(seen))
-        assert shown(seen)[1] == [(1, "Asked to be restarted (138)", None), (2, None, 1)]
+        await until_shown(seen, [(1, "Asked to be restarted (138)", None), (2, None, 1)], 1)
         await end(kube, seen, 1, 1)
         state = await seen.until(lambda state: state.phase == "Failed")
         assert state.ended_at is not None
-        assert shown(seen)[1][-1] == (2, "Python error (1)", 1)
+        await seen.until(lambda _: shown(seen)[1][-1] == (2, "Python error (1)", 1))
         assert seen.phases == ["Pending", "Running", "Failed"]
-        await seen.until(lambda _: not seen.replicas[0].ready)
-        assert shown(seen)[0] == [(1, "Ended with the job", None)]
+        await until_shown(seen, [(1, "Ended with the job", None)], 0)
 
 
 async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow: None) -> None:
@@ -151,7 +158,7 @@ async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow
         await asyncio.to_thread(kube.patch, "pytorchjobs", "late", note)
         state = await seen.until(lambda state: state.phase == "Failed" and not seen.replicas[0].ready)
         assert state.cause == "DeadlineExceeded"
-        assert shown(seen) == [[(1, "Ended at the deadline", None)]]
+        await until_shown(seen, [[(1, "Ended at the deadline", None)]])
 
 
 async def test_pytorchtrainingjob(kube: Kube, image: str, controller: object) -> None:
@@ -164,7 +171,7 @@ async def test_pytorchtrainingjob(kube: Kube, image: str, controller: object) ->
 
         await change(kube, seen, "life", on=True)
         await seen.until(lambda state: state.phase == "Paused" and not any(one.pod for one in seen.places))
-        assert shown(seen) == [[(1, "Ended for a pause", None)]] * 3
+        await until_shown(seen, [[(1, "Ended for a pause", None)]] * 3)
         job = await asyncio.to_thread(kube.find, "pytorchtrainingjobs", "life")
         assert job["spec"]["runMode"]["pause"]["resumeSpecs"][0]["type"] == "node"
 
@@ -174,7 +181,7 @@ async def test_pytorchtrainingjob(kube: Kube, image: str, controller: object) ->
 
         await end(kube, seen, 0, 0)
         await seen.until(lambda state: ended_well(state) and not any(one.ready for one in seen.replicas))
-        assert [one[-1][1] for one in shown(seen)] == ["Completed", *["Ended with the first replica"] * 2]
+        await until_ended_as(seen, "Completed", *["Ended with the first replica"] * 2)
 
 
 async def test_pytorchtrainingjob_restarts_and_fails(kube: Kube, image: str, controller: object) -> None:
@@ -184,12 +191,9 @@ async def test_pytorchtrainingjob_restarts_and_fails(kube: Kube, image: str, con
         await end(kube, seen, 2, 138)
         state = await seen.until(lambda state: state.restarts == 1 and all_running(seen))
         assert state.phase == "Running"
-        assert shown(seen)[2] == [(1, "Asked to be restarted (138)", None), (2, None, 1)]
+        await until_shown(seen, [(1, "Asked to be restarted (138)", None), (2, None, 1)], 2)
         await end(kube, seen, 0, 1)
         state = await seen.until(lambda state: state.phase == "Failed" and not any(one.ready for one in seen.replicas))
         assert state.message
         assert state.ended_at is not None
-        assert [one[-1][1] for one in shown(seen)] == [
-            "Python error (1)",
-            *["Ended because another replica failed"] * 2,
-        ]
+        await until_ended_as(seen, "Python error (1)", *["Ended because another replica failed"] * 2)

@@ -16,6 +16,15 @@ from tests.kubernetes.logkeeper import Cable, Keeper, keeping, pod
 pytestmark = [pytest.mark.cluster]
 
 OUT = "worker-0.1.container.out"
+HOLDS = """
+import os, time
+
+def hold():
+    while not os.path.exists("/tmp/go"):
+        time.sleep(0.05)
+
+"""
+"""Begins a script that can wait until `go`."""
 LONG = b"x" * 300_000 + b"\n"
 ODD = (
     "a\u2028b\x85c\n".encode(),
@@ -27,6 +36,10 @@ ODD = (
     b"10%\r50%\r100%\n",
     b"no newline at the end",
 )
+
+
+async def go(kube: Kube, pod: str, container: str = "pytorch") -> None:
+    await asyncio.to_thread(kube.touch, pod, "/tmp/go", container=container)
 
 
 async def test_bytes_are_as_they_were_written(kube: Kube, image: str, tmp_path: Path):
@@ -41,10 +54,11 @@ async def test_bytes_are_as_they_were_written(kube: Kube, image: str, tmp_path: 
 
 
 async def test_a_counter_is_followed(kube: Kube, image: str, tmp_path: Path):
-    script = "import time\nfor n in range(300): print(n); time.sleep(0.02)"
+    script = HOLDS + "for n in range(300): print(n); time.sleep(0.01); n == 99 and hold()"
     kube.create("pods", pod("count", image, script))
     async with keeping(kube.namespace, "count", tmp_path / "logs") as keeper:
-        await keeper.until(lambda streams: OUT in streams and 0 < streams[OUT].size < 500)
+        await keeper.until(lambda streams: OUT in streams and streams[OUT].size == 290)
+        await go(kube, "count-0")
         await keeper.complete(OUT)
         assert await keeper.bytes(OUT) == b"".join(b"%d\n" % n for n in range(300))
 
@@ -86,7 +100,8 @@ async def test_a_new_pod_of_the_same_name_is_the_next_attempt(kube: Kube, image:
 
 
 async def test_an_init_container_and_why_a_container_waits(kube: Kube, image: str, tmp_path: Path):
-    first = {"name": "setup", "image": image, "command": ["sh", "-c", "echo fetching; sleep 3; echo done"]}
+    shell = "until [ -e /tmp/go ]; do sleep 0.1; done"
+    first = {"name": "setup", "image": image, "command": ["sh", "-c", f"echo fetching; {shell}; echo done"]}
     kube.create("pods", pod("waits", image, "print('trains')", initContainers=[first]))
     kube.create("pods", pod("waits", "test.local/nowhere:1", "print('never')", index=1))
     async with keeping(kube.namespace, "waits", tmp_path / "logs") as keeper:
@@ -95,6 +110,7 @@ async def test_an_init_container_and_why_a_container_waits(kube: Kube, image: st
         assert streams[init].source == "init"
         assert streams[init].container == "setup"
         assert streams[OUT].waiting == "The init container setup is running."
+        await go(kube, "waits-0", "setup")
         streams = await keeper.complete(init, OUT)
         assert await keeper.bytes(init) == b"fetching\ndone\n"
         assert await keeper.bytes(OUT) == b"trains\n"
@@ -126,7 +142,7 @@ async def test_a_server_that_is_killed_loses_nothing_and_repeats_nothing(kube: K
 
 
 async def test_a_network_that_is_cut_again_and_again(kube: Kube, image: str, tmp_path: Path):
-    script = "import time\nfor n in range(1000): print(n); time.sleep(0.01)"
+    script = HOLDS + "for n in range(1000): print(n); time.sleep(0.01); n == 900 and hold()"
     kube.create("pods", pod("cut", image, script))
     cable = Cable(load_connection().server)
     await cable.join()
@@ -137,6 +153,7 @@ async def test_a_network_that_is_cut_again_and_again(kube: Kube, image: str, tmp
             told = await keeper.until(lambda streams: streams[OUT].waiting is not None)
             assert "cluster" in (told[OUT].waiting or "")
             await cable.join()
+        await go(kube, "cut-0")
         streams = await keeper.complete(OUT)
         assert (await keeper.bytes(OUT)).split() == [b"%d" % n for n in range(1000)]
     assert streams[OUT].missing == []
@@ -144,7 +161,7 @@ async def test_a_network_that_is_cut_again_and_again(kube: Kube, image: str, tmp
 
 
 async def test_two_labs_with_one_home_have_one_writer(kube: Kube, image: str, tmp_path: Path):
-    script = "import time\nfor n in range(800): print(n); time.sleep(0.01)"
+    script = HOLDS + "for n in range(800): print(n); time.sleep(0.01); n == 700 and hold()"
     kube.create("pods", pod("shared", image, script))
     folder = tmp_path / "logs"
     async with keeping(kube.namespace, "shared", folder) as second:
@@ -154,6 +171,7 @@ async def test_two_labs_with_one_home_have_one_writer(kube: Kube, image: str, tm
         writers = [keeper for keeper in (first, second) if keeper.follows(OUT)]
         assert len(writers) == 1
         await first.stop()
+        await go(kube, "shared-0")
         streams = await second.complete(OUT)
         assert (await second.bytes(OUT)).split() == [b"%d" % n for n in range(800)]
     assert streams[OUT].missing == []

@@ -29,9 +29,11 @@ def test_as_kubectl_prints_it(kube: Kube, image: str) -> None:
 
     missing, deaf = "test.local/no-such-image:1", "trap '' TERM; while true; do sleep 1; done"
     stays = run(*FOREVER, restartPolicy="Always")
+    # Pods that wait for a ConfigMap until everybody has seen that they do.
+    held = {"volumes": [{"name": "late", "configMap": {"name": "late"}}]}
     loops = {"restartPolicy": "OnFailure"}
     wanted: dict[str, tuple[dict[str, Any], set[str]]] = {
-        "runs": (pod(run(*FOREVER)), {"ContainerCreating", "Running"}),
+        "runs": (pod(run(*FOREVER), **held), {"ContainerCreating", "Running"}),
         "completes": (pod(run("true")), {"Completed"}),
         "fails": (pod(run(*FAILS)), {"Error"}),
         "loops": (pod(run(*FAILS), **loops), {"Error", "CrashLoopBackOff"}),
@@ -48,24 +50,32 @@ def test_as_kubectl_prints_it(kube: Kube, image: str) -> None:
             pod(run("sh", "-c", OUT_OF_MEMORY, resources={"limits": {"memory": "20Mi"}}), **loops),
             {"OOMKilled"},
         ),
-        "init": (pod(run("true"), init=[run("true"), run("sleep", "10")]), {"Init:0/2", "Init:1/2", "Completed"}),
+        "init": (
+            pod(run("true"), init=[run("true"), run("sleep", "10")], **held),
+            {"Init:0/2", "Init:1/2", "Completed"},
+        ),
         "init-fails": (pod(run("true"), init=[run(*FAILS)]), {"Init:Error"}),
         "init-loops": (pod(run("true"), init=[run(*FAILS)], **loops), {"Init:Error", "Init:CrashLoopBackOff"}),
         "init-image": (pod(run("true"), init=[{"image": missing}]), {"Init:ErrImagePull", "Init:ImagePullBackOff"}),
-        "sidecar": (pod(run("sleep", "10"), init=[stays]), {"Init:0/1", "Running", "Completed"}),
+        "sidecar": (pod(run("sleep", "10"), init=[stays], **held), {"Init:0/1", "Running", "Completed"}),
         "half-done": (pod(run("true"), run(*FOREVER)), {"NotReady"}),
         "half-failed": (pod(run(*FAILS), run(*FOREVER)), {"Error"}),
-        "late": (pod(run(*FOREVER), activeDeadlineSeconds=3), {"Error"}),
+        "late": (pod(run(*FOREVER), activeDeadlineSeconds=15), {"Error"}),
         "deaf": (pod(run("sh", "-c", deaf), terminationGracePeriodSeconds=2), {"Running", "Terminating"}),
     }
     version = kube.version("pods")
     for name, (spec, _) in wanted.items():
         kube.create("pods", {"metadata": {"name": name}, "spec": spec})
     seen: dict[str, set[str]] = {name: set() for name in wanted}
+    waiting = {("runs", "ContainerCreating"), ("init", "Init:0/2"), ("sidecar", "Init:0/1")}
     for cells, found in kube.rows("pods", version, seconds=200):
         name = cells[0]
         assert status_text(found) == cells[2], found
         seen[name].add(cells[2])
+        if (name, cells[2]) in waiting:
+            waiting.remove((name, cells[2]))
+            if not waiting:
+                kube.create("configmaps", {"metadata": {"name": "late"}})
         if name == "deaf" and seen[name] >= {"Running"} and cells[2] != "Terminating":
             kube.delete("pods", name)
         if all(seen[name] >= texts for name, (_, texts) in wanted.items()):

@@ -181,6 +181,8 @@ def test_a_pause_by_kubectl(kube: Kube, image: str) -> None:
 
 def test_events_of_the_job_and_its_pods(kube: Kube) -> None:
     until_reason(kube, "secret", "NoSecret")
+    pod = next(pod for pod in kube.list("pods") if pod["metadata"]["name"].startswith("secret-"))
+    kube.until_event(pod["metadata"]["name"], "Failed")
     _, events = seen(kube, "secret")
     failed = next(event for event in events if event.reason == "Failed")
     assert failed.replica == "worker-0"

@@ -68,7 +68,7 @@ class Bench:
         self.uids.append(job.uid)
         return job
 
-    async def until(self, uid: str, reached: Callable[[Job], bool], seconds: float = 40) -> Job:
+    async def until(self, uid: str, reached: Callable[[Job], bool], seconds: float = 90) -> Job:
         """Wait, by the engine's own announcements, until the job is as wanted."""
         end = time.monotonic() + seconds
         while True:
@@ -82,9 +82,9 @@ class Bench:
         """Wait until the engine has found a job that another one made."""
         while uid not in {job.uid for job in await self.engine.jobs()}:
             self._news.clear()
-            await asyncio.wait_for(self._news.wait(), 10)
+            await asyncio.wait_for(self._news.wait(), 60)
 
-    async def ended(self, uid: str, seconds: float = 40) -> Job:
+    async def ended(self, uid: str, seconds: float = 90) -> Job:
         return await self.until(uid, lambda job: job.phase in ENDED, seconds)
 
     async def running(self, uid: str) -> Job:
@@ -98,12 +98,20 @@ class Bench:
         """Return the reasons of all events, oldest first."""
         return [event.reason for event in reversed(await self.engine.events(uid))]
 
-    async def written(self, path: Path, seconds: float = 20) -> str:
+    async def until_code(self, uid: str, code: str) -> None:
+        """Wait until there is an event with this reason."""
+        while True:
+            self._news.clear()
+            if code in await self.codes(uid):
+                return
+            await asyncio.wait_for(self._news.wait(), 60)
+
+    async def written(self, path: Path, seconds: float = 60) -> str:
         """Wait until a job's script has written a file (it has no other way to tell)."""
         return await asyncio.to_thread(_wait_for_text, path, seconds)
 
 
-async def eventually(true: Callable[[], Any], seconds: float = 15) -> None:
+async def eventually(true: Callable[[], Any], seconds: float = 60) -> None:
     """Wait for something outside of the engine, which nothing announces."""
 
     def wait() -> None:

@@ -135,7 +135,7 @@ class Lab:
                 },
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, umask=self._umask,
             )  # fmt: skip
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while True:
             try:
                 self.ask("GET", "engines", raw_path="/api/status")
@@ -184,14 +184,14 @@ class Lab:
         found: list[dict[str, Any]] = answer.json["jobs"]
         return found
 
-    def until_listed(self, reached: Callable[[list[str]], Any], seconds: float = 60) -> None:
+    def until_listed(self, reached: Callable[[list[str]], Any], seconds: float = 120) -> None:
         """Wait until the ids of the list are as wanted: it may be a moment behind what is said of a job."""
         end = time.monotonic() + seconds
         while not reached(ids := [each["id"] for each in self.listed()]):
             assert time.monotonic() < end, ids
             time.sleep(0.02)
 
-    def until_available(self, *engines: str, seconds: float = 60) -> None:
+    def until_available(self, *engines: str, seconds: float = 120) -> None:
         """Wait until the server has found these engines."""
         end = time.monotonic() + seconds
         while True:
@@ -201,14 +201,18 @@ class Lab:
             assert time.monotonic() < end, answer.json
             time.sleep(0.02)
 
-    def until(self, ident: str, reached: Any, seconds: float = 60) -> dict[str, Any]:
+    def until(self, ident: str, reached: Any, seconds: float = 120) -> dict[str, Any]:
         """Wait until a job is as wanted; the API has no other way for a plain client than to ask."""
+        return self.until_part((ident,), reached, seconds)
+
+    def until_part(self, parts: Sequence[str], reached: Any, seconds: float = 120) -> dict[str, Any]:
+        """Wait until a part of a job is as wanted, such as ``(ident, "replicas")``."""
         end = time.monotonic() + seconds
         while True:
-            answer = self.ask("GET", "jobs", ident)
+            answer = self.ask("GET", "jobs", *parts)
             assert answer.status == 200, answer.body
             if reached(answer.json):
-                job: dict[str, Any] = answer.json
-                return job
+                found: dict[str, Any] = answer.json
+                return found
             assert time.monotonic() < end, answer.json
             time.sleep(0.02)

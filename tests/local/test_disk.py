@@ -301,7 +301,7 @@ async def test_a_job_whose_directory_is_removed_ends(bench: Bench, caplog: pytes
     job = await bench.submit(WAIT)
     await bench.running(job.uid)
     shutil.rmtree(record_path(bench, job.uid).parent)
-    await eventually(lambda: not carrying(job.uid), 30)
+    await eventually(lambda: not carrying(job.uid))
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     assert await bench.engine.jobs() == []
     assert said(caplog) == []
@@ -311,7 +311,7 @@ async def test_a_home_that_is_removed_is_made_anew(bench: Bench, caplog: pytest.
     job = await bench.submit(WAIT)
     await bench.running(job.uid)
     shutil.rmtree(bench.home)
-    await eventually(lambda: not carrying(job.uid), 30)
+    await eventually(lambda: not carrying(job.uid))
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     assert (await bench.ended((await bench.submit("pass")).uid)).phase == "Succeeded"
     assert said(caplog) == []
@@ -355,7 +355,7 @@ async def test_logs_that_are_removed_while_they_are_listed(bench: Bench) -> None
 async def test_logs_that_are_removed_while_it_runs(bench: Bench) -> None:
     job = await bench.submit(WAIT + "print('on')", torchrun={"proc_per_node": 1})
     await bench.running(job.uid)
-    await eventually(lambda: ranks_write(record_path(bench, job.uid).parent), 40)
+    await eventually(lambda: ranks_write(record_path(bench, job.uid).parent))
     shutil.rmtree(record_path(bench, job.uid).parent / "logs")
     (bench.root / "enough").touch()
     assert (await bench.ended(job.uid)).phase == "Succeeded"
@@ -423,7 +423,7 @@ async def main():
                              torchrun={"proc_per_node": 1})
     folder = home / "jobs" / job.uid
     await bench.running(job.uid)
-    await eventually(lambda: any(folder.rglob("stdout.log")), 40)
+    await eventually(lambda: any(folder.rglob("stdout.log")))
     seen = {}
     for name, path, mode in (("job", folder, 0o500), ("job", folder, 0o000), ("all", home / "jobs", 0o500),
                              ("all", home / "jobs", 0o000)):

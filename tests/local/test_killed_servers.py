@@ -22,11 +22,11 @@ from tests.local.harness import carrying
 from tests.local.lab import Answer, Gone, Lab
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "3"))
-RIGHT_WITHIN = 20.0
+RIGHT_WITHIN = 60.0
 """Seconds from a server's first answer until it shows the right state; generous, what it took is printed."""
 ENDED = ("Succeeded", "Failed")
 
-pytestmark = pytest.mark.timeout(120 + 60 * KILLS)
+pytestmark = pytest.mark.timeout(300 + 60 * KILLS)
 
 COUNTER = """
 import os, pathlib, signal, time
@@ -209,7 +209,7 @@ def test_one_job_outlives_many_servers(mortal: Mortal, ranks: int) -> None:
     print(f"{assert_whole(lab, job, ranks)} lines in {len(list((counting / '0').iterdir()))} attempts of {ranks} ranks")
 
     mortal.killed_during(0.1, lambda: lab.ask("DELETE", "jobs", ident, remove="true"))
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while lab.ask("DELETE", "jobs", ident, remove="true").status != 404:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -247,7 +247,7 @@ def test_requests_that_are_cut_short(mortal: Mortal) -> None:
         if answer is None:
             # It may have been written down or not; asking again is right in both cases.
             assert ask().status in (200, 202, 404, 409)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not _done(lab, ident, wish):
             assert time.monotonic() < end, lab.ask("GET", "jobs", ident).body
             time.sleep(0.05)

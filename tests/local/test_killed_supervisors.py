@@ -18,7 +18,7 @@ import pytest
 from tests.local.harness import ENDED, Bench, carrying, kill
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "6"))
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120 + 30 * KILLS)]
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300 + 30 * KILLS)]
 
 RESTLESS = """
 import os, pathlib, signal, sys, time

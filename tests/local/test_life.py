@@ -158,8 +158,8 @@ class TestSeveralReplicas:
             """,
             replica_specs=group(replicas=2),
         )
+        await bench.until_code(job.uid, "ReplicaFailed")
         await bench.until(job.uid, lambda job: job.replicas_running == 1)
-        assert "ReplicaFailed" in await bench.codes(job.uid)
         (bench.root / "go").touch()
         assert (await bench.ended(job.uid)).phase == "Succeeded"
 

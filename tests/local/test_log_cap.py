@@ -20,7 +20,7 @@ from jupyterlab_t9kjob.logs.sources import Source
 from tests.local.disks import small_disk
 from tests.local.harness import Bench
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.asyncio
 
 CAP = 1_000_000
 LINES = 100_000

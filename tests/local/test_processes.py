@@ -71,7 +71,7 @@ ENDS = ["stop", "delete", "pause", "failure", "success", "supervisor"]
     [*((end, ranks) for end in ENDS for ranks in (0, 2)), ("deadline", 0)],
 )
 async def test_no_process_is_left(bench: Bench, end: str, ranks: int) -> None:
-    policy = {"active_deadline_seconds": 4} if end == "deadline" else {}
+    policy = {"active_deadline_seconds": 8} if end == "deadline" else {}
     torchrun: Any = {"proc_per_node": ranks} if ranks else None
     job = await bench.submit(STUBBORN, run_policy=policy, torchrun=torchrun)
     expected = 6 * max(1, ranks)

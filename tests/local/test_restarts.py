@@ -13,7 +13,7 @@ import pytest
 from jupyterlab_t9kjob.core.errors import FieldError
 from tests.local.harness import Bench, carrying, kill
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.asyncio
 
 CODES = [1, 2, 130, 137, 138, 139, 143, 255]
 SIGNALS = [1, 2, 6, 9, 11, 15]

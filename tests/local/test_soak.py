@@ -30,7 +30,7 @@ T = TypeVar("T")
 ENDED = ("Succeeded", "Failed")
 HEADERS = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(120 + 5 * JOBS)]
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300 + 5 * JOBS)]
 
 
 @pytest.fixture

@@ -39,8 +39,8 @@ def record(bench: Bench, uid: str) -> dict[str, Any]:
     return found
 
 
-async def gone(uid: str, seconds: float = 10) -> None:
-    await eventually(lambda: not carrying(uid), seconds)
+async def gone(uid: str) -> None:
+    await eventually(lambda: not carrying(uid))
 
 
 async def until(engine: LocalEngine, uid: str, reached: Callable[[Job], bool]) -> Job:
@@ -173,12 +173,13 @@ async def test_two_servers_see_and_steer_the_same_jobs(bench: Bench) -> None:
     seen = asyncio.Event()
     other.listen(lambda _, summary: seen.set() if summary and summary.phase == "Running" else None)
     if {found.uid: found.phase for found in await other.jobs()}.get(job.uid) != "Running":
-        await asyncio.wait_for(seen.wait(), 5)
+        await asyncio.wait_for(seen.wait(), 60)
     await other.act(job.uid, "stop")
     done = await bench.ended(job.uid)
     assert done.reason and done.reason.code == "Stopped"
     await other.act(job.uid, "delete")
     assert (await bench.until(job.uid, lambda job: job.deleted)).deleted
+    await until(other, job.uid, lambda job: job.deleted)
     await other.remove(job.uid)
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     await other.stop()
@@ -330,7 +331,7 @@ async def test_the_jobs_directory_removed_while_it_runs(bench: Bench) -> None:
     job = await bench.submit("import time; open('ready', 'w').write('x'); time.sleep(600)")
     await bench.written(bench.root / "ready")
     shutil.rmtree(bench.home / "jobs" / job.uid)
-    await gone(job.uid, 15)
+    await gone(job.uid)
     await eventually(lambda: bench.heard[-1] == (job.id, None))
 
 

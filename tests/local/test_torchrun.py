@@ -14,7 +14,7 @@ from jupyterlab_t9kjob.engines.local.command import Interpreter
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import Bench, carrying, kill
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.asyncio
 
 TWO = {"proc_per_node": 2}
 

@@ -32,7 +32,7 @@ async def deaf(bench: Bench) -> str:
 
 async def removed(bench: Bench, uid: str) -> None:
     """Wait until a job, its directory and its processes are gone and the pages know it."""
-    await eventually(lambda: not list((bench.home / "jobs").iterdir()), 30)
+    await eventually(lambda: not list((bench.home / "jobs").iterdir()))
     await eventually(lambda: bench.heard[-1][1] is None)
     assert [job.uid for job in await bench.engine.jobs()] == []
     assert carrying(uid) == []

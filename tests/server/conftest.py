@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.app import T9kJobApp
 from tests.server.contract import check_answer, check_message
 from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorBoards
 
-WAIT = 20.0
+WAIT = 60.0
 
 ENDED = ("Succeeded", "Failed")
 

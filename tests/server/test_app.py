@@ -103,7 +103,7 @@ async def test_stop_ends_everything_in_bounded_time(fakes: SimpleNamespace, app:
     monkeypatch.setattr(fakes.engine, "stop", lambda: asyncio.sleep(60))
     began = time.monotonic()
     await app.stop_extension()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 async def test_a_page_that_comes_back_starts_nothing(fakes: SimpleNamespace, app: T9kJobApp, open_page, api: Api):

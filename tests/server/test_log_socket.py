@@ -326,7 +326,7 @@ async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_p
     engine.log_files = once
     page = await open_page("jobs", job.id, "logs")
     await page.send(type="read", request=1, anchor="start")
-    await asyncio.wait_for(came.wait(), 20)
+    await asyncio.wait_for(came.wait(), 60)
     gone.set()
     assert (await page.receive())["reason"] == "NotFound"
     assert await page.receive() is None

@@ -76,7 +76,7 @@ async def handshake(port: int, base: str, token: str, path: str) -> tuple[asynci
         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\n\r\n".encode()
     )
-    assert b" 101 " in await asyncio.wait_for(reader.readline(), 20)
+    assert b" 101 " in await asyncio.wait_for(reader.readline(), 60)
     await reader.readuntil(b"\r\n\r\n")
     return reader, writer
 
@@ -108,7 +108,7 @@ async def test_frames_without_end(
         except ConnectionError:
             pass
         try:
-            while await asyncio.wait_for(reader.read(65_536), 20):
+            while await asyncio.wait_for(reader.read(65_536), 60):
                 pass
         except ConnectionError:
             pass

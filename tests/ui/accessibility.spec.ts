@@ -116,7 +116,7 @@ test('the launch form has a label, help and errors for each field', async ({
   const form = page.getByRole('form', { name: 'Run train.py' });
   await expect(
     form.getByText('torch and sklearn are installed in this kernel.')
-  ).toBeVisible({ timeout: 20_000 });
+  ).toBeVisible();
   await expect(
     form.getByRole('radiogroup', { name: 'Where the job runs' })
   ).toBeVisible();
@@ -184,7 +184,7 @@ test('a job: tabs, progress, grid, log', async ({ page, tmpPath }) => {
   await expect(job.getByRole('progressbar')).toHaveAttribute(
     'aria-valuetext',
     /^Epoch 4 of 10/,
-    { timeout: 60_000 }
+    { timeout: 120_000 }
   );
   await expectAccessible(page);
 
@@ -234,7 +234,7 @@ test('a failed job, an empty log, a TensorBoard without data', async ({
   await run(page, 't9kjob:open-tensorboard', { jobId: silent.id });
   await expect(
     page.getByRole('heading', { name: 'The folder does not exist yet' })
-  ).toBeVisible({ timeout: 30_000 });
+  ).toBeVisible();
   await expectAccessible(page);
 
   await run(page, 't9kjob:stop', { id: silent.id });

@@ -16,7 +16,6 @@ let cluster: IClusterPlace;
 let lab: OwnLab;
 
 test.beforeAll(async () => {
-  test.setTimeout(180_000);
   cluster = await enterCluster();
   mkdirSync(path.join(cluster.folder, 'work'));
   copyFileSync(SCRIPT, path.join(cluster.folder, 'work/train.py'));
@@ -38,7 +37,6 @@ test.beforeAll(async () => {
 });
 
 test.afterAll(async () => {
-  test.setTimeout(180_000);
   await lab?.kill();
   await cluster?.leave();
 });
@@ -60,7 +58,7 @@ async function openForm(page: Page, engine: string): Promise<Locator> {
   const radio = form.getByRole('radio', {
     name: `${engine} · ${cluster.namespace}`
   });
-  await expect(radio).toBeVisible({ timeout: 60_000 });
+  await expect(radio).toBeVisible();
   await radio.click();
   await expect(radio).toBeChecked();
   return form;
@@ -71,7 +69,7 @@ for (const [engine, kind, isFirst] of [
   ['T9k', 'PyTorchTrainingJob', false]
 ] as const) {
   test(`${engine}: from a right click to a model`, async ({ page }) => {
-    test.setTimeout(300_000);
+    test.setTimeout(600_000);
     const form = await openForm(page, engine);
 
     await test.step('the form is filled for the cluster', async () => {
@@ -105,24 +103,22 @@ for (const [engine, kind, isFirst] of [
 
     await test.step('a dry run asks the cluster', async () => {
       await form.getByRole('button', { name: 'Dry run' }).click();
-      await expect(form.getByText('This job can be submitted.')).toBeVisible({
-        timeout: 30_000
-      });
+      await expect(form.getByText('This job can be submitted.')).toBeVisible();
     });
 
     await test.step('it is submitted, and runs to its end', async () => {
       await form.getByRole('button', { name: 'Submit' }).click();
       const job = page.locator('.jp-t9k-Job:visible');
-      await expect(job.getByRole('heading', { name: /^train-\d/ })).toBeVisible(
-        { timeout: 30_000 }
-      );
+      await expect(
+        job.getByRole('heading', { name: /^train-\d/ })
+      ).toBeVisible();
       await expect(job.locator('.jp-t9k-JobHeader')).toContainText(
         'Succeeded at',
         { timeout: 180_000 }
       );
       await job.getByRole('tab', { name: 'Logs' }).click();
       const log = job.getByRole('log');
-      await expect(log).toContainText('rank 0 of 2', { timeout: 30_000 });
+      await expect(log).toContainText('rank 0 of 2');
       await expect(log).toContainText('rank 1 of 2');
       await expect(log).toContainText('trained on 2');
     });
@@ -132,7 +128,6 @@ for (const [engine, kind, isFirst] of [
 test('what the cluster refuses is said at its place, and nothing is created', async ({
   page
 }) => {
-  test.setTimeout(180_000);
   const form = await openForm(page, 'T9k');
   const footer = form.getByRole('status').last();
 
@@ -151,20 +146,19 @@ test('what the cluster refuses is said at its place, and nothing is created', as
 
   await form.getByRole('button', { name: 'Edit as YAML' }).click();
   const manifest = form.getByRole('textbox', { name: 'Manifest as YAML' });
+  await expect(manifest, 'the cursor is put into it').toBeFocused();
   const wrong = form.locator('.cm-line[data-mark="error"]');
 
   await test.step('a namespace that is not there', async () => {
     await form.locator('.cm-line', { hasText: /^ *namespace:/ }).click();
     await manifest.press('End');
     await manifest.press('x');
-    await expect(wrong).toContainText(`namespace: ${cluster.namespace}x`, {
-      timeout: 30_000
-    });
+    await expect(wrong).toContainText(`namespace: ${cluster.namespace}x`);
     await expect(
       form.getByText(`There is no namespace ${cluster.namespace}x.`)
     ).toBeVisible();
     await manifest.press('Backspace');
-    await expect(wrong).toHaveCount(0, { timeout: 30_000 });
+    await expect(wrong).toHaveCount(0);
   });
 
   await test.step('a field that the cluster does not know', async () => {
@@ -176,8 +170,7 @@ test('what the cluster refuses is said at its place, and nothing is created', as
     );
     await form.getByRole('button', { name: 'Submit' }).click();
     await expect(form.getByRole('alert')).toContainText(
-      /unknown field.*maxRestart/,
-      { timeout: 30_000 }
+      /unknown field.*maxRestart/
     );
     await expect(wrong).toContainText('maxRestart: 3');
   });
@@ -188,7 +181,6 @@ test('what the cluster refuses is said at its place, and nothing is created', as
 });
 
 test('an image that can’t be pulled is said on the job', async ({ page }) => {
-  test.setTimeout(240_000);
   const image = 'test.local/none:1';
   const form = await openForm(page, 'T9k');
   await form.getByRole('button', { name: /^Where/ }).click();
@@ -204,7 +196,6 @@ test('an image that can’t be pulled is said on the job', async ({ page }) => {
   await expect(job.locator('.jp-t9k-JobHeader')).toContainText(image);
   await job.getByRole('tab', { name: 'Logs' }).click();
   await expect(job.getByRole('tabpanel', { name: 'Logs' })).toContainText(
-    image,
-    { timeout: 30_000 }
+    image
   );
 });

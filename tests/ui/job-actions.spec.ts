@@ -44,9 +44,7 @@ test('a failure is told with rank, code and last line, and shown in the log', as
 
   await test.step('by a notification, as its tab is not in front', async () => {
     const notice = page.getByRole('alert').filter({ hasText: 'digits:' });
-    await expect(notice).toContainText('digits: Rank 1 failed', {
-      timeout: 60_000
-    });
+    await expect(notice).toContainText('digits: Rank 1 failed');
     await notice.getByRole('button', { name: 'Open log' }).click();
     await expect(mainTab(page, 'digits')).toHaveAttribute(
       'aria-selected',
@@ -109,7 +107,7 @@ test('a job is paused and resumed', async ({ page }) => {
   await dialog.getByRole('button', { name: 'Pause' }).click();
 
   const resume = job.getByRole('button', { name: 'Resume' });
-  await expect(resume).toBeVisible({ timeout: 30_000 });
+  await expect(resume).toBeVisible();
   await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Paused');
   expect((await waitForPhase(page, id, 'Paused')).restarts).toBe(0);
 
@@ -138,9 +136,7 @@ test('a job is stopped, run again, cloned and deleted', async ({ page }) => {
     await expect(dialog).toBeHidden();
     await stop.click();
     await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
-    await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Stopped at', {
-      timeout: 30_000
-    });
+    await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Stopped at');
     await expect(
       sidebar.getByRole('treeitem', { name: /digits, stopped, Stopped by you/ })
     ).toBeVisible();
@@ -155,8 +151,7 @@ test('a job is stopped, run again, cloned and deleted', async ({ page }) => {
     await job.getByRole('button', { name: 'Run again' }).click();
     await expect(mainTab(page, 'digits-1')).toBeVisible();
     await expect(job.locator('.jp-t9k-JobHeader')).toContainText(
-      'Succeeded at',
-      { timeout: 30_000 }
+      'Succeeded at'
     );
     await expect(job.getByText('again, from digits')).toBeVisible();
     await expect(

@@ -26,18 +26,18 @@ test('tabs come back after a reload', async ({ page, tmpPath }) => {
   await expect(jobTab(page).getByRole('log')).toContainText(/epoch \d+\/1000/);
   await run(page, 't9kjob:launch', { path: `${tmpPath}/train.py` });
   const form = page.getByRole('form', { name: 'Run train.py' });
-  await form.getByRole('spinbutton', { name: '--epochs' }).fill('7');
   const saved = page.waitForResponse(
     response =>
       response.url().includes('/api/workspaces') &&
       response.request().method() === 'PUT' &&
       (response.request().postData() ?? '').includes('"7"')
   );
+  await form.getByRole('spinbutton', { name: '--epochs' }).fill('7');
   await saved;
 
   // Galata would wait for the launcher, which is not in front.
   await (page as unknown as JupyterLabPage).reload({ waitForIsReady: false });
-  await expect(mainTab(page, 'Run train.py')).toBeVisible({ timeout: 20_000 });
+  await expect(mainTab(page, 'Run train.py')).toBeVisible();
   await mainTab(page, 'Run train.py').click();
   await expect(
     form.getByRole('spinbutton', { name: '--epochs' }),
@@ -52,7 +52,7 @@ test('tabs come back after a reload', async ({ page, tmpPath }) => {
   await mainTab(page, /^TB: /).click();
   await expect(
     page.getByRole('heading', { name: 'Nothing has been written here yet' })
-  ).toBeVisible({ timeout: 30_000 });
+  ).toBeVisible();
 });
 
 test('unsaved changes are saved after asking', async ({ page, tmpPath }) => {
@@ -150,6 +150,7 @@ test('a job is launched and watched with the keyboard alone', async ({
   await page.locator('.jp-FileEditor .cm-content').focus();
 
   await page.keyboard.press('Control+Shift+C');
+  await expect(page.locator('.lm-CommandPalette-input')).toBeFocused();
   await page.keyboard.type('Run as Distributed Job');
   await expect(
     page.locator('.lm-CommandPalette-item.lm-mod-active')
@@ -195,7 +196,7 @@ test('a job is launched and watched with the keyboard alone', async ({
   await page.keyboard.press('Tab');
   await expect(dialog.getByRole('button', { name: 'Delete' })).toBeFocused();
   await page.keyboard.press('Enter');
-  await expect(row).toHaveCount(0, { timeout: 30_000 });
+  await expect(row).toHaveCount(0);
 });
 
 test('a folder is opened in TensorBoard from its context menu, and from the launcher', async ({

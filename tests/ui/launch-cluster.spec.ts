@@ -33,8 +33,7 @@ async function open(
   await run(page, 't9kjob:launch', { path: file });
   const form = page.getByRole('form', { name: 'Run finetune.py' });
   await expect(form.getByRole('status').last()).toContainText(
-    '2 nodes × 4 GPUs',
-    { timeout: 20_000 }
+    '2 nodes × 4 GPUs'
   );
   return form;
 }

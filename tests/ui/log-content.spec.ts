@@ -116,17 +116,19 @@ test('anything that a script writes is shown as text', async ({ page }) => {
   });
 
   await test.step('all rows are as high as one line, and none lies over another', async () => {
-    const boxes = await log.locator('.jp-t9k-LogRow').evaluateAll(rows =>
-      rows.map(element => {
-        const { top, height } = element.getBoundingClientRect();
-        return { top, height };
-      })
-    );
-    const { height } = boxes[0];
-    boxes.forEach((box, index) => {
-      expect(box.height).toBeCloseTo(height, 1);
-      expect(box.top).toBeCloseTo(boxes[0].top + index * height, 1);
-    });
+    await expect(async () => {
+      const boxes = await log.locator('.jp-t9k-LogRow').evaluateAll(rows =>
+        rows.map(element => {
+          const { top, height } = element.getBoundingClientRect();
+          return { top, height };
+        })
+      );
+      const { height } = boxes[0];
+      boxes.forEach((box, index) => {
+        expect(box.height).toBeCloseTo(height, 1);
+        expect(box.top).toBeCloseTo(boxes[0].top + index * height, 1);
+      });
+    }).toPass({ timeout: 60_000 });
   });
 
   await test.step('wrapped, they are still below each other', async () => {

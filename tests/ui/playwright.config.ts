@@ -48,6 +48,7 @@ function lab(name: string, port: number, env: string, args: string): WebServer {
     },
     gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
     name,
+    timeout: 180_000,
     // answers without a token, under any base URL
     url: `http://localhost:${port}${/base_url=(\S+)/.exec(args)?.[1] ?? '/'}api`
   };
@@ -81,7 +82,9 @@ export default defineConfig({
     ]
   ],
   forbidOnly: !!process.env.CI,
-  timeout: 120_000,
+  // A busy machine is slow, and what is as wanted is not waited for any longer.
+  timeout: 300_000,
+  expect: { timeout: 60_000 },
   workers: 1, // the tests of one project share a server
   use: {
     launchOptions: {

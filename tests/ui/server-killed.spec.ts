@@ -15,7 +15,7 @@ for number in itertools.count():
     print("number", number, flush=True)
     if pathlib.Path("enough").exists():
         break
-    time.sleep(0.01)
+    time.sleep(0.05)
 pathlib.Path("count").write_text(str(number))
 `;
 
@@ -85,15 +85,13 @@ test('a log that is followed loses no line and has none twice', async ({
         await expect(status).toHaveText(/^Not connected/);
         await expect(job.getByText(/Stale since/)).toBeVisible();
         await lab.start();
-        await expect(status).toHaveText('Live', { timeout: 60_000 });
+        await expect(status).toHaveText('Live');
         await more();
       });
     }
 
     writeFileSync(path.join(lab.root, 'enough'), '');
-    await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Succeeded', {
-      timeout: 30_000
-    });
+    await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Succeeded');
     await expect(status).toHaveText('Complete');
     const lines = await heldLines(page);
     expect(lines.length).toBeLessThan(10_000);

@@ -414,7 +414,7 @@ async def test_odd_kernels(place: Place, kernelspec: Any):
 
 async def test_a_kernel_whose_python_hangs(place: Place, kernelspec: Any, monkeypatch: pytest.MonkeyPatch):
     """It is asked once, with all that it started ended, and what isn't known is said beside its field."""
-    monkeypatch.setattr("jupyterlab_t9kjob.launch.kernels.PROBE_SECONDS", 0.5)
+    monkeypatch.setattr("jupyterlab_t9kjob.launch.kernels.PROBE_SECONDS", 3.0)
     python = place.root / "python"
     started = place.root / "started"
     python.write_text(f"#!/bin/sh\necho $$ >> {started}\nsleep 1000 &\nwait\n")
@@ -500,6 +500,6 @@ async def test_a_chunked_body_that_never_ends(place: Place, jp_http_port: int, j
         await writer.drain()
     assert (await place.api("GET", "engines")).status == 200
     writer.write(b"0\r\n\r\n")
-    assert b" 413 " in await asyncio.wait_for(reader.readline(), 20)
+    assert b" 413 " in await asyncio.wait_for(reader.readline(), 60)
     for _, other in [*idle, (reader, writer)]:
         other.close()

@@ -54,7 +54,7 @@ async function removeAll(request: APIRequestContext): Promise<void> {
         }
         return jobs.length;
       },
-      { timeout: 30_000, message: 'jobs that are left' }
+      { message: 'jobs that are left' }
     )
     .toBe(0);
 }
@@ -196,7 +196,7 @@ export async function waitForPhase(
   page: Lab,
   id: string,
   phase: string,
-  timeout = 60_000
+  timeout = 120_000
 ): Promise<Job> {
   let job: Job | undefined;
   await expect

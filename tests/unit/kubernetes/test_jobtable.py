@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.records import Records
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.views import Seen
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.asyncio
 
 
 def job(uid: str, created: int) -> dict[str, Any]:

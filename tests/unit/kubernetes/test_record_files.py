@@ -9,7 +9,7 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.records import Record, Records
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(60)]
+pytestmark = pytest.mark.asyncio
 
 UIDS = [f"uid-{number}" for number in range(20)]
 
