@@ -117,6 +117,7 @@ class JobSummary(Model):
     replicas: int = 1
     replicas_running: int = 0
     processes: int | None = Field(None, description="Ranks of the whole job, where known.")
+    queue: str | None = Field(None, description="That it is in, or waits in.")
     devices: Device | None = Field(None, description="Accelerators that the whole job asks for.")
     devices_held: int | None = Field(None, description="How many of them it has now; null where nobody tells.")
     progress: Progress | None = None

@@ -46,6 +46,7 @@ _CAUSES: Final = {
     "MachineRestarted": "Ended with the machine",
     "DirectoryRemoved": "Ended with the job's directory",
     "PodGone": "Ended with its pod",
+    "TakenOut": "Taken out by its queue",
 }
 
 

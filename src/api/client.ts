@@ -20,6 +20,7 @@ import {
   Prefill,
   PrefillRequest,
   PreviewRequest,
+  QueueList,
   ReadManifest,
   ReadManifestRequest,
   Replica,
@@ -118,6 +119,11 @@ export class ApiClient {
     return (
       await this._get<{ volumes: Volume[] }>(['cluster', 'volumes'], query)
     ).volumes;
+  }
+
+  /** The queues that a job in a namespace can be put into. */
+  queues(engine: string, namespace: string): Promise<QueueList> {
+    return this._get(['cluster', 'queues'], { engine, namespace });
   }
 
   /** What of an engine's cluster is free now, and the quotas of a namespace. */

@@ -29,7 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What of a cluster is free now, and the quotas of a namespace */
+        /** What of a cluster is free now, and the quotas of a namespace, of all that are watched if none is named */
         get: operations["getCapacity"];
         put?: never;
         post?: never;
@@ -1343,6 +1343,12 @@ export interface components {
              */
             processes: number | null;
             /**
+             * Queue
+             * @description That it is in, or waits in.
+             * @default null
+             */
+            queue: string | null;
+            /**
              * @description Accelerators that the whole job asks for.
              * @default null
              */
@@ -1732,6 +1738,12 @@ export interface components {
              * @default null
              */
             processes: number | null;
+            /**
+             * Queue
+             * @description That it is in, or waits in.
+             * @default null
+             */
+            queue: string | null;
             /**
              * @description Accelerators that the whole job asks for.
              * @default null
@@ -4334,6 +4346,15 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is wrong */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,6 @@
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
+import { restAfter } from '../model/pace';
 import { IJobs } from '../tokens';
 
 const tickers = new Set<() => void>();
@@ -27,15 +28,19 @@ export function useTicking(text: () => string): string {
 /**
  * Render again whenever a signal is emitted.
  *
- * @param interval - The least time between two renderings in ms; the last change always shows.
+ * @param signal - Null for none at the moment.
+ * @param interval - The least time between two renderings in ms, or what tells it; the last change always shows.
  */
 export function useSignal<Sender>(
-  signal: ISignal<Sender, unknown>,
-  interval = 0
+  signal: ISignal<Sender, unknown> | null,
+  interval: number | (() => number) = 0
 ): void {
   const [, render] = React.useReducer((count: number) => count + 1, 0);
   // Before the browser paints: what is emitted after that is not missed.
   React.useLayoutEffect(() => {
+    if (signal === null) {
+      return undefined;
+    }
     let timer = 0;
     let last = -Infinity;
     const now = (): void => {
@@ -44,7 +49,8 @@ export function useSignal<Sender>(
       render();
     };
     const onChange = (): void => {
-      const wait = last + interval - performance.now();
+      const least = typeof interval === 'number' ? interval : interval();
+      const wait = last + least - performance.now();
       if (wait <= 0) {
         now();
       } else if (!timer) {
@@ -57,6 +63,59 @@ export function useSignal<Sender>(
       window.clearTimeout(timer);
     };
   }, [signal, interval]);
+}
+
+/**
+ * Render again whenever a signal is emitted, less often where that takes long.
+ *
+ * @param longest - The most time between a change and its rendering, but for what that takes, in ms.
+ */
+export function usePacedSignal<Sender>(
+  signal: ISignal<Sender, unknown> | null,
+  longest: number
+): void {
+  const begun = performance.now();
+  const took = React.useRef(0);
+  React.useLayoutEffect(() => {
+    took.current = performance.now() - begun;
+  });
+  const interval = React.useCallback(
+    () => took.current + restAfter(took.current, longest),
+    [longest]
+  );
+  useSignal(signal, interval);
+}
+
+/**
+ * The same items, each of which changes no more often than once in an interval.
+ *
+ * What changed too early is what it was, and the component renders again when it may be what it is.
+ */
+export function useSteady<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  interval: number
+): readonly Item[] {
+  const [, render] = React.useReducer((count: number) => count + 1, 0);
+  const known = React.useRef(new Map<string, { item: Item; at: number }>());
+  const now = performance.now();
+  let due = Infinity;
+  const shown = items.map(item => {
+    const before = known.current.get(item.id);
+    if (before && before.item !== item && now < before.at + interval) {
+      due = Math.min(due, before.at + interval);
+      return before;
+    }
+    return before?.item === item ? before : { item, at: now };
+  });
+  known.current = new Map(shown.map(each => [each.item.id, each]));
+  React.useEffect(() => {
+    if (due < Infinity) {
+      const timer = window.setTimeout(render, due - performance.now());
+      return () => window.clearTimeout(timer);
+    }
+    return undefined;
+  });
+  return shown.map(({ item }) => item);
 }
 
 /** True once `condition` has held for `delay` ms without a break. */

@@ -16,10 +16,13 @@ import {
 import { Connection, IJobs, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from './clock';
 import { DeletedJobs } from './deletedJobs';
+import { restAfter } from './pace';
 import { isActive } from './phase';
 
 /** How long an answered action may stay “on its way” before the server's push says so. */
 const ANSWER_GRACE = 1000;
+/** Between two times that listeners are told of changes, at most. */
+const LONGEST_REST = 250;
 
 const PENDING: Partial<Record<Action, PendingAction>> = {
   stop: 'stopping',
@@ -89,6 +92,7 @@ export class Jobs implements IJobs {
       return;
     }
     this._isDisposed = true;
+    window.clearTimeout(this._timer);
     cancelAnimationFrame(this._frame);
     this._socket.dispose();
     Signal.clearData(this);
@@ -276,23 +280,44 @@ export class Jobs implements IJobs {
     });
   }
 
-  /** Tell listeners in the next frame; `id` names a job whose watches are told as well. */
+  /** Tell listeners at once, but once a frame at most; `id` names a job whose watches are told as well. */
   private _changeSoon(id?: string): void {
     this._sorted = null;
     if (id !== undefined) {
       this._changedDetails.add(id);
     }
-    if (!this._frame && !this._isDisposed) {
-      this._frame = requestAnimationFrame(() => {
-        this._frame = 0;
-        const ids = [...this._changedDetails];
-        this._changedDetails.clear();
-        this._changed.emit();
-        for (const changed of ids) {
-          this._details.get(changed)?.watches.forEach(watch => watch.emit());
-        }
-      });
+    this._isChanged = true;
+    if (!this._rests) {
+      this._rests = true;
+      queueMicrotask(() => this._tell());
     }
+  }
+
+  private _tell(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isChanged = false;
+    const ids = [...this._changedDetails];
+    this._changedDetails.clear();
+    const begun = performance.now();
+    this._changed.emit();
+    for (const changed of ids) {
+      this._details.get(changed)?.watches.forEach(watch => watch.emit());
+    }
+    const rest = restAfter(performance.now() - begun, LONGEST_REST);
+    this._timer = window.setTimeout(() => this._afterFrame(), rest);
+  }
+
+  /** A page that is hidden has no frames, and listeners hear nothing until it is seen. */
+  private _afterFrame(): void {
+    this._frame = requestAnimationFrame(() => {
+      if (this._isChanged) {
+        this._tell();
+      } else {
+        this._rests = false;
+      }
+    });
   }
 
   private readonly _socket: JsonSocket<Subscribe, StreamMessage>;
@@ -311,6 +336,9 @@ export class Jobs implements IJobs {
   private _details = new Map<string, IDetail>();
   private _changedDetails = new Set<string>();
   private _subscribing = false;
+  private _isChanged = false;
+  private _rests = false;
+  private _timer = 0;
   private _frame = 0;
   private _isDisposed = false;
   private _resolveReady!: () => void;

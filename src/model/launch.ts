@@ -6,6 +6,7 @@ import {
   Job,
   JobSpec,
   Prefill,
+  QueueList,
   ReadManifest,
   Volume
 } from '../api/types';
@@ -111,7 +112,7 @@ export class LaunchModel extends LaunchFields {
       : prefill.spec;
     this._left.set(from.engine, { place: from, spec: now, begun: spec });
     this._cameFrom = from.engine;
-    this._set({ ...place, notes: prefill.notes, volumes: null });
+    this._set({ ...place, notes: prefill.notes, volumes: null, queues: null });
     await this._fill(spec);
   }
 
@@ -128,6 +129,21 @@ export class LaunchModel extends LaunchFields {
     const now = this._place;
     if (now.engine === engine && now.namespace === namespace) {
       this._set({ volumes: { list, failure } });
+    }
+  }
+
+  /** List the queues that the job can be put into. */
+  async loadQueues(): Promise<void> {
+    const { engine, namespace } = this._place;
+    let queues: QueueList;
+    try {
+      queues = await this._options.api.queues(engine, namespace);
+    } catch (error) {
+      queues = { queues: [], limited: expectApiError(error).message };
+    }
+    const now = this._place;
+    if (now.engine === engine && now.namespace === namespace) {
+      this._set({ queues });
     }
   }
 
@@ -185,7 +201,7 @@ export class LaunchModel extends LaunchFields {
     this._set({ manifest: null, refusal: null });
     if (read) {
       const { engine, namespace, notes } = read;
-      this._set({ engine, namespace, notes, volumes: null });
+      this._set({ engine, namespace, notes, volumes: null, queues: null });
       await this._fill(read.spec);
     } else {
       this._edit(this.form);

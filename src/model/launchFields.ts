@@ -64,6 +64,7 @@ export abstract class LaunchFields implements IDisposable {
       notes: [],
       lastEdited: null,
       volumes: null,
+      queues: null,
       images: [],
       busy: null,
       refusal: null,
@@ -306,7 +307,7 @@ export abstract class LaunchFields implements IDisposable {
   setNamespace(namespace: string): void {
     const field = '/namespace';
     if (NAMESPACE_PATTERN.test(namespace)) {
-      this._set({ namespace, volumes: null });
+      this._set({ namespace, volumes: null, queues: null });
       this._edit(withoutDraft(this.form, field), field);
     } else {
       const problem = this._options.trans.__(

@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineName } from '../api/aliases';
 import { ApiClient, ApiError } from '../api/client';
-import { Check, JobSpec, Prefill, Volume } from '../api/types';
+import { Check, JobSpec, Prefill, QueueList, Volume } from '../api/types';
 import { IJobs } from '../tokens';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
@@ -74,6 +74,8 @@ export interface ILaunchState extends IPlace {
   lastEdited: string | null;
   /** PVCs of the namespace, or why they can't be listed; null before the answer. */
   volumes: { list: Volume[]; failure: ApiError | null } | null;
+  /** Queues of the namespace; null before the answer. */
+  queues: QueueList | null;
   /** Images of earlier jobs, the last first. */
   images: string[];
   busy: 'submitting' | 'checking' | 'reading' | null;

@@ -6,6 +6,7 @@ import { IRunningSessionManagers, IRunningSessions } from '@jupyterlab/running';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { LabIcon } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
+import { Throttler } from '@lumino/polling';
 import { ISignal, Signal } from '@lumino/signaling';
 import { JobSummary, TensorBoard } from '../api/types';
 import { stateIcons, tensorBoardIcon } from '../icons';
@@ -17,6 +18,9 @@ import { hasBar } from '../model/sidebar';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
+
+/** Between two looks at what the panel shows of the jobs, in ms. */
+const INTERVAL = 250;
 
 /** Jobs and TensorBoards in the Running panel. */
 export const runningPlugin: JupyterFrontEndPlugin<void> = {
@@ -46,7 +50,7 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
   ) {
     this.shutdownLabel = trans.__('Stop');
     this.shutdownAllLabel = trans.__('Stop All');
-    jobs.changed.connect(this._onChange, this);
+    jobs.changed.connect(() => void this._checking.invoke());
   }
 
   abstract readonly name: string;
@@ -75,7 +79,7 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
   protected abstract item(model: Model): IRunningSessions.IRunningItem;
   protected abstract stop(model: Model): Promise<unknown>;
 
-  private _onChange(): void {
+  private _check(): void {
     const shown = JSON.stringify(
       this.running().map(item => [
         item.label(),
@@ -89,6 +93,11 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
     }
   }
 
+  /** Each look is at all jobs, so there is one for all that changes in an interval, at its end. */
+  private readonly _checking = new Throttler(() => this._check(), {
+    limit: INTERVAL,
+    edge: 'trailing'
+  });
   private _shown = '';
   private _runningChanged = new Signal<this, void>(this);
 }

@@ -1,5 +1,6 @@
 /** A server that knows two clusters, as far as the form asks it. */
 import {
+  QueueList,
   Check,
   EngineInfo,
   JobSpec,
@@ -99,6 +100,8 @@ export class ClusterServer extends LaunchServer {
     someVolume('other'),
     someVolume('own', { lab_path: '/w' })
   ];
+  /** Null where the cluster does not answer. */
+  queues: QueueList | null = { queues: [], limited: null };
   /** What a manifest is read as. */
   read: ReadManifest = {
     engine: 't9k',
@@ -113,6 +116,11 @@ export class ClusterServer extends LaunchServer {
 
   private _cluster(request: IFakeRequest): Response | null {
     const { url, body } = request;
+    if (url.includes('/cluster/queues')) {
+      return this.queues
+        ? json(this.queues)
+        : json({ message: 'The cluster does not answer.' }, 503);
+    }
     if (url.includes('/cluster/volumes')) {
       return json({ volumes: this.volumes });
     }

@@ -124,6 +124,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     processes: 2,
     devices: null,
     devices_held: null,
+    queue: null,
     progress: null,
     mine: true,
     owner: null,

@@ -41,6 +41,8 @@ AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 STORAGE_CLASS = "manual"
 # A shell program. It outlives what is killed: containerd misses the news of a container that ends at the same moment.
 OUT_OF_MEMORY = "tail /dev/zero; code=$?; sleep 2; exit $code"
+Right = tuple[str, str, str]
+"""Verb, group and resource."""
 CLUSTER_WIDE = (
     "namespaces",
     "nodes",
@@ -50,8 +52,6 @@ CLUSTER_WIDE = (
     "clusterrolebindings",
     "runtimeclasses",
 )
-Right = tuple[str, str, str]
-"""Verb, group and resource."""
 
 
 class Kube:

@@ -83,10 +83,14 @@ class FakeLogs(FakeApi):
         self.pods: dict[str, dict[str, Any]] = {}
         self.acts: deque[Act] = deque()
         self.asked: list[dict[str, str]] = []
+        self.instead: Act | None = None
 
     async def _handle(self, call: Call) -> None:
         parts = call.request.path.split("/")
-        if parts[-1] == "log":
+        if self.instead is not None:
+            self.asked.append(call.request.query)
+            await self.instead(call)
+        elif parts[-1] == "log":
             self.asked.append(call.request.query)
             act = self.acts.popleft() if self.acts else refuse(500, "InternalError", "nothing is left to say")
             await act(call)
@@ -167,7 +171,14 @@ class Bench:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("FIRST_DELAY", "LONGEST_DELAY", "CONFIRM_SECONDS", "LAST_WORDS_SECONDS", "QUIET_SECONDS"):
+    for name in (
+        "FIRST_DELAY",
+        "LONGEST_DELAY",
+        "REFUSED_DELAY",
+        "CONFIRM_SECONDS",
+        "LAST_WORDS_SECONDS",
+        "QUIET_SECONDS",
+    ):
         monkeypatch.setattr(podlogs, name, 0.05)
 
 
@@ -285,6 +296,62 @@ async def test_a_pod_that_vanishes_while_the_network_is_down(tmp_path: Path):
         assert span.since == START + 0.4
         assert span.until is not None and "pod" in span.sentence
         assert streams[OUT].size == len(text(0, 5))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        refuse(500, "InternalError", "boom"),
+        refuse(403, "Forbidden", "may not"),  # as an API server says that has just begun
+        lambda call: call.answer(404, "<html>default backend", Content_Type="text/html"),
+    ],
+)
+async def test_what_an_api_server_says_in_bad_times_loses_no_log(tmp_path: Path, answer: Act):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), cut=True)]
+        job.update(running())
+        await job.has(text(0, 5))
+        job.server.instead = answer
+        job.update(ended())
+        before = len(job.server.asked)
+        await job.until(lambda _streams: len(job.server.asked) > before + 10)
+        assert not (await job.until(len))[OUT].complete
+        job.server.instead = None
+        job.server.acts.clear()
+        job.server.acts += [says(lines(0, 9))]
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        assert await job.data() == text(0, 9)
+        assert streams[OUT].missing == []
+
+
+async def test_who_waits_is_woken_when_the_cluster_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(podlogs, "LASTING_DELAY", 3600.0)
+    monkeypatch.setattr(podlogs, "FIRST_DELAY", 3600.0)
+    async with bench(tmp_path) as job:
+        api = job.logs._api
+        assert api is not None
+        await api.lose()
+        job.server.acts += [says(b"", cut=True)] * 2
+        job.update(running())
+        await job.until(lambda streams: OUT in streams and streams[OUT].waiting)
+        job.server.acts += [says(lines(0, 5), ends=False)]
+        await api.find()
+        await job.has(text(0, 5))
+
+
+async def test_a_stream_from_before_an_outage_is_begun_anew(tmp_path: Path):
+    """Its connection may be dead without anybody knowing."""
+    async with bench(tmp_path) as job:
+        api = job.logs._api
+        assert api is not None
+        job.server.acts += [says(lines(0, 5), ends=False)]
+        job.update(running())
+        await job.has(text(0, 5))
+        await api.lose()
+        job.server.acts += [says(lines(0, 9), ends=False)]
+        await api.find()
+        await job.has(text(0, 9))
+        assert await job.data() == text(0, 9)
 
 
 async def test_a_pod_that_only_seems_to_be_gone_is_followed_on(tmp_path: Path):

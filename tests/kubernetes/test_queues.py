@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Scheduling
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import Bench, serving
-from tests.kubernetes.harness import Kube
+from tests.kubernetes.harness import ROOT, Kube
 from tests.kubernetes.queueing import SYSTEM, Kueue, installed, put
 from tests.unit.kubernetes.queues import cluster_queue, condition, local_queue, pending, t9k_queue
 
@@ -85,6 +86,7 @@ async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image:
         job, kueue = await queued(bench)
         waiting = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
         assert (waiting.phase, waiting.pending_action, waiting.reason.code) == ("Pending", None, "InQueue")
+        assert (waiting.queue, waiting.spec.scheduling.queue) == ("team-a", "team-a")
         assert waiting.reason.sentence.startswith("Waits in queue team-a: needs 8 GPUs, 2 of its quota are free")
         assert waiting.reason.verbatim == LACK
         assert {"pause", "stop", "delete"} <= set(waiting.actions) and "resume" not in waiting.actions
@@ -100,6 +102,8 @@ async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image:
         assert again.pending_action is None
         assert again.reason is not None and again.reason.hint is not None
         assert again.reason.hint.startswith("It had to make room for another job.")
+        (attempt,) = (await bench.engines["kubeflow"].replicas(job.uid))[0].attempts
+        assert attempt.ended == "Taken out by its queue"
 
 
 async def test_a_pause_takes_the_job_out_of_its_queue(kube: Kube, image: str, tmp_path: Path) -> None:
@@ -137,27 +141,45 @@ async def test_who_is_ahead_in_the_queue(kube: Kube, image: str, tmp_path: Path)
             assert seen.reason.sentence.partition(" are free")[2].partition(" · ")[0] == ahead
 
 
+def rules(*without: tuple[str, str]) -> list[dict[str, Any]]:
+    """Return the rules of the documented Role, but for some (resource, verb)."""
+    text = (ROOT / "examples" / "kubernetes" / "rbac-queues.yaml").read_text()
+    role = next(part for part in yaml.safe_load_all(text) if part["kind"] == "Role")
+    left = [
+        {**rule, "verbs": [verb for verb in rule["verbs"] if (rule["resources"][0], verb) not in without]}
+        for rule in role["rules"]
+    ]
+    return [JOBS, PODS, *(rule for rule in left if rule["verbs"])]
+
+
 async def test_with_less_rights_less_is_said_and_nothing_fights_kueue(kube: Kube, image: str, tmp_path: Path) -> None:
-    account = Account(kube, "queued", tmp_path)
-    sees = {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads"], "verbs": ["get", "list", "watch"]}
-    await account.may(JOBS, PODS, sees)
+    account = await asyncio.to_thread(Account, kube, "queued", tmp_path)
+    await account.may(*rules())
     async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig) as bench:
+        engine = bench.engines["kubeflow"]
         job, kueue = await queued(bench)
         seen = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
+        assert {"pause", "stop"} <= set(seen.actions) and not seen.refused
+        (queue,) = (await engine.queues(kube.namespace)).queues
+        assert (queue.open, queue.quota) == (True, []), "the rest is the whole cluster's"
+
+        await account.may(*rules(("workloads", "patch"), ("localqueues", "list")))
+        await bench.cluster.refresh()
+        seen = await bench.until(job, lambda seen: "pause" in seen.refused)
         assert "patch workloads.kueue.x-k8s.io" in seen.refused["pause"] and "delete" in seen.actions
+        assert seen.reason is not None and "quota" in seen.reason.sentence
         for action in ("pause", "stop"):
             with pytest.raises(Conflict):
-                await bench.engines["kubeflow"].act(job.uid, action)
+                await engine.act(job.uid, action)
         assert await asyncio.to_thread(lambda: kueue.active)
-        none = await bench.engines["kubeflow"].queues(kube.namespace)
+        none = await engine.queues(kube.namespace)
         assert none.limited is not None and "list localqueues.kueue.x-k8s.io" in none.limited
-        await account.may(JOBS, PODS)
+
+        await account.may(*rules(("workloads", "list"), ("workloads", "watch")))
         await bench.cluster.refresh()
         blind = await bench.until(job, lambda seen: seen.reason and "quota" not in seen.reason.sentence)
-        assert (blind.phase, blind.reason and blind.reason.sentence) == (
-            "Pending",
-            "Waits in queue team-a for Kueue to let it in",
-        )
+        assert blind.reason is not None and blind.phase == "Pending"
+        assert blind.reason.sentence == "Waits in queue team-a for Kueue to let it in"
         assert "list and watch workloads" in blind.refused["pause"]
 
 

@@ -32,18 +32,18 @@ CLUSTER_WIDE = " (`rbac-cluster.yaml`)"
 
 
 def rules(file: str = "rbac.yaml") -> list[dict[str, Any]]:
-    """Return the rules of a file's only role."""
-    (found,) = (part["rules"] for part in yaml.safe_load_all((RECIPES / file).read_text()) if "rules" in part)
-    return found
+    """Return the rules of a file's roles."""
+    parts = yaml.safe_load_all((RECIPES / file).read_text())
+    return [rule for part in parts for rule in part.get("rules", [])]
 
 
 def rights(file: str) -> set[tuple[str, str]]:
     return {(resource, verb) for rule in rules(file) for resource in rule["resources"] for verb in rule["verbs"]}
 
 
-def table() -> list[str]:
-    """Return the first column."""
-    text = (RECIPES / "README.md").read_text().partition("## Rights")[2]
+def table(section: str = "Rights") -> list[str]:
+    """Return the first column of a section's table."""
+    text = (RECIPES / "README.md").read_text().partition(f"## {section}\n")[2].partition("\n## ")[0]
     return re.findall(r"^\| (`[^|]*?) \|", text, re.MULTILINE)
 
 
@@ -66,6 +66,7 @@ async def test_the_table_has_every_rule() -> None:
     said = {wide: {pair for row in table() if (CLUSTER_WIDE in row) == wide for pair in meant(row)} for wide in (0, 1)}
     assert said[False] == rights("rbac.yaml")
     assert said[True] == rights("rbac-cluster.yaml")
+    assert {pair for row in table("Queues") for pair in meant(row)} == rights("rbac-queues.yaml")
 
 
 async def test_every_row_is_shown_to_be_true() -> None:

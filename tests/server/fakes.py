@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jupyterlab_t9kjob.core.capacity import Capacity, NodeList, Queue, QueueList
+from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
@@ -132,7 +132,8 @@ class FakeEngine:
         return QueueList()
 
     async def capacity(self, namespace: str) -> Capacity:
-        return Capacity(time=time.time())
+        quotas = [NamespaceQuota(namespace=namespace)] if namespace else []
+        return Capacity(time=time.time(), quotas=quotas)
 
     async def nodes(self) -> NodeList:
         return NodeList(time=time.time())

@@ -70,5 +70,14 @@ async def test_pages_hear_at_once_who_has_a_device(
     job = answer.json
     assert snapshot["engines"][0]["machine"]["devices"][0]["used_by"] is None
     await used_by(job["name"])
+    seen = (await api("GET", "jobs", job["id"])).json
+    assert (seen["devices"]["count"], seen["devices_held"]) == (1, 1)
+    capacity = (await api("GET", "cluster", "capacity", engine="local")).json
+    amount = {"resource": "nvidia.com/gpu", "total": 1.0, "unhealthy": 0.0, "allocated": 1.0, "free": 0.0}
+    assert [(pool["amount"], pool["mine"]) for pool in capacity["pools"]] == [(amount, 1.0)]
+    assert [one["resource"] for one in capacity["amounts"]] == ["cpu", "memory"]
+    (node,) = (await api("GET", "cluster", "nodes", engine="local")).json["nodes"]
+    assert amount in node["amounts"]
     await api("POST", "jobs", job["id"], "stop")
     await used_by(None)
+    assert (await api("GET", "jobs", job["id"])).json["devices_held"] == 0

@@ -217,6 +217,8 @@ def _cause(place: Place, state: State) -> str:
         return state.cause
     if state.paused:
         return "Paused"
+    if state.held:
+        return "TakenOut"
     if state.phase == "Succeeded" and not _is_first(place):
         return "Succeeded"
     if state.phase == "Failed":

@@ -230,12 +230,12 @@ def _taints(node: Json) -> list[Taint]:
 
 def sum_of(nodes: Iterable[NodeCapacity]) -> list[Amount]:
     """Return CPU and memory of nodes together."""
-    found = {name: Amount(resource=name) for name in MEASURED}
+    found: dict[str, list[Amount]] = {name: [] for name in MEASURED}
     for node in nodes:
         for one in node.amounts:
             if one.resource in found:
-                _add(found[one.resource], one)
-    return [one for one in found.values() if one.total]
+                found[one.resource].append(one)
+    return [_sum(resource, amounts) for resource, amounts in found.items() if amounts]
 
 
 def together(amounts: Iterable[Mapping[str, float]]) -> dict[str, float]:
@@ -269,16 +269,13 @@ def pools_of(nodes: Iterable[NodeCapacity]) -> list[Pool]:
 
 
 def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapacity, Amount]]) -> Pool:
-    together = Amount(resource=resource)
-    for _node, one in members:
-        _add(together, one)
     labels = {node.product_label for node, _one in members}
     return Pool(
         resource=resource,
         product=product,
         product_label=labels.pop() if len(labels) == 1 else None,  # else no label would choose all of its nodes
         nodes=len(members),
-        amount=together,
+        amount=_sum(resource, [one for _node, one in members]),
         most_on_a_node=max(one.free for _node, one in members),
         largest_node=max(one.total for _node, one in members),
         most_beside=most_beside(node for node, _one in members),
@@ -286,11 +283,14 @@ def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapaci
     )
 
 
-def _add(to: Amount, one: Amount) -> None:
-    to.total = _exact(to.total + one.total)
-    to.unhealthy = _exact(to.unhealthy + one.unhealthy)
-    to.allocated = _exact(to.allocated + one.allocated)
-    to.free = _exact(to.free + one.free)
+def _sum(resource: str, amounts: Sequence[Amount]) -> Amount:
+    return Amount(
+        resource=resource,
+        total=_exact(sum(one.total for one in amounts)),
+        unhealthy=_exact(sum(one.unhealthy for one in amounts)),
+        allocated=_exact(sum(one.allocated for one in amounts)),
+        free=_exact(sum(one.free for one in amounts)),
+    )
 
 
 # -- quotas ------------------------------------------------------------------------------------------------------------

@@ -126,11 +126,6 @@ class CapacityReader:
         self._rest = None
         await self._end()
 
-    def retry(self) -> None:
-        """Try again at once what does not stand."""
-        for watch in self._watches():
-            watch.retry()
-
     def own_pods_changed(self) -> None:
         """Take note that pods of the namespaces that are watched for jobs have changed."""
         self._tell()

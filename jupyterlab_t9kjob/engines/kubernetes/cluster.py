@@ -43,6 +43,8 @@ MOST_MISSING = 3
 for a moment, and all of its jobs would count as deleted."""
 MISSING_SECONDS = 3.0
 """Between two such looks; those in between don't count."""
+RETURN_SECONDS = 600.0
+"""How long a kind that is gone is looked for as often, for it may be installed anew."""
 READY_SECONDS = 5.0
 """How long a request waits for the first look to end."""
 
@@ -106,6 +108,7 @@ class Cluster:
         self._lock = asyncio.Lock()
         self._looked = asyncio.Event()
         self._looked_at = -LOOK_SECONDS
+        self._gone_at = -RETURN_SECONDS
         self._alive_at: float | None = None
         self._hurry = asyncio.Event()
         self._refused = False
@@ -156,9 +159,8 @@ class Cluster:
         """Look again at everything, now."""
         if not self.settings.enabled:
             return
-        for space in self.spaces.values():
-            space.retry()
-        self.capacity.retry()
+        if self.api is not None:
+            self.api.wake()
         await self._look(thoroughly=True)
         if self._missing:
             self._hurry.set()
@@ -257,7 +259,8 @@ class Cluster:
             thoroughly, self._refused = self._refused, False
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
-            calm = min(BEAT_SECONDS, LOOK_SECONDS) if not self._missing else MISSING_SECONDS
+            hasty = self._missing or time.monotonic() - self._gone_at < RETURN_SECONDS
+            calm = MISSING_SECONDS if hasty else min(BEAT_SECONDS, LOOK_SECONDS)
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
             with anyio.move_on_after(calm if well or self.api is None else LOST_SECONDS):
                 await self._hurry.wait()
@@ -285,9 +288,9 @@ class Cluster:
         api = await self._connect(anew=thoroughly and self.problem is not None)
         first = not self.namespaces or thoroughly
         await self._see_if_alive(api)
-        if not thoroughly and self.problem is None and time.monotonic() - self._looked_at < LOOK_SECONDS:
+        due = thoroughly or self.problem is not None or time.monotonic() - self._looked_at >= LOOK_SECONDS
+        if not await self._look_for_kinds(api, every=due) and not due:
             return
-        await self._look_for_kinds(api)
         self._looked_at = time.monotonic() if not self._missing else -LOOK_SECONDS
         if not self._found:
             return
@@ -329,21 +332,29 @@ class Cluster:
         self._alive_at = time.time()
         await api.find()
 
-    async def _look_for_kinds(self, api: KubeApi) -> None:
+    async def _look_for_kinds(self, api: KubeApi, *, every: bool) -> bool:
+        """See which kinds there are, of `every` one or of those that were not there; return whether one has come."""
+        come = False
         for engine, sink in self._sinks.items():
             known = self._found.get(engine)
+            if known is not None and not every:
+                continue
             found = await find_kind(api, sink.kind, self.version, known)
             if found is not None:
                 self._found[engine] = found
-                self._missing.pop(engine, None)
+                come = come or known is None
+                if self._missing.pop(engine, None) is not None:
+                    api.wake()
             elif known is None or not self._is_gone(engine):
                 continue
             else:
                 del self._found[engine], self._missing[engine]
+                self._gone_at = time.monotonic()
                 for space in self.spaces.values():
                     await space.drop(engine)
             if found != known:
                 sink.kind_found(found)
+        return come
 
     async def _look_for_queueing(self, api: KubeApi) -> None:
         """See what queues jobs here; what was there and is not told of once may only be starting again."""

@@ -94,7 +94,7 @@ def state_of(state: State, manifest: Json, hold: Hold) -> State:
         state = replace(state, phase="Paused", ended_at=None, cause=None)  # it was activated again elsewhere
     if state.phase == "Paused" or (state.paused and state.phase in ("Pending", "Resuming")):
         return replace(state, phase="Pending", paused=False, held=True, cause=None, message=None)
-    return replace(state, paused=False)
+    return replace(state, paused=False, held=state.paused)
 
 
 def deactivated(hold: Hold) -> Reason | None:
@@ -113,6 +113,13 @@ def deactivated(hold: Hold) -> Reason | None:
         words = named(message.partition(" due to ")[2])
     again = "Resume puts it into its queue again."
     return made("PausedByPlatform", f"Taken out of {_queue(hold)} by Kueue: {words}", again, verbatim=message)
+
+
+def leaving(hold: Hold) -> Reason:
+    """Return why Kueue takes out a job whose pods still end."""
+    evicted = part(conditions(hold.workload or {}).get("Evicted"))
+    why = _EVICTIONS.get(text(evicted, "reason") or "") if holds(evicted) else None
+    return made("TakenOut", f"Kueue is taking it out of {_queue(hold)}", why, verbatim=text(evicted, "message"))
 
 
 def waiting(hold: Hold, *, now: float) -> Reason:

@@ -122,7 +122,7 @@ class ContainerLog:
 
     async def run(self) -> None:
         """Keep the log until nothing more can come. To be cancelled when nobody wants it."""
-        end = self._api.on_return(self._retry)
+        end = self._api.on_wake(self._retry)
         try:
             while True:
                 self._changed.clear()
@@ -167,11 +167,9 @@ class ContainerLog:
         self.trouble = None
         return wait
 
-    def _failed(self, longest: float = LONGEST_DELAY) -> float:
+    def _failed(self, longest: float | None = None) -> float:
         self.settled.set()
-        if self._api.lost:
-            longest = LASTING_DELAY
-        delay = min(self._delay, longest)
+        delay = min(self._delay, longest or (LASTING_DELAY if self._api.lost else LONGEST_DELAY))
         self._delay = delay * 2
         return delay
 

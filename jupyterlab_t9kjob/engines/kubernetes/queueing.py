@@ -48,11 +48,6 @@ class Queueing:
         """Stop all watches."""
         await asyncio.gather(*(watch.stop() for watch in self._watches.values()))
 
-    def retry(self) -> None:
-        """Try again at once what does not stand."""
-        for watch in self._watches.values():
-            watch.retry()
-
     def follow(self, group: str, version: str) -> None:
         """Begin to watch what a group has for each job."""
         if group in self._watches:

@@ -52,7 +52,7 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
 
 _OTHERS: Final = 2
 _WEIGHTS: Final = {
-    **dict.fromkeys(("QuotaExceeded", "QuotaNeedsResources", "Refused"), 0),
+    **dict.fromkeys(("QuotaExceeded", "QuotaNeedsResources", "Refused", "WebhookDown"), 0),
     **dict.fromkeys(("Unschedulable", "NoSuchClaim", "UnboundClaim"), 1),
     **dict.fromkeys(("SchedulingGated", "InQueue", "NotScheduled", "MakingRoom"), 3),
     **dict.fromkeys(("Pulling", "ContainerCreating"), 4),
@@ -334,6 +334,8 @@ class _Job:
 
     def running(self) -> Reason:
         """Say what runs, and why the rest does not."""
+        if self.state.held and self.hold is not None:
+            return kueue.leaving(self.hold)
         total, running = len(self.places), sum(map(_runs, self.places))
         if all(place.pod is None for place in self.places):
             return made("Started", "Running" if total <= 1 else f"Its {total} replicas are running")
@@ -364,7 +366,8 @@ class _Job:
             reasons.setdefault(key, reason)
             waiters.setdefault(key, []).append(place)
         if not reasons:
-            return None
+            # a refusal need not say which pod it was about
+            return of_pods(self.own, now=self.now) if any(place.pod is None for place in self.places) else None
         best = min(reasons, key=lambda key: (_WEIGHTS.get(key[0], _OTHERS), -len(waiters[key])))
         reason, names = reasons[best], [place.name for place in waiters[best]]
         if len(self.places) > 1:

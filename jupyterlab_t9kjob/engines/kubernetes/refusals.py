@@ -90,6 +90,10 @@ def of_pods(happenings: Sequence[Happening], place: Place | None = None, *, now:
             "forbidden" in one.message or "denied" in one.message or one.reason.startswith("FailedCreate")
         ):
             rule, wait = rule_of(one.message), waited(one.first, now, " · waiting ")
+            down = _NO_WEBHOOK.search(one.message)
+            if down is not None:
+                hint = f"Its pods are tried again by themselves. {_ADMIN} has to mend it if it stays so."
+                return made("WebhookDown", _webhook_down(down, "to its pods") + wait, hint, verbatim=one.message)
             if rule is not None:
                 return made(rule.code, rule.sentence + wait, rule.hint, verbatim=one.message)
             sentence = f"The cluster refuses its pods{wait}"
@@ -97,6 +101,10 @@ def of_pods(happenings: Sequence[Happening], place: Place | None = None, *, now:
         if one.reason in ("SuccessfulCreatePod", "NewReplica"):
             return None
     return None
+
+
+def _webhook_down(down: re.Match[str], to: str = "") -> str:
+    return f"The webhook {named(down['webhook'])}, which has to agree{f' {to}' if to else ''}, does not answer"
 
 
 def _is_about(happening: Happening, place: Place) -> bool:
@@ -115,8 +123,9 @@ def _by_words(error: ApiError, manifest: Json | None, edited: bool) -> JobError 
         return _no_right(right, manifest)
     down = _NO_WEBHOOK.search(message)
     if down is not None:
-        sentence = f"The webhook {named(down['webhook'])}, which has to agree, does not answer."
-        return Unavailable(sentence, reason="WebhookDown", hint=f"{_AGAIN} {_ADMIN} has to mend it if it stays so.")
+        return Unavailable(
+            f"{_webhook_down(down)}.", reason="WebhookDown", hint=f"{_AGAIN} {_ADMIN} has to mend it if it stays so."
+        )
     rule = rule_of(message) if error.status in (403, 422, 400) else None
     if rule is not None:
         return _of_rule(rule, error, manifest, edited)

@@ -135,7 +135,8 @@ def _gatekeeper(match: re.Match[str]) -> Rule:
 
 def _policy(match: re.Match[str]) -> Rule:
     sentence = f"The cluster's policy {named(match['policy'])} does not allow it: {match['message']}"
-    return Rule("PolicyDenied", sentence, None, None, match[0])
+    hint = "That is a rule of this cluster: change the job to it, or ask whoever runs the cluster."
+    return Rule("PolicyDenied", sentence, hint, None, match[0])
 
 
 def _webhook(match: re.Match[str]) -> Rule:

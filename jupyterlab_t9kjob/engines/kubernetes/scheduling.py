@@ -173,7 +173,8 @@ def _another_scheduler(message: str, pod: Json) -> Reason:
     queue = text(pod, "metadata", "labels", "scheduler.tensorstack.dev/queue")
     where = f" in queue {named(queue)}" if queue else ""
     who = "The scheduler" if scheduler == "default-scheduler" else f"The scheduler {named(scheduler)}"
-    return made("Unschedulable", f"{who} has found no place for it{where} yet", verbatim=message)
+    hint = "It starts when the scheduler finds one. Ask for less, or for another queue, to start sooner."
+    return made("Unschedulable", f"{who} has found no place for it{where} yet", hint, verbatim=message)
 
 
 def _obstacles(words: str) -> Iterator[Obstacle]:

@@ -116,12 +116,6 @@ class Space:
         if watch is not None:
             await watch.stop()
 
-    def retry(self) -> None:
-        """Try again at once what does not stand."""
-        self.queueing.retry()
-        for watch in (self.pods, self.events, *self.jobs.values()):
-            watch.retry()
-
     def pods_of(self, uid: str) -> list[Json]:
         """Return the pods of a job."""
         return list(self._pods_of.get(uid, {}).values())

@@ -82,8 +82,8 @@ class KubeApi:
 
     # -- outages ------------------------------------------------------------------------------------------------------
 
-    def on_return(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake` when a cluster that was lost answers again; return how to stop that."""
+    def on_wake(self, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` when a cluster that was lost answers again, or all are to try again; return how to end that."""
         key = object()
         self._waiting[key] = wake
 
@@ -103,8 +103,12 @@ class KubeApi:
         if self.lost:
             self.lost = False
             await self._pools.abandon()
-            for wake in list(self._waiting.values()):
-                wake()
+            self.wake()
+
+    def wake(self) -> None:
+        """Let everybody who waits for a better time try again now."""
+        for wake in list(self._waiting.values()):
+            wake()
 
     # -- requests -----------------------------------------------------------------------------------------------------
 

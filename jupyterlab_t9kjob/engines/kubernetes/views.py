@@ -312,6 +312,12 @@ def _held_of(seen: Seen, devices: Device | None) -> int | None:
     return held(place.pod for place in seen.places if place.pod is not None).get(devices.name, 0)
 
 
+def _queue_of(seen: Seen) -> str | None:
+    if seen.hold is not None and seen.hold.queue:
+        return seen.hold.queue
+    return seen.job.spec.scheduling.queue if seen.job.spec is not None else None
+
+
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
     job, state, spec = seen.job, seen.state, seen.job.spec
     actions, refused = actions_of(seen), refused_of(seen)
@@ -340,6 +346,7 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
         "processes": processes_of(spec) if spec is not None else None,
         "progress": job.progress,
+        "queue": _queue_of(seen),
         "devices": devices,
         "devices_held": _held_of(seen, devices),
         "mine": seen.mine,

@@ -30,6 +30,9 @@ _UNMOUNTED: Final = re.compile(r"unmounted volumes=\[(?P<names>[^\]]*)\]")
 _NO_CLAIM: Final = re.compile(r'persistentvolumeclaim "(?P<claim>[^"]{1,253})" not found')
 _KINDS: Final = {"secret": "Secret", "configmap": "ConfigMap"}
 _SUB_PATH: Final = re.compile(r'subPath .*for volumeMount "(?P<name>[^"]{1,253})"')
+_NO_PULL_SECRET: Final = re.compile(r"image pull secrets \((?P<names>[^)]{1,1000})\)")
+_NEEDS_SECRET: Final = ("ImageNotAllowed", "NoSuchImage", "ImagePull")
+"""What may come of a pull secret that is not there."""
 _CREATING: Final = ("ContainerCreating", "PodInitializing", "")
 _MASTER_WAIT: Final = "init-pytorch"
 """The operator's own init container, which waits until the master's name can be resolved (kube-engines.md §2.2)."""
@@ -121,6 +124,9 @@ class _Pod:
 
     def _not_begun(self) -> Reason:
         wait = waited(self.since, self.now)
+        unattached = next((one for one in self.happenings if one.reason == "FailedAttachVolume"), None)
+        if unattached is not None:
+            return self._mounting(unattached.message, wait)
         return made("ContainerCreating", f"Placed on {self.node}, which has not begun with it{wait}")
 
     # -- no node yet ---------------------------------------------------------------------------------------------------
@@ -187,7 +193,7 @@ class _Pod:
             return self._creating(text(container, "image") or "")
         of_image = no_image(code, message, text(container, "image") or "", self.node)
         if of_image is not None:
-            return of_image
+            return self._without_pull_secret(of_image)
         if code == "CreateContainerConfigError":
             return self._configuration(container, message)
         if code == "CrashLoopBackOff":
@@ -196,6 +202,23 @@ class _Pod:
         if badly is not None:
             return made(code, badly[0], badly[1], verbatim=message)
         return made(code, f"The container can't be started: {message or code}", verbatim=message)
+
+    def _without_pull_secret(self, of_image: Reason) -> Reason:
+        """Say that a pull secret is not there, where that is why an image is not given out."""
+        said = (one.message for one in self.happenings if one.reason == "FailedToRetrieveImagePullSecret")
+        told = _NO_PULL_SECRET.search(next(said, ""))
+        if told is None:
+            return of_image
+        names = told["names"].replace(",", " ").split()
+        one = len(names) == 1
+        verb = "is" if one else "are"
+        missing = f"its pull secret{'' if one else 's'} {listed(names)} {verb} not in {namespace_of(self.pod)}"
+        if of_image.code not in _NEEDS_SECRET:
+            return of_image.model_copy(update={"hint": joined(of_image.hint, f"I{missing[1:]} either.")})
+        sentence = f"The image can't be pulled: {missing}"
+        what = "it, or name another pull secret" if one else "them, or name others"
+        hint = f"Create {what}: the job starts by itself once the image can be pulled."
+        return made("NoPullSecret", sentence, hint, verbatim=of_image.verbatim)
 
     def _configuration(self, container: Json, message: str) -> Reason:
         """Say what a container refers to that is not there."""

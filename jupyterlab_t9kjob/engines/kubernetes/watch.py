@@ -108,7 +108,7 @@ class Collection:
 
     def start(self) -> None:
         """Begin to follow the collection; it never gives up."""
-        self._end = self._api.on_return(self.retry)
+        self._end = self._api.on_wake(self.retry)
         self._task = asyncio.create_task(self._run(), name=f"watch {self._path}")
 
     async def stop(self) -> None:

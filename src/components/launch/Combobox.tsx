@@ -7,6 +7,8 @@ import { useField } from './fields';
 export interface IChoice {
   value: string;
   note?: string | null;
+  /** It is shown, with its note, but can't be taken. */
+  disabled?: boolean;
 }
 
 interface IComboboxProps {
@@ -72,6 +74,11 @@ export function Combobox({
       onChange(text);
     }
   };
+  const choose = (choice: IChoice) => {
+    if (!choice.disabled) {
+      take(choice.value);
+    }
+  };
   const leave = () => {
     close();
     if (lazy && typed !== null) {
@@ -92,7 +99,7 @@ export function Combobox({
       }
     } else if (event.key === 'Enter' && isOpen && active >= 0) {
       event.preventDefault();
-      take(fitting[active].value);
+      choose(fitting[active]);
     } else if (event.key === 'Enter') {
       leave();
     } else if (event.key === 'Escape' && isOpen) {
@@ -166,8 +173,9 @@ export function Combobox({
               id={`${id}-choice-${index}`}
               role="option"
               aria-selected={index === active}
+              aria-disabled={choice.disabled || undefined}
               onMouseDown={event => event.preventDefault()} // the field keeps the focus
-              onClick={() => take(choice.value)}
+              onClick={() => choose(choice)}
             >
               <span data-code={code}>{choice.value}</span>
               {choice.note && (

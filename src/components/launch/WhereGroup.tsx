@@ -4,10 +4,11 @@ import { JobSpec } from '../../api/types';
 import { LaunchModel } from '../../model/launch';
 import { Combobox, IChoice } from './Combobox';
 import { useLaunch } from './context';
-import { NumberField, Row } from './fields';
+import { Row } from './fields';
 import { Group, IFolding } from './Group';
 import { ImageFields } from './ImageFields';
 import { PlacementFields } from './PlacementFields';
+import { QueueField } from './QueueField';
 import { describeUser, SecurityFields } from './SecurityFields';
 
 /** Where in the cluster the job runs, in which image, as whom. */
@@ -54,50 +55,6 @@ function NamespaceField(): React.JSX.Element {
         value={model.form.drafts[field]?.text ?? namespace}
         choices={choices}
         onChange={text => model.setNamespace(text.trim())}
-      />
-    </Row>
-  );
-}
-
-function QueueField(): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { scheduling } = model.form.spec;
-  const [queue, priority] = [model.can('queue'), model.can('priority')];
-  const [field, priorityField] = ['/scheduling/queue', '/scheduling/priority'];
-  return (
-    <Row
-      field={field}
-      others={[priorityField]}
-      caption={queue.reason ?? priority.reason}
-    >
-      <Combobox
-        field={field}
-        value={scheduling.queue ?? ''}
-        choices={[]}
-        disabled={!queue.supported}
-        placeholder={trans.__('the namespace’s own')}
-        onChange={text => {
-          const changed = { ...scheduling, queue: text.trim() || null };
-          model.edit({ scheduling: changed }, field);
-        }}
-      />
-      <label htmlFor={`${useLaunch().prefix}${priorityField}`}>
-        {trans.__('Priority')}
-      </label>
-      <NumberField
-        field={priorityField}
-        value={scheduling.priority}
-        min={0}
-        max={100}
-        disabled={!priority.supported}
-        onChange={value => {
-          const changed = { ...scheduling, priority: value };
-          model.edit({ scheduling: changed }, priorityField);
-        }}
-        onClear={() => {
-          const changed = { ...scheduling, priority: null };
-          model.edit({ scheduling: changed }, priorityField);
-        }}
       />
     </Row>
   );

@@ -59,7 +59,7 @@ export const JobRow = React.memo(
         <PhaseIcon state={state} />
         <div className="jp-t9k-JobRow-body">
           <div className="jp-t9k-JobRow-line">
-            <span className="jp-t9k-JobRow-name" title={jobTitle(job)}>
+            <span className="jp-t9k-JobRow-name" title={rowTitle(job, trans)}>
               <JobName job={job} />
             </span>
             {place && (
@@ -97,6 +97,12 @@ export const JobRow = React.memo(
 );
 
 JobRow.displayName = 'JobRow';
+
+/** The job's names, and the queue that it is in. */
+function rowTitle(job: JobSummary, trans: TranslationBundle): string {
+  const title = jobTitle(job);
+  return job.queue ? `${title}\n${trans.__('Queue %1', job.queue)}` : title;
+}
 
 /** How long it has run or waited; when it ended. */
 function JobTime({

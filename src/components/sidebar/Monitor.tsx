@@ -11,7 +11,14 @@ import { Banner } from '../Banner';
 import { Button, IconButton } from '../Buttons';
 import { ClusterBanner } from '../ClusterBanner';
 import { RunCommand } from '../commands';
-import { useShown, useSignal, useWatchedCapacity, useWidth } from '../hooks';
+import {
+  usePacedSignal,
+  useShown,
+  useSignal,
+  useSteady,
+  useWatchedCapacity,
+  useWidth
+} from '../hooks';
 import { ConnectionBanner } from '../ConnectionBanner';
 import { openMenu } from '../menu';
 import { Capacity } from './Capacity';
@@ -56,11 +63,12 @@ interface IMonitorProps {
 /** The sidebar: do, know, find, watch; TensorBoards at the bottom. */
 export function Monitor(props: IMonitorProps): React.JSX.Element {
   const { jobs, model, run, trans } = props;
-  useSignal(jobs.changed, INTERVAL);
+  const root = React.useRef<HTMLDivElement>(null);
+  const shown = useShown(root);
+  usePacedSignal(shown ? jobs.changed : null, INTERVAL);
   useSignal(model.changed);
   const ready = useReady(jobs);
   const [filter, setFilter] = React.useState('');
-  const root = React.useRef<HTMLDivElement>(null);
   const width = useWidth(root);
   const narrow = width > 0 && width < NARROW;
 
@@ -69,13 +77,10 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
     connection.state === 'lost' && asOf !== null
       ? trans.__('as of %1', formatClock(asOf))
       : null;
-  useWatchedCapacity(
-    jobs,
-    useShown(root) && engines.some(({ cluster }) => cluster)
-  );
+  useWatchedCapacity(jobs, shown && engines.some(({ cluster }) => cluster));
   const { showDeleted, onlyMine } = model.state;
   React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
-  const all = jobs.jobs.filter(job => !job.deleted);
+  const all = useSteady(jobs.jobs, INTERVAL).filter(job => !job.deleted);
   const allDeleted = jobs.deleted.jobs;
   const others = [...all, ...(allDeleted ?? [])].filter(({ mine }) => !mine);
   const isMeant = (job: JobSummary): boolean => job.mine || !onlyMine;
@@ -84,6 +89,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
   const spread = spreadOf([...visible, ...(deleted ?? [])]);
   const placeOf = (job: JobSummary): string => placeText(job, spread, engines);
   const isFound = (job: JobSummary): boolean =>
+    filter.trim() === '' ||
     matches(job, filter, trans, placeText(job, EVERYWHERE, engines));
   const sections = sectionsOf(
     visible.filter(isFound),

@@ -304,6 +304,45 @@ describe('the sidebar', () => {
     expect(rows[1].getAttribute('aria-setsize')).toBe('1000');
   });
 
+  it('shows a change at once, and no row more than four in a second', async () => {
+    await connect({ jobs: two });
+    const row = screen.getByRole('treeitem', { name: /^alpha/ });
+    const texts = new Set<string | null>();
+    const push = (number: number): void =>
+      server.socket.push({
+        type: 'delta',
+        revision: 2 + number,
+        time: Date.now() / 1000,
+        jobs: [{ ...two[0], processes: number }],
+        removed_jobs: [],
+        tensorboards: [],
+        removed_tensorboards: [],
+        engines: null
+      });
+    await pass(300);
+    push(101);
+    await pass(20);
+    expect(row.textContent).toContain('101 processes');
+    for (let number = 102; number <= 151; number++) {
+      push(number);
+      await pass(20);
+      texts.add(row.textContent);
+    }
+    expect(texts.size).toBeLessThanOrEqual(5);
+    await pass(250);
+    expect(row.textContent).toContain('151 processes');
+  });
+
+  it('draws nothing while it is hidden, and the present when it is seen', async () => {
+    await connect({ jobs: two });
+    act(() => shown.set(false));
+    await delta({ removed_jobs: [two[0].id] });
+    expect(names()).toContain(two[0].id);
+    act(() => shown.set(true));
+    await pass(0);
+    expect(names()).not.toContain(two[0].id);
+  });
+
   it('offers on a row only what the job allows', async () => {
     await connect({
       jobs: [

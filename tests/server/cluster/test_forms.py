@@ -280,6 +280,15 @@ async def test_volumes_of_a_namespace(cluster: Place) -> None:
     assert (await cluster.api("GET", "cluster", "volumes", engine="t9k", namespace="team")).status == 403
 
 
+async def test_capacity_and_nodes(cluster: Place) -> None:
+    answer = await cluster.api("GET", "cluster", "capacity", engine="t9k", namespace="team")
+    assert [quota["namespace"] for quota in answer.json["quotas"]] == ["team"]
+    assert (await cluster.api("GET", "cluster", "nodes", engine="t9k")).json["nodes"] == []
+    assert (await cluster.api("GET", "cluster", "capacity", engine="t9k", namespace="../x")).status == 400
+    for what in ("capacity", "nodes"):
+        assert (await cluster.api("GET", "cluster", what, engine="slurm")).status == 422
+
+
 async def test_queues_of_a_namespace(cluster: Place) -> None:
     cluster.t9k.found_queues["team"] = [Queue(name="short", kind="T9k queue", max_duration=9000)]
     answer = await cluster.api("GET", "cluster", "queues", engine="t9k")

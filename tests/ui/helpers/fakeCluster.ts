@@ -200,6 +200,10 @@ export class FakeCluster {
       [/\/launch\/preview/, route => this._preview(route)],
       [/\/launch\/manifest/, route => this._manifest(route)],
       [/\/cluster\/volumes/, route => answer(route, { volumes: VOLUMES })],
+      [
+        /\/cluster\/queues/,
+        route => answer(route, { queues: [], limited: null })
+      ],
       [/\/t9kjob\/jobs(\?|$)/, route => this._create(route)]
     ];
     for (const [url, act] of routes) {

@@ -68,6 +68,7 @@ export function fakeJob(
     processes: 2,
     devices: null,
     devices_held: null,
+    queue: null,
     progress: null,
     mine: true,
     owner: null,

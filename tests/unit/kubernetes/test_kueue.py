@@ -72,6 +72,17 @@ def test_a_job_that_still_runs_when_it_is_taken_out_is_asked_to_pause() -> None:
     assert (state.phase, state.paused) == ("Running", True)
 
 
+def test_a_job_that_is_being_taken_out_still_runs() -> None:
+    running = situation("running")
+    running.job["spec"]["runPolicy"]["suspend"] = True
+    preempted = hold(pending(""), condition("Evicted", True, "Preempted", "Preempted to accommodate a workload"))
+    state = state_of(running.state, running.job, preempted)
+    assert (state.phase, state.paused, state.held) == ("Running", False, True)
+    reason = why(preempted, running)
+    assert (reason.code, reason.sentence) == ("TakenOut", "Kueue is taking it out of queue team-a")
+    assert reason.hint == "It had to make room for another job."
+
+
 def test_a_stopped_job_that_was_put_back_elsewhere_waits_again() -> None:
     stopped = suspended(**{STOPPED: mark("alice", NOW)})
     state = state_of(stopped.state, stopped.job, hold())

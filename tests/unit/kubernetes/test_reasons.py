@@ -322,6 +322,62 @@ def test_reports_of_the_scheduler(report: str) -> None:
     assert f"; {REPORTS[report]} · waiting" in job.reason().sentence
 
 
+def told(job: Any, reason: str, message: str, *, of_pod: bool = True) -> None:
+    """Add an event to a situation, the newest of all."""
+    about = job.pods[0] if of_pod else job.job
+    time = job.job["metadata"]["creationTimestamp"][:-3] + "59Z"
+    job.events.append({
+        "metadata": {"name": "e", "uid": "e", "creationTimestamp": time},
+        "involvedObject": {"kind": about.get("kind", "Pod"), "uid": about["metadata"]["uid"]},
+        "reason": reason,
+        "message": message,
+        "type": "Warning",
+        "firstTimestamp": time,
+        "lastTimestamp": time,
+    })  # fmt: skip
+
+
+NO_SECRETS = "Unable to retrieve some image pull secrets (a, b); attempting to pull the image may not succeed."
+
+
+def test_pull_secrets_that_are_not_there() -> None:
+    job = situation("image-private")
+    told(job, "FailedToRetrieveImagePullSecret", NO_SECRETS)
+    reason = job.reason()
+    assert (reason.code, reason.sentence) == (
+        "NoPullSecret",
+        "The image can't be pulled: its pull secrets a and b are not in namespace why",
+    )
+    assert reason.verbatim == situation("image-private").reason().verbatim
+    # where something else is the trouble they are said beside it
+    job = situation("image-missing")
+    told(job, "FailedToRetrieveImagePullSecret", NO_SECRETS.replace(", b", ""))
+    reason = job.reason()
+    assert reason.code == "RegistryUnreachable"
+    assert reason.hint is not None and reason.hint.endswith("Its pull secret a is not in namespace why either.")
+
+
+def test_a_webhook_that_keeps_a_jobs_pods_from_being_made() -> None:
+    job = situation("t9k-quota")
+    job.events.clear()
+    words = 'Internal error occurred: failed calling webhook "jobs.example.org": service "jobs" not found'
+    told(job, "FailedCreate", f"Error creating: {words}", of_pod=False)
+    reason = job.reason()
+    assert reason.code == "WebhookDown"
+    assert reason.sentence.startswith("The webhook jobs.example.org, which has to agree to its pods, does not answer")
+    assert reason.hint is not None and "tried again by themselves" in reason.hint
+
+
+def test_a_volume_that_is_elsewhere_is_said_before_the_node_has_begun() -> None:
+    job = situation("claim-missing")
+    pod = job.pods[0]
+    pod["spec"] |= {"nodeName": "n", "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}
+    pod["status"] = {"phase": "Pending"}
+    told(job, "FailedAttachVolume", 'Multi-Attach error for volume "pv-1" Volume is already used by pod(s) other')
+    reason = job.reason()
+    assert (reason.code, reason.sentence[:44]) == ("VolumeInUse", "The PVC data is attached to another node, 2 ")
+
+
 def room(**gpus: tuple[int, int]) -> Room:
     """Return nodes with GPUs, and how many of them are free."""
     nodes = []
