@@ -1,7 +1,7 @@
 """The logs of the jobs that somebody looks at: shared reading, and waiting for more.
 
-All who look at a job share one `JobLogs`: one look at its files' sizes in `INTERVAL` seconds, and one reading and one
-encoding of lines that several want from the same place.
+All who look at a job share one `JobLogs`: one look at its files' sizes at a time, and one reading and one encoding of
+lines that several want from the same place.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from .sources import Anchor, Source, status_of
 
 INTERVAL = 0.1
 """Seconds between two looks at files that somebody follows."""
+SOON = 0.02
+"""The same while they grow, for one page; several pages get no more messages by that than one does."""
 STREAMS_INTERVAL = 1.0
 """Seconds between two looks for new streams."""
 BATCH_LINES = 2000
@@ -204,12 +206,15 @@ class JobLogs:
         loop = asyncio.get_running_loop()
         sizes: list[int] = []
         listed = loop.time()
+        pause = INTERVAL
         while True:
             if self._followers:
-                await asyncio.sleep(INTERVAL)
+                await asyncio.sleep(pause)
                 now = await asyncio.to_thread(self._sizes)
+                pause = min(INTERVAL, 2 * pause)
                 if now != sizes:
                     sizes = now
+                    pause = min(INTERVAL, SOON * max(1, self._followers))
                     self.grown.beat()
             else:
                 self._followed.clear()

@@ -130,6 +130,18 @@ async def test_a_pause_takes_the_job_out_of_its_queue(kube: Kube, image: str, tm
         assert not await asyncio.to_thread(lambda: kueue.active)
 
 
+async def test_what_kueue_does_not_look_after_is_paused_as_usual(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.submit("kubeflow", bench.spec(WAITS, scheduling=Scheduling(queue="team-a")))
+        running = await bench.until_phase(job, "Running")
+        assert "pause" in running.actions
+        await bench.engines["kubeflow"].act(job.uid, "pause")
+        paused = await bench.until_phase(job, "Paused")
+        assert paused.reason is not None and paused.reason.sentence == "Paused by you"
+        await bench.engines["kubeflow"].act(job.uid, "resume")
+        await bench.until_phase(job, "Running")
+
+
 async def test_who_is_ahead_in_the_queue(kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
         important, _kueue = await queued(bench, spec={"priority": 10, "queueName": "crowd"})

@@ -313,6 +313,9 @@ class Cluster:
         if why is not None:
             raise NoCluster(why)
         connection = await asyncio.to_thread(load_connection, self.settings.context)
+        if self.api is not None and connection.cluster == self._joined == self.identity:
+            await self.api.use(connection)
+            return self.api
         if self.api is not None:
             spaces, self.spaces = self.spaces, {}
             await self.capacity.stop()

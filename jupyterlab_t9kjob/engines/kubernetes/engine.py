@@ -82,6 +82,7 @@ class KubernetesEngine:
         self._progress = LiveProgress(self._logs, self._table.note_progress)
         self._lab: Lab | None = None
         self._rights: dict[str, dict[str, Capability]] = {}
+        self._api: KubeApi | None = None
         self._end: Callable[[], None] = lambda: None
         self._stopped = False
 
@@ -380,6 +381,6 @@ class KubernetesEngine:
         rights = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
         if self._cluster.lab != self._lab:
             self._table.tell_all(anew=True)
-        elif rights != self._rights:
+        elif rights != self._rights or self._cluster.api is not self._api:
             self._table.tell_all()
-        self._lab, self._rights = self._cluster.lab, rights
+        self._lab, self._rights, self._api = self._cluster.lab, rights, self._cluster.api

@@ -14,6 +14,7 @@ from typing import Final
 
 from ...core.engine import Capability
 from ...core.job import Reason
+from ...core.manifests.names import PAUSED, STOPPED
 from ...core.quantity import amount
 from .capacity import requests_of
 from .fields import moment, part, parts, text, value, whole
@@ -82,8 +83,13 @@ class Hold:
 
 
 def overlooked(manifest: Json, *, now: float) -> bool:
-    """Whether Kueue would have seen a job long since, if it looked after such jobs here."""
-    return now - (moment(manifest, "metadata", "creationTimestamp") or 0.0) > _NEW_SECONDS
+    """Whether Kueue does not look after a suspended job of which it says nothing.
+
+    It suspends what comes into its queues, and has a Workload for it within moments; what we have paused ourselves
+    without one was none of Kueue's then.
+    """
+    ours = any(text(manifest, "metadata", "annotations", name) is not None for name in (PAUSED, STOPPED))
+    return ours or now - (moment(manifest, "metadata", "creationTimestamp") or 0.0) > _NEW_SECONDS
 
 
 def state_of(state: State, manifest: Json, hold: Hold) -> State:

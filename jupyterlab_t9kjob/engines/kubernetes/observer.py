@@ -54,7 +54,7 @@ class Observer:
             return self._remembered(job)
         pods, now = space.pods_of(job.uid), time.time()
         state = self._kind.state(job.manifest, pods, before=job.phase)
-        hold = self._hold(job, space, now=now) if state.phase not in _OVER or state.cause == "Stopped" else None
+        hold = self._hold(job, space, state, now=now) if state.phase not in _OVER or state.cause == "Stopped" else None
         if hold is not None:
             state = kueue.state_of(state, job.manifest, hold)
         places = self._kind.places(job.manifest, pods)
@@ -94,7 +94,7 @@ class Observer:
             room=room,
         )
 
-    def _hold(self, job: KnownJob, space: Space, *, now: float) -> Hold | None:
+    def _hold(self, job: KnownJob, space: Space, state: State, *, now: float) -> Hold | None:
         """Return what Kueue has to do with a job; None if nothing, as far as it can be known."""
         named = text(job.manifest, "metadata", "labels", KUEUE_QUEUE)
         workload = space.queueing.of(KUEUE, job.uid)
@@ -106,7 +106,7 @@ class Observer:
             return None
         if not space.queueing.knows(KUEUE):
             return Hold(named, None, 0, Capability(supported=False, reason=_UNSEEN))
-        if kueue.overlooked(job.manifest, now=now):
+        if not state.paused or kueue.overlooked(job.manifest, now=now):
             return None
         return Hold(named, None, 0, Capability(supported=False, reason=_NEW))
 

@@ -81,6 +81,8 @@ class Pools:
     ) -> AsyncIterator[httpx.Response]:
         """Send a request; gives the answer, of which nothing has been read yet."""
         pool = self._pool
+        if pool.client.is_closed:
+            raise Unreachable("This connection to the cluster was given up.")
         request = pool.client.build_request(
             method,
             path,
@@ -97,6 +99,14 @@ class Pools:
                 await response.aclose()
 
     # -- credentials --------------------------------------------------------------------------------------------------
+
+    async def use(self, new: Connection) -> None:
+        """Go on with other credentials."""
+        old, self.connection, self._problem = self.connection, new, None
+        if (new.tls, new.proxy) != (old.tls, old.proxy):
+            # a server knows a client by its certificate as long as the connection lasts
+            retired, self._pool = self._pool, _Pool(new)
+            await retired.retire()
 
     async def fresh(self) -> Connection:
         """Return the connection, with credentials that have not run out; raises `Unreachable`."""
@@ -142,12 +152,7 @@ class Pools:
             self._problem = str(error)
             self._rest(old)
         else:
-            self._problem = None
-            self.connection = new
-            if (new.tls, new.proxy) != (old.tls, old.proxy):
-                # a server knows a client by its certificate as long as the connection lasts
-                retired, self._pool = self._pool, _Pool(new)
-                await retired.retire()
+            await self.use(new)
         finally:
             self._renewal = None
 

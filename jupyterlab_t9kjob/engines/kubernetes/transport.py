@@ -76,6 +76,10 @@ class KubeApi:
         """The cluster, with the credentials that are used now."""
         return self._pools.connection
 
+    async def use(self, connection: Connection) -> None:
+        """Go on with other credentials for the same cluster."""
+        await self._pools.use(connection)
+
     async def close(self) -> None:
         """Let go of all connections."""
         await self._pools.close()

@@ -1,0 +1,64 @@
+"""What an open lab takes of the processor while nothing happens, against the same lab with the extension switched off.
+
+A namespace with many quiet jobs; the page shows the sidebar, then hides it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+
+import cpu
+from lab import TOKEN, Lab, lab
+from playwright.sync_api import Browser, sync_playwright
+from quiet import MINE, make_quiet_jobs, namespace
+
+
+def used(browser: Browser, server: Lab, jobs: int, seconds: float, *, hides: bool) -> list[tuple[float, float]]:
+    """Return the shares of one processor that server and page take, with the sidebar, and without it if it `hides`."""
+    page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+    meter = cpu.meter(page)
+    page.goto(f"{server.url}lab?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Launcher-body")
+    if jobs:
+        page.evaluate("window.jupyterapp.shell.activateById('t9kjob-monitor')")
+        page.wait_for_selector(".jp-t9k-JobList-row")
+        title = "document.querySelector('.jp-t9k-SectionTitle small').textContent"
+        page.wait_for_function(f"{title}.startsWith('{jobs}')")
+    found = []
+    for hidden in (False, True)[: 1 + hides]:
+        if hidden:
+            page.evaluate("window.jupyterapp.shell.collapseLeft()")
+        page.wait_for_timeout(5000)  # what opening has left to do
+        before = cpu.of_process(server.pid), cpu.of_page(meter)
+        page.wait_for_timeout(seconds * 1000)
+        found.append(((cpu.of_process(server.pid) - before[0]) / seconds, (cpu.of_page(meter) - before[1]) / seconds))
+    page.context.close()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--port", type=int, default=18907)
+    arguments = parser.parse_args()
+    with namespace() as kube, sync_playwright() as playwright:
+        make_quiet_jobs(kube, arguments.jobs)
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
+        )
+        load = os.getloadavg()[0]
+        with lab(arguments.port, kubeconfig=kube.kubeconfig, options=[MINE]) as server:
+            shown, hidden = used(browser, server, arguments.jobs, arguments.seconds, hides=True)
+        with lab(arguments.port, extension=False) as server:
+            (bare,) = used(browser, server, 0, arguments.seconds, hides=False)
+        browser.close()
+    print(f"{arguments.jobs} quiet jobs, of one processor, load of the machine {load:.1f} to {os.getloadavg()[0]:.1f}:")
+    for what, shares in (("sidebar open", shown), ("sidebar hidden", hidden), ("without the extension", bare)):
+        print(f"  {what}: server {shares[0]:.1%}, page {shares[1]:.1%}")
+
+
+if __name__ == "__main__":
+    main()
