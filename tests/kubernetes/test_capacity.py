@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from jupyterlab_t9kjob.engines.kubernetes import capacityreader
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import WAIT, Bench, serving
+from tests.kubernetes.fakeapi import cut
 from tests.kubernetes.harness import ROOT, Kube
 from tests.kubernetes.test_rights import rules
 
@@ -353,6 +355,23 @@ async def test_little_rights(kube: Kube, image: str, paper: Paper, account: Acco
     finally:
         account.leave()
         kube.delete("resourcequotas", "team")
+
+
+async def test_a_cluster_that_does_not_answer(kube: Kube, image: str, tmp_path: Path) -> None:
+    """What was known stays, with the time when it was right; at its return it is right again."""
+    async with Between(kube=kube) as between:
+        kubeconfig = between.kubeconfig(tmp_path)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            known = await until(bench, lambda seen: seen.nodes and not seen.limited)
+            between.rule = lambda _request: lambda _between, call: cut(call)
+            between.cut_all()
+            gone = await until(bench, lambda seen: seen.time < time.time() - 0.5)
+            assert (gone.nodes, gone.pools, gone.limited) == (known.nodes, known.pools, None)
+            assert gone.time >= known.time
+            again = time.time()
+            between.rule = lambda _request: None
+            back = await until(bench, lambda seen: seen.time >= again)
+            assert back.nodes == known.nodes
 
 
 async def test_one_watch_for_all_who_look(
