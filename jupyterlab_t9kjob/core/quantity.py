@@ -8,12 +8,8 @@ from typing import Final
 _QUANTITY: Final = re.compile(
     r"\+?(?P<number>\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?P<suffix>[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d{1,2})?"
 )
-_SUFFIXES: Final = {
-    "": 1.0,
-    **{suffix: 10.0**power for suffix, power in zip("num", (-9, -6, -3), strict=True)},
-    **{suffix: 10.0**power for suffix, power in zip("kMGTPE", (3, 6, 9, 12, 15, 18), strict=True)},
-    **{f"{suffix}i": 1024.0**power for power, suffix in enumerate("KMGTPE", 1)},
-}
+_POWERS: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY: Final = {f"{suffix}i": 1024.0**power for power, suffix in enumerate("KMGTPE", 1)}
 
 
 def amount(text: str | None) -> float | None:
@@ -21,6 +17,8 @@ def amount(text: str | None) -> float | None:
     match = _QUANTITY.fullmatch(text or "")
     if match is None:
         return None
-    suffix = match["suffix"] or ""
-    number = float(match["number"])
-    return number * (_SUFFIXES[suffix] if suffix in _SUFFIXES else 10.0 ** int(suffix[1:]))
+    number, suffix = float(match["number"]), match["suffix"] or ""
+    if suffix in _BINARY:
+        return number * _BINARY[suffix]
+    power = _POWERS[suffix] if suffix in _POWERS else int(suffix[1:])
+    return number * 10.0**power if power >= 0 else number / 10.0**-power  # 7350m is 7.35, which 7350 * 0.001 is not

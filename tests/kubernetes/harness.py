@@ -36,6 +36,9 @@ GROUPS = {
     "jobs": "/apis/batch/v1",
     "leases": "/apis/coordination.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
+    "priorityclasses": "/apis/scheduling.k8s.io/v1",
+    "validatingwebhookconfigurations": "/apis/admissionregistration.k8s.io/v1",
+    "volumeattachments": "/apis/storage.k8s.io/v1",
 }
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 STORAGE_CLASS = "manual"
@@ -51,6 +54,9 @@ CLUSTER_WIDE = (
     "clusterroles",
     "clusterrolebindings",
     "runtimeclasses",
+    "priorityclasses",
+    "validatingwebhookconfigurations",
+    "volumeattachments",
 )
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
 
@@ -18,6 +23,7 @@ from jupyterlab_t9kjob.engines.kubernetes import capacityreader
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import WAIT, Bench, serving
+from tests.kubernetes.fakeapi import cut
 from tests.kubernetes.harness import ROOT, Kube
 from tests.kubernetes.test_rights import rules
 
@@ -35,11 +41,14 @@ OURS = {"key": "t9kjob.test/paper", "value": "true", "effect": "NoSchedule"}
 
 
 class Paper:
-    """Nodes that exist on paper only, and pods that say of themselves that they run there."""
+    """Nodes that exist on paper only, whose hearts beat, and pods that say of themselves that they run there."""
 
     def __init__(self, kube: Kube) -> None:
         self._kube = kube
-        self._nodes: list[str] = []
+        self._conditions: dict[str, list[dict[str, str]]] = {}
+        self._end = threading.Event()
+        self._heart = threading.Thread(target=self._beat)
+        self._heart.start()
 
     def node(
         self,
@@ -50,22 +59,31 @@ class Paper:
         labels: dict[str, str] | None = None,
         taints: tuple[dict[str, str], ...] = (),
         unschedulable: bool = False,
+        full: bool = False,
         **devices: str,
     ) -> str:
-        """Make a node of 64 cores with devices: ``node("a", **{"nvidia.com/gpu": "8"})``."""
-        full = f"{self._kube.namespace}-{name}"
+        """Make a node of 64 cores with devices, ``node("a", **{"nvidia.com/gpu": "8"})``; `full` is its disk."""
+        name = f"{self._kube.namespace}-{name}"
         spec = {"taints": [OURS, *taints], "unschedulable": unschedulable}
         capacity = {"cpu": "64", "memory": "512Gi", "pods": "110", **devices}
-        self._nodes.append(full)
-        self._kube.create("nodes", {"metadata": {"name": full, "labels": labels or {}}, "spec": spec})
+        self._kube.create("nodes", {"metadata": {"name": name, "labels": labels or {}}, "spec": spec})
         status = {
             "capacity": capacity,
             "allocatable": capacity | (allocatable or {}),
-            "conditions": [{"type": "Ready", "status": ready, "reason": "Paper"}],
+            "conditions": [{"type": "Ready", "status": ready}, {"type": "DiskPressure", "status": str(full)}],
             "addresses": [{"type": "InternalIP", "address": "10.9.9.9"}],
         }
-        self._kube.patch("nodes", full, {"status": status}, "status")
-        return full
+        self._conditions[name] = status["conditions"]
+        self._kube.patch("nodes", name, {"status": status}, "status")
+        return name
+
+    def _beat(self) -> None:
+        while not self._end.wait(10):
+            now = {"lastHeartbeatTime": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
+            for name, conditions in list(self._conditions.items()):
+                with contextlib.suppress(httpx.HTTPStatusError):  # its test has removed it
+                    status = {"conditions": [each | now for each in conditions]}
+                    self._kube.patch("nodes", name, {"status": status}, "status")
 
     def pod(self, name: str, node: str, *containers: dict[str, Any], phase: str = "Running", **spec: Any) -> None:
         """Put a pod on a node, past the scheduler."""
@@ -74,8 +92,10 @@ class Paper:
         self._kube.patch("pods", name, {"status": {"phase": phase}}, "status")
 
     def remove(self) -> None:
+        self._end.set()
+        self._heart.join()
         self._kube.ask("DELETE", self._kube.path("pods"), {"gracePeriodSeconds": 0})
-        for node in self._nodes:
+        for node in self._conditions:
             self._kube.delete("nodes", node)
 
 
@@ -112,6 +132,11 @@ def of(node: NodeCapacity, resource: str) -> Amount:
     return next(one for one in node.amounts if one.resource == resource)
 
 
+def pool_of(capacity: Capacity, product: str) -> Any:
+    """Return the pool of a product, which no other test has; None if there is none."""
+    return next((pool for pool in capacity.pools if pool.product == product), None)
+
+
 async def until(bench: Bench, reached: Callable[[Capacity], Any], seconds: float = WAIT) -> Capacity:
     """Wait until the capacity is as wanted, by being told of changes."""
     moved = asyncio.Event()
@@ -136,15 +161,17 @@ async def until(bench: Bench, reached: Callable[[Capacity], Any], seconds: float
 
 
 async def test_nodes_against_kubectl(kube: Kube, image: str, paper: Paper, tmp_path: Path) -> None:
-    a100 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB", "node-role.kubernetes.io/gpu": ""}
+    product = f"NVIDIA-A100-of-{kube.namespace}"
+    a100 = {"nvidia.com/gpu.product": product, "node-role.kubernetes.io/gpu": ""}
     whole = paper.node("whole", labels=a100, **{GPU: "8"})
     partly = paper.node("partly", labels=a100, allocatable={GPU: "6", "cpu": "63500m"}, **{GPU: "8"})
     cordoned = paper.node("cordoned", unschedulable=True, **{AMD: "4"})
     lost = paper.node("lost", ready="False", **{DCU: "8"})
     taint = {"key": "team", "value": "vision", "effect": "NoExecute"}
-    full = {"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}
+    full = "node.kubernetes.io/disk-pressure"
     split = paper.node("split", taints=(taint,), **{MIG: "7", SHARED: "16", GPU: "1"})
-    pressed = paper.node("pressed", taints=(full,), **{GPU: "8"})
+    pressed = paper.node("pressed", full=True, **{GPU: "8"})
+    kube.until("nodes", pressed, lambda node: node and full in [taint["key"] for taint in node["spec"]["taints"]])
 
     paper.pod("plain", whole, container(cpu="1500m", memory="4Gi", **{GPU: "2"}), container("beside", cpu="250m"))
     paper.pod("limits", whole, container(limits=True, cpu="2", memory="1G", **{GPU: "1"}))
@@ -188,10 +215,10 @@ async def test_nodes_against_kubectl(kube: Kube, image: str, paper: Paper, tmp_p
         ]
         assert ("team", "vision", "NoExecute") in [(each.key, each.value, each.effect) for each in nodes[split].taints]
         assert of(nodes[pressed], GPU).free == 0
-        assert full["key"] in [each.key for each in nodes[pressed].taints]
+        assert full in [each.key for each in nodes[pressed].taints]
 
         capacity = await bench.engines["kubeflow"].capacity("")
-        pool = next(pool for pool in capacity.pools if pool.product == nodes[whole].product)
+        pool = pool_of(capacity, product)
         assert (pool.nodes, pool.amount.total, pool.amount.free, pool.most_on_a_node) == (2, 16, 3, 2)
         assert capacity.nodes == len(found.nodes)
         assert capacity.amounts[0].total == sum(of(node, "cpu").total for node in found.nodes)
@@ -233,11 +260,13 @@ def overhead(kube: Kube) -> Iterator[str]:
 
 
 async def test_changes_are_told(kube: Kube, image: str, paper: Paper, tmp_path: Path) -> None:
-    label = {"amd.com/gpu.product-name": "MI300X"}
+    product = f"MI300X-of-{kube.namespace}"
+    label = {"amd.com/gpu.product-name": product}
     node = paper.node("one", labels=label, **{AMD: "8"})
 
     def free(capacity: Capacity) -> float | None:
-        return next((pool.amount.free for pool in capacity.pools if pool.product == "MI300X"), None)
+        pool = pool_of(capacity, product)
+        return pool.amount.free if pool is not None else None
 
     async with serving(kube, image, tmp_path) as bench:
         await until(bench, lambda seen: free(seen) == 8)
@@ -250,13 +279,8 @@ async def test_changes_are_told(kube: Kube, image: str, paper: Paper, tmp_path: 
         kube.patch("nodes", node, {"spec": {"unschedulable": True}})
         await until(bench, lambda seen: free(seen) == 4)
         kube.delete("nodes", node)
-        seen = await until(bench, lambda seen: free(seen) == 4 and seen.pools and pool_of(seen, "MI300X").nodes == 1)
-        assert pool_of(seen, "MI300X").amount.total == 4
-
-
-def pool_of(capacity: Capacity, product: str | None, resource: str | None = None) -> Any:
-    fits = [pool for pool in capacity.pools if pool.product == product and resource in (None, pool.resource)]
-    return fits[0] if fits else None
+        seen = await until(bench, lambda seen: free(seen) == 4 and pool_of(seen, product).nodes == 1)
+        assert pool_of(seen, product).amount.total == 4
 
 
 async def test_quotas(kube: Kube, image: str, paper: Paper, tmp_path: Path) -> None:
@@ -319,7 +343,8 @@ def everywhere() -> list[dict[str, Any]]:
 
 async def test_little_rights(kube: Kube, image: str, paper: Paper, account: Account, tmp_path: Path) -> None:
     """Without nodes: quotas and own jobs. Without the pods of others: what is its own. Without quotas: the rest."""
-    node = paper.node("one", labels={"nvidia.com/gpu.product": "H100"}, **{GPU: "8"})
+    product = f"H100-of-{kube.namespace}"
+    node = paper.node("one", labels={"nvidia.com/gpu.product": product}, **{GPU: "8"})
     paper.pod("seen", node, container(**{GPU: "2"}))
     kube.create("resourcequotas", {"metadata": {"name": "team"}, "spec": {"hard": {"pods": "9"}}})
     role, cluster = rules(), {rule["resources"][0]: rule for rule in everywhere()}
@@ -340,19 +365,35 @@ async def test_little_rights(kube: Kube, image: str, paper: Paper, account: Acco
 
         account.everywhere(cluster["nodes"])
         seen = await look("no-pods")
-        assert pool_of(seen, "H100").amount.free == 6
+        assert pool_of(seen, product).amount.free == 6
         assert seen.limited is not None and "pods of all namespaces" in seen.limited
         account.leave()
 
         account.everywhere(cluster["nodes"], cluster["pods"])
         await account.may(*(rule for rule in role if "resourcequotas" not in rule["resources"]))
         seen = await look("no-quotas")
-        assert (pool_of(seen, "H100").amount.free, seen.limited) == (6, None)
+        assert (pool_of(seen, product).amount.free, seen.limited) == (6, None)
         (quota,) = seen.quotas
         assert quota.lines == [] and quota.limited is not None and "resourcequotas" in quota.limited
     finally:
         account.leave()
         kube.delete("resourcequotas", "team")
+
+
+async def test_a_cluster_that_does_not_answer(kube: Kube, image: str, tmp_path: Path) -> None:
+    """What was known stays, with the time when it was right; at its return it is right again."""
+    async with Between(kube=kube) as between:
+        kubeconfig = between.kubeconfig(tmp_path)
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            known = await until(bench, lambda seen: seen.nodes and not seen.limited)
+            between.rule = lambda _request: lambda _between, call: cut(call)
+            between.cut_all()
+            gone = await until(bench, lambda seen: seen.time < time.time() - 0.5)
+            assert (gone.nodes, gone.pools, gone.limited) == (known.nodes, known.pools, None)
+            again = time.time()
+            between.rule = lambda _request: None
+            back = await until(bench, lambda seen: seen.time >= again)
+            assert back.nodes == known.nodes
 
 
 async def test_one_watch_for_all_who_look(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +20,6 @@ from ...core.capacity import Capacity, NamespaceQuota, NodeCapacity, NodeList
 from ...core.errors import Unavailable
 from .capacity import (
     Held,
-    held_by,
     kept_of_node,
     kept_of_pod,
     most_beside,
@@ -32,6 +30,7 @@ from .capacity import (
     together,
 )
 from .fields import part
+from .ownpods import OwnPods
 from .placing import Node, Room
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .watch import Collection
@@ -80,8 +79,8 @@ class CapacityReader:
         self._ending: set[Collection] = set()
         self._counted: dict[str, NodeCapacity] = {}
         self._held: dict[str, dict[str, Held]] = {}
-        self._mine: dict[str, Counter[str]] = {}
-        self._own: dict[str, tuple[Json, Held | None]] = {}
+        self._own = OwnPods()
+        self._is_partial = False
         self._due: set[str] = set()
         self._room: Room | None = None
         self._lookers: list[Moved] = []
@@ -106,16 +105,16 @@ class CapacityReader:
             return
         if self._nodes is None:
             self._nodes = Collection(
-                api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, state_changed=self._tell
+                api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, state_changed=self.tell
             )
             self._pods = Collection(
-                api, "/api/v1/pods", self._pod_changed, params=_PLACED, keep=kept_of_pod, state_changed=self._tell
+                api, "/api/v1/pods", self._pod_changed, params=_PLACED, keep=kept_of_pod, state_changed=self.tell
             )
             self._nodes.start()
             self._pods.start()
         for namespace in self._cluster.spaces.keys() - self._quotas.keys():
-            path, changed = _quotas_path(namespace), lambda _before, _after: self._tell()
-            watch = self._quotas[namespace] = Collection(api, path, changed, state_changed=self._tell)
+            path, changed = _quotas_path(namespace), lambda _before, _after: self.tell()
+            watch = self._quotas[namespace] = Collection(api, path, changed, state_changed=self.tell)
             watch.start()
 
     async def stop(self) -> None:
@@ -126,9 +125,10 @@ class CapacityReader:
         self._rest = None
         await self._end()
 
-    def own_pods_changed(self) -> None:
-        """Take note that pods of the namespaces that are watched for jobs have changed."""
-        self._tell()
+    def tell(self) -> None:
+        """Tell who looks that something has changed that is counted, or how well it is seen."""
+        for moved in list(self._lookers):
+            moved()
 
     # -- what is known ------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class CapacityReader:
                 amounts=sum_of(nodes),
                 most_on_a_node=most_beside(nodes),
                 pools=pools_of(nodes),
-                mine=together(self._mine.values()),
+                mine=together(self._own.mine.values()),
                 quotas=quotas,
                 limited=self._limited(),
             )
@@ -212,7 +212,7 @@ class CapacityReader:
         for node in (before, after):
             if node is not None:
                 self._due.add(node["metadata"]["name"])
-        self._tell()
+        self.tell()
 
     def _pod_changed(self, before: Json | None, after: Json | None) -> None:
         was, held = (pod["held"] if pod is not None else None for pod in (before, after))
@@ -225,64 +225,33 @@ class CapacityReader:
         if held is not None:
             self._held.setdefault(held.node, {})[uid] = held
             self._due.add(held.node)
-        self._tell()
-
-    def _tell(self) -> None:
-        for moved in list(self._lookers):
-            moved()
+        self.tell()
 
     # -- counting -----------------------------------------------------------------------------------------------------
 
     async def _count(self) -> None:
         """Count anew what has changed."""
-        before, self._mine = self._mine, self._taken_by_me()
-        self._due |= {name for name in before.keys() | self._mine.keys() if before.get(name) != self._mine.get(name)}
+        whole = self._pods is None or self._pods.denied
+        self._due |= self._own.count(self._cluster.spaces.values(), whole=whole)
         if self._nodes is None or self._nodes.denied:
             self._counted.clear()
             self._room = None
             return
-        if self._pods is None or self._pods.denied:
-            self._count_own_pods()
+        if whole != self._is_partial:
+            self._is_partial = whole
+            self._due |= self._counted.keys()
+        held = self._own.all if whole else self._held
         nodes = {node["metadata"]["name"]: node for node in self._nodes.objects.values()}
         self._due |= self._counted.keys() ^ nodes.keys()
         for number, name in enumerate(list(self._due), 1):
             self._due.discard(name)
             if name in nodes:
-                held, mine = self._held.get(name, {}).values(), self._mine.get(name, Counter())
-                self._counted[name] = node_of(nodes[name], held, mine)
+                self._counted[name] = node_of(nodes[name], held.get(name, {}).values(), self._own.mine.get(name))
             else:
                 self._counted.pop(name, None)
             self._room = None
             if number % BATCH == 0:
                 await asyncio.sleep(0)
-
-    def _count_own_pods(self) -> None:
-        """Take the pods of the namespaces that are watched for those of all."""
-        before, self._held = self._held, {}
-        for space in self._cluster.spaces.values():
-            for uid, pod in space.pods.objects.items():
-                held = self._held_by(pod)
-                if held is not None:
-                    self._held.setdefault(held.node, {})[uid] = held
-        self._due |= {name for name in before.keys() | self._held.keys() if before.get(name) != self._held.get(name)}
-
-    def _taken_by_me(self) -> dict[str, Counter[str]]:
-        """Return what this user's jobs hold, by node."""
-        mine: dict[str, Counter[str]] = {}
-        for space in self._cluster.spaces.values():
-            for pod in space.own_pods():
-                held = self._held_by(pod)
-                if held is not None:
-                    mine[held.node] = mine.get(held.node, Counter()) + held.amounts
-        return mine
-
-    def _held_by(self, pod: Json) -> Held | None:
-        """Return what a pod holds; a pod is a new object whenever it changes."""
-        uid = pod["metadata"]["uid"]
-        known = self._own.get(uid)
-        if known is None or known[0] is not pod:
-            known = self._own[uid] = pod, held_by(pod)
-        return known[1]
 
     async def _quota(self, api: KubeApi, namespace: str) -> NamespaceQuota:
         """Return the quotas of a namespace; of one that is not watched they are asked for."""
@@ -348,7 +317,8 @@ class CapacityReader:
     async def _end(self) -> None:
         self._ending |= set(self._watches())
         self._nodes = self._pods = self._room = None
-        for kept in (self._quotas, self._counted, self._held, self._mine, self._own, self._due):
+        self._own = OwnPods()
+        for kept in (self._quotas, self._counted, self._held, self._due):
             kept.clear()
         for watch in list(self._ending):
             await watch.stop()

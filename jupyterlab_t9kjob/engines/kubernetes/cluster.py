@@ -379,7 +379,7 @@ class Cluster:
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = self.spaces[namespace] = Space(api, namespace, self._space_changed, self.capacity.own_pods_changed)
+            space = self.spaces[namespace] = Space(api, namespace, self._space_changed, self.capacity.tell)
             space.start()
             self.capacity.go_on()
         for engine in self._found:
@@ -450,6 +450,7 @@ class Cluster:
         )
 
     def _tell(self) -> None:
+        self.capacity.tell()
         for listener in list(self._listeners):
             listener()
 

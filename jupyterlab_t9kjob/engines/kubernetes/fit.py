@@ -160,11 +160,11 @@ class _Job:
             message = "No node has the labels that the job asks for."
             hint = f"{_ADDED} Ask for labels that nodes have, or for none, to start sooner."
             return self._check("warning", "NoSuchNode", message, hint, self._at(group, "nodeSelector"))
-        lack = lacking(group.asked, wanted, ever)
-        if lack is not None:
-            return self._too_large(group, lack)
         tolerated = open_to(group.pod, wanted)
-        if tolerated and lacking(group.asked, tolerated, ever) is None:
+        lack, nearer = (lacking(group.asked, some, ever) if some else None for some in (wanted, tolerated))
+        if lack is not None:
+            return self._too_large(group, nearer if nearer is not None and nearer.most else lack)
+        if tolerated and nearer is None:
             return None
         large = [node for node in wanted if room_for(group.asked, node, ever)]
         what = " and ".join(said(name, amount, large) for name, amount in group.asked.items())

@@ -114,6 +114,8 @@ def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure)
     for resource, wanted in sorted(asked.items(), key=lambda one: (one[0] in MEASURED, one[0])):
         if not wanted:
             continue
+        if resource not in MEASURED:  # what other nodes are without says nothing
+            nodes = [node for node in nodes if node.amount(resource).total] or nodes
         has = {node.capacity.name: measure(node.amount(resource)) for node in nodes}
         enough = [node for node in nodes if has[node.capacity.name] >= wanted]
         if not enough:

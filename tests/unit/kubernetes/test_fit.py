@@ -85,6 +85,11 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         FULL,
         ("error", "NodeTooSmall", "No node has 16 A100: each has 8.", f"{RESOURCES}/device"),
     ),
+    "nodes without devices, and those that keep it away, are not counted": (
+        job(1, 16),
+        (node("one"), node("two"), node("cpus", 0), node("theirs", 12, taint=("team", "b"))),
+        ("error", "NodeTooSmall", "No node has 16 A100: each has 8.", f"{RESOURCES}/device"),
+    ),
     "more than the largest has": (
         job(1, 16),
         (node("small", 4), node("large", 8)),

@@ -238,6 +238,10 @@ def test_quantities(text: str | None, value: float | None) -> None:
     assert amount(text) == (None if value is None else pytest.approx(value))
 
 
+def test_fractions_of_a_core_are_what_they_say() -> None:
+    assert [amount(text) for text in ("7350m", "100m", "3n", "1e-3")] == [7.35, 0.1, 3e-9, 0.001]
+
+
 def test_each_capability_is_used_by_something() -> None:
     names = {use.capability for changes, _, _ in CELLS for use in uses(make(**changes))}
     always = {"pause", "torchrun", "replicas", "deadline", "devices", "exec"}
