@@ -104,6 +104,8 @@ async def over_socket(server: Lab, ident: str) -> dict[str, Any]:
         now = time.time()
         await socket.write_message(json.dumps({"type": "ack", "sequence": message["sequence"]}))
         for line in message["lines"]:
+            if line["partial"]:
+                continue  # a line without its end is sent again
             kind, at = line["text"].split(" at=")
             if kind == "even":
                 lags.append(now - float(at.split()[0]))
