@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -138,17 +139,8 @@ class Creation:
             return []  # which is said already
         least = spec.elastic.min if spec.elastic is not None else None
         plural = f"{self._kind.plural}.{self._kind.group}"
-        return fit.checks(manifest, room, namespace, least=least, starts=not spec.paused, plural=plural, edited=edited)
-
-    async def _of_its_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
-        """Check what its queue tells; nothing where the cluster does not answer."""
-        if spec.scheduling.queue is None or self._cluster.why_off(self._kind) is not None:
-            return []
-        try:
-            known = await self._queues.of(namespace)
-        except JobError:
-            return []
-        return queuechecks.checks(spec, manifest, self._kind.queues, known, namespace)
+        say = partial(fit.checks, least=least, starts=not spec.paused, plural=plural, edited=edited)
+        return await asyncio.to_thread(say, manifest, room, namespace)  # there may be thousands of nodes
 
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:
