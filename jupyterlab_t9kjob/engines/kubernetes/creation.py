@@ -142,6 +142,16 @@ class Creation:
         say = partial(fit.checks, least=least, starts=not spec.paused, plural=plural, edited=edited)
         return await asyncio.to_thread(say, manifest, room, namespace)  # there may be thousands of nodes
 
+    async def _of_its_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
+        """Check what its queue tells; nothing where the cluster does not answer."""
+        if spec.scheduling.queue is None or self._cluster.why_off(self._kind) is not None:
+            return []
+        try:
+            known = await self._queues.of(namespace)
+        except JobError:
+            return []
+        return queuechecks.checks(spec, manifest, self._kind.queues, known, namespace)
+
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:
             if check.level == "error":
