@@ -21,6 +21,7 @@ from .jobtable import JobTable
 from .kinds import JobKind
 from .known import KnownJob
 from .queues import Queues
+from .size import size_text
 from .transport import Json
 
 _NAME_TAKEN: Final = "NameTaken"
@@ -75,7 +76,7 @@ class Creation:
         return Preview(
             command=views.command_text(spec),
             manifest=edited.text if edited is not None else to_yaml(manifest) if manifest is not None else None,
-            summary=views.size_text(spec, namespace),
+            summary=size_text(spec, namespace),
             checks=checks,
         )
 

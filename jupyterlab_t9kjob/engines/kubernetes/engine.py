@@ -147,9 +147,10 @@ class KubernetesEngine:
 
     async def manifest(self, uid: str) -> ManifestView:
         """Return the job as submitted and as it is; of one that others made, as it is."""
-        job = (await self._look_at(uid)).job
-        submitted = job.record.submitted if job.record is not None else None
-        return ManifestView(submitted=submitted or job.manifest, current=job.manifest if job.present else None)
+        seen = await self._look_at(uid)
+        record = seen.job.record
+        submitted = record.submitted if record is not None else None
+        return ManifestView(submitted=submitted or seen.manifest, current=seen.manifest if seen.job.present else None)
 
     async def log_files(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""

@@ -100,6 +100,7 @@ class JobTable:
         """Load the records, and begin to watch."""
         for record in await self._records.start():
             self._put(KnownJob.recorded(record))
+            self._rounds.mark(record.uid, detail=False)
         self._rounds.start()
         own = {job.namespace for job in self.jobs.values() if not job.deleted and not self.observer.is_elsewhere(job)}
         self._cluster.start(self, own)
@@ -222,6 +223,8 @@ class JobTable:
         if job is None:
             job = KnownJob(uid, namespace, manifest)
             self._put(job)
+            if self._is_held(job):
+                return job
         elif not job.update(manifest):
             return job
         if job.record is not None:
@@ -251,7 +254,8 @@ class JobTable:
         """Tell of all jobs that are not as they were told; `anew` reads them again."""
         for job in self.jobs.values():
             job.unread = job.unread or anew
-            self._rounds.mark(job.uid, detail=False)
+            if not self._is_held(job):
+                self._rounds.mark(job.uid, detail=False)
 
     # -- what the watches tell ----------------------------------------------------------------------------------------
 
@@ -275,7 +279,10 @@ class JobTable:
             self._rounds.mark(uid, detail=True)
 
     def space_changed(self) -> None:
-        """Take note that a watch has become stale, or is right again."""
+        """Take note that a list is complete, a watch has become stale, or is right again."""
+        for job in self.jobs.values():
+            if job.summary is None and not self._is_held(job):
+                self._rounds.mark(job.uid, detail=False)
         self._rounds.hurry()
 
     def kind_found(self, found: Found | None) -> None:
@@ -292,7 +299,12 @@ class JobTable:
         self.jobs[job.uid] = job
         if (request := job.request_id) is not None:
             self._by_request[request] = job.uid
-        self._rounds.mark(job.uid, detail=False)
+
+    def _is_held(self, job: KnownJob) -> bool:
+        """Whether a job is told only with all others of the list that has brought it: the newest first."""
+        space = self._cluster.spaces.get(job.namespace)
+        watch = space.jobs.get(self.kind.engine) if space is not None else None
+        return job.summary is None and watch is not None and watch.filling
 
     def _lost(self, job: KnownJob, *, now: float | None) -> None:
         """Note that a job is gone from the cluster; its record stays, marked deleted."""
@@ -421,7 +433,7 @@ class JobTable:
             for job in list(self.jobs.values()):
                 if job.namespace != space.name or job.uid in watch.objects or self.observer.is_elsewhere(job):
                     continue
-                if job.present and not watch.has_reached(job.manifest):
+                if job.present and not watch.has_reached(job.revision):
                     self._compared.pop(space.name, None)  # it is newer than the list
                 else:
                     self._lost(job, now=time.time() if job.present else None)

@@ -8,20 +8,25 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ...core.lab import Lab
 from ...core.manifests import ManifestError, parse, rank_logs
 from ...core.manifests.entrypoints import working_directory
-from ...core.manifests.names import OWNER, REQUEST_ID, RERUN_OF
+from ...core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ...core.spec import JobSpec
 from .attempts import AttemptRecord, earlier, observe
 from .failures import cause_of, failed_life, with_paths
 from .fields import moment, part, text
 from .kinds import Place, State
+from .packed import Packed
 from .records import Record
+from .size import Size, size_of
 from .transport import Json
 from .watch import revision_of
+
+_NOTES: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED)
 
 ContentsPath = Callable[[Path], "str | None"]
 """Names a file of this machine as the contents API does; None if it lies elsewhere."""
@@ -50,20 +55,29 @@ class Paths:
     frames: Mapping[str, str | None] = field(default_factory=dict)
 
 
-@dataclass
+_NOWHERE: Final = Paths()
+
+
 class KnownJob:
     """A job of the cluster, or what our record still has of it.
 
-    Attributes
+    There may be ten thousand of them: what only a closer look needs is packed, and what a list needs lies beside it.
+
+    Parameters
     ----------
     uid, namespace
         Which one it is.
     manifest
-        Its object as last seen.
+        Its object.
+
+    Attributes
+    ----------
+    name, created_at, revision
+        As its object says: seconds since the epoch, and which of its states it is, see `revision_of`.
     present
         Whether it is in the cluster.
-    spec
-        What it amounts to; None if it was not read yet (`unread`), or can't be (`problem`).
+    size
+        What its spec amounts to; None if that was not read yet (`unread`), or can't be (`problem`).
     lives
         All attempts that were ever seen, by replica, see `attempts`.
     failures
@@ -78,39 +92,57 @@ class KnownJob:
         As last told.
     """
 
-    uid: str
-    namespace: str
-    manifest: Json
-    present: bool = True
-    spec: JobSpec | None = None
-    problem: str | None = None
-    unread: bool = True
-    paths: Paths = field(default_factory=Paths)
-    lives: dict[str, list[AttemptRecord]] = field(default_factory=dict)
-    failures: dict[str, Failure] = field(default_factory=dict)
-    progress: Progress | None = None
-    started_at: float | None = None
-    ended_at: float | None = None
-    record: Record | None = None
-    summary: JobSummary | None = None
+    __slots__ = (
+        "_deleting", "_manifest", "_notes", "_spec",
+        "created_at", "ended_at", "failures", "lives", "name", "namespace", "paths", "present", "problem", "progress",
+        "record", "revision", "size", "started_at", "summary", "uid", "unread",
+    )  # fmt: skip
+
+    def __init__(self, uid: str, namespace: str, manifest: Json) -> None:
+        self.uid = uid
+        self.namespace = namespace
+        self.present = True
+        self.size: Size | None = None
+        self.problem: str | None = None
+        self.unread = True
+        self.paths = _NOWHERE
+        self.lives: dict[str, list[AttemptRecord]] = {}
+        self.failures: dict[str, Failure] = {}
+        self.progress: Progress | None = None
+        self.started_at: float | None = None
+        self.ended_at: float | None = None
+        self.record: Record | None = None
+        self.summary: JobSummary | None = None
+        self._spec: Packed[JobSpec] | None = None
+        self._take(manifest)
+
+    def _take(self, manifest: Json) -> None:
+        self.name = text(manifest, "metadata", "name") or f"job-{self.uid[:8]}"
+        self.created_at = moment(manifest, "metadata", "creationTimestamp") or 0.0
+        self.revision = revision_of(manifest)
+        self._deleting = text(manifest, "metadata", "deletionTimestamp") is not None
+        annotations = part(manifest, "metadata", "annotations")
+        self._notes = {name: note for name in _NOTES if (note := text(annotations, name)) is not None}
+        self._manifest = Packed(manifest)
 
     @classmethod
     def recorded(cls, record: Record) -> KnownJob:
         """Return a job of which nothing is known yet but our record."""
-        job = cls(record.uid, record.namespace, record.last, present=False, record=record, lives=record.lives)
+        job = cls(record.uid, record.namespace, record.last)
+        job.present, job.record, job.lives = False, record, record.lives
         job.started_at, job.ended_at, job.failures = record.started_at, record.ended_at, record.failures
         job.progress = record.progress
         return job
 
     @property
-    def name(self) -> str:
-        """The job's name."""
-        return text(self.manifest, "metadata", "name") or f"job-{self.uid[:8]}"
+    def manifest(self) -> Json:
+        """Its object as last seen; made anew at every look."""
+        return self._manifest.value
 
     @property
-    def created_at(self) -> float:
-        """When it was created, in seconds since the epoch."""
-        return moment(self.manifest, "metadata", "creationTimestamp") or 0.0
+    def spec(self) -> JobSpec | None:
+        """What it amounts to, see `size`; made anew at every look."""
+        return self._spec.value if self._spec is not None else None
 
     @property
     def lifetime(self) -> tuple[float, float]:
@@ -121,7 +153,7 @@ class KnownJob:
     @property
     def deleting(self) -> bool:
         """Whether it was asked to go, and is still there."""
-        return self.present and text(self.manifest, "metadata", "deletionTimestamp") is not None
+        return self.present and self._deleting
 
     @property
     def deleted(self) -> bool:
@@ -159,14 +191,16 @@ class KnownJob:
         return known is not None and known.attempt == life["number"]
 
     def note(self, name: str) -> str | None:
-        """Return an annotation."""
-        return text(self.manifest, "metadata", "annotations", name)
+        """Return an annotation of ours."""
+        return self._notes.get(name)
 
     def update(self, manifest: Json) -> bool:
         """Take note of its object; False if that is older than what is known."""
-        if self.present and revision_of(manifest) < revision_of(self.manifest):
+        if self.present and revision_of(manifest) < self.revision:
             return False
-        before, self.manifest, self.present = self.manifest, manifest, True
+        before = self.manifest
+        self._take(manifest)
+        self.present = True
         if before.get("spec") != manifest.get("spec") or _words(before) != _words(manifest):
             self.unread = True
         return True
@@ -204,15 +238,12 @@ class KnownJob:
         self.unread = False
         try:
             # whether it is paused now is its state: who clones it, or runs it again, wants another that starts
-            self.spec = parse(self.manifest).spec.model_copy(update={"paused": False})
-            self.problem = None
+            spec = parse(self.manifest).spec.model_copy(update={"paused": False})
         except ManifestError as error:
-            self.spec, self.problem = None, error.message
-        self.paths = (
-            Paths()
-            if self.spec is None or lab is None
-            else _paths(self.spec, lab, self.namespace, contents, self._failure())
-        )
+            self._spec, self.size, self.problem, self.paths = None, None, error.message, _NOWHERE
+            return
+        self._spec, self.size, self.problem = Packed(spec), size_of(spec), None
+        self.paths = _NOWHERE if lab is None else _paths(spec, lab, self.namespace, contents, self._failure())
 
 
 def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath, failure: Failure | None) -> Paths:

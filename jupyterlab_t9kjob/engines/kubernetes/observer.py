@@ -18,6 +18,7 @@ from .known import KnownJob
 from .kueue import Hold
 from .reasons import reason_of
 from .space import Space
+from .transport import Json
 from .views import Seen
 
 _OVER: Final = ("Succeeded", "Failed")
@@ -52,12 +53,13 @@ class Observer:
         space = self._cluster.spaces.get(job.namespace)
         if not job.present or space is None:
             return self._remembered(job)
-        pods, now = space.pods_of(job.uid), time.time()
-        state = self._kind.state(job.manifest, pods, before=job.phase)
-        hold = self._hold(job, space, state, now=now) if state.phase not in _OVER or state.cause == "Stopped" else None
+        manifest, pods, now = job.manifest, space.pods_of(job.uid), time.time()
+        state = self._kind.state(manifest, pods, before=job.phase)
+        goes_on = state.phase not in _OVER or state.cause == "Stopped"
+        hold = self._hold(job, manifest, space, state, now=now) if goes_on else None
         if hold is not None:
-            state = kueue.state_of(state, job.manifest, hold)
-        places = self._kind.places(job.manifest, pods)
+            state = kueue.state_of(state, manifest, hold)
+        places = self._kind.places(manifest, pods)
         job.note_times(state, now=now)
         if space.pods.complete:
             places = job.observe(state, places, now=now)
@@ -66,12 +68,13 @@ class Observer:
         events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
         return Seen(
             job=job,
+            manifest=manifest,
             state=state,
             places=places,
             events=events,
             reason=reason_of(
-                job.manifest,
-                job.spec,
+                manifest,
+                job.spec if state.phase not in ("Succeeded", "Paused") else None,  # of those it says nothing
                 state,
                 places,
                 events,
@@ -94,9 +97,9 @@ class Observer:
             room=room,
         )
 
-    def _hold(self, job: KnownJob, space: Space, state: State, *, now: float) -> Hold | None:
+    def _hold(self, job: KnownJob, manifest: Json, space: Space, state: State, *, now: float) -> Hold | None:
         """Return what Kueue has to do with a job; None if nothing, as far as it can be known."""
-        named = text(job.manifest, "metadata", "labels", KUEUE_QUEUE)
+        named = text(manifest, "metadata", "labels", KUEUE_QUEUE)
         workload = space.queueing.of(KUEUE, job.uid)
         if workload is not None:
             changeable = self._cluster.queue_rights(KUEUE, job.namespace).get("change", Capability(supported=True))
@@ -106,7 +109,7 @@ class Observer:
             return None
         if not space.queueing.knows(KUEUE):
             return Hold(named, None, 0, Capability(supported=False, reason=_UNSEEN))
-        if not state.paused or kueue.overlooked(job.manifest, now=now):
+        if not state.paused or kueue.overlooked(manifest, now=now):
             return None
         return Hold(named, None, 0, Capability(supported=False, reason=_NEW))
 
@@ -120,6 +123,7 @@ class Observer:
             phase = phase if phase in ("Succeeded", "Failed") or not self.is_elsewhere(job) else "Unknown"
         return Seen(
             job=job,
+            manifest=job.manifest,
             state=State(phase=phase, restarts=sum(len(lives) - 1 for lives in job.lives.values() if lives)),
             places=(),
             events=(),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 from typing import Final
 
+from ...core.job import ACTIVE_PHASES
 from ...core.manifests.names import REMINDED
 from .cluster import Cluster
 from .kinds import JobKind
@@ -58,7 +59,8 @@ class Reminders:
             await asyncio.sleep(TICK_SECONDS)
             now, api = time.time(), self._cluster.api
             for job in list(self._jobs()) if api is not None else ():
-                due = self._kind.remind_at(job.manifest) if job.present and job.owner is not None else None
+                ours = job.present and job.owner is not None and job.phase in ACTIVE_PHASES
+                due = self._kind.remind_at(job.manifest) if ours else None
                 if due is not None and due <= now and api is not None and self._may(job):
                     try:
                         await self._remind(api, job, due)

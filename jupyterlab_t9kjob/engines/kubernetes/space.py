@@ -104,6 +104,7 @@ class Space:
             self._api,
             jobs_path(kind, self.name),
             partial(self._job_changed, sink),
+            identities=True,
             state_changed=self._state_changed,
         )
         self.jobs[kind.engine] = watch

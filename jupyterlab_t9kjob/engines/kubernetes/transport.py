@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import anyio
@@ -47,6 +50,34 @@ LARGEST_EVENT = 32 * 1024 * 1024
 """An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
 LARGEST_REFUSAL = 1024 * 1024
 MERGE_PATCH = "application/merge-patch+json"
+
+
+def without_managed_fields(item: Json) -> Json:
+    """Return an object without what nobody looks at, and what is half of it."""
+    item["metadata"].pop("managedFields", None)
+    return item
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a list.
+
+    Attributes
+    ----------
+    items
+        The objects, or what is kept of each.
+    version
+        The collection's resource version.
+    following
+        By what the next part is asked for; None in the last one.
+    anew
+        Whether it has all objects, whatever came before.
+    """
+
+    items: list[Json]
+    version: str
+    following: str | None = None
+    anew: bool = False
 
 
 class KubeApi:
@@ -139,29 +170,49 @@ class KubeApi:
             body["preconditions"] = {"uid": uid}
         return await self._json("DELETE", path, None, body)
 
-    async def list(
-        self, path: str, params: Params | None = None, *, keep: Keep | None = None
-    ) -> tuple[list[Json], str]:
-        """Return all objects of a collection, or what is kept of each, and its resource version.
-
-        They are asked for in parts; where the collection changes too fast for that (410), all at once.
-        """
+    async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
+        """Return all objects of a collection and its resource version, see `pages`."""
         items: list[Json] = []
-        following: str | None = None
-        while True:
-            try:
-                page = await self.get(path, {**(params or {}), "limit": PAGE, "continue": following})
-            except ApiError as error:
-                if error.status != 410 or following is None:
-                    raise
-                items, page = [], await self.get(path, params)
-            metadata, found = page.get("metadata"), page.get("items") or []
-            if not isinstance(metadata, dict) or not isinstance(found, list) or not all(map(_is_object, found)):
-                raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
-            items += map(keep or without_managed_fields, found)
-            following = metadata.get("continue") or None
-            if following is None:
-                return items, str(metadata.get("resourceVersion") or "")
+        async for page in self.pages(path, params):
+            items = page.items if page.anew else items + page.items
+        return items, page.version
+
+    async def pages(
+        self, path: str, params: Params | None = None, *, keep: Keep = without_managed_fields
+    ) -> AsyncGenerator[Page, None]:
+        """Yield the objects of a collection, or what is kept of each, in parts: it never is in memory as a whole.
+
+        While one part is worked on, the next one is on its way. Where the collection changes too fast for parts (410),
+        the last one has all objects, those that were there already included.
+        """
+        ask = partial(self._page, path, params, keep)
+        asked = asyncio.ensure_future(ask())
+        try:
+            page = await asked
+            while page.following is not None:
+                asked = asyncio.ensure_future(ask(page.following))
+                yield page
+                try:
+                    page = await asked
+                except ApiError as error:
+                    if error.status != 410:
+                        raise
+                    page = await ask(whole=True)
+            yield page
+        finally:
+            asked.cancel()
+
+    async def _page(
+        self, path: str, params: Params | None, keep: Keep, following: str | None = None, *, whole: bool = False
+    ) -> Page:
+        parts = {} if whole else {"limit": PAGE, "continue": following}
+        page = await self.get(path, {**(params or {}), **parts})
+        metadata, found = page.get("metadata"), page.get("items") or []
+        if not isinstance(metadata, dict) or not isinstance(found, list) or not all(map(_is_object, found)):
+            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
+        items = list(map(keep, found))
+        version, after = str(metadata.get("resourceVersion") or ""), metadata.get("continue") or None
+        return Page(items, version, after, anew=whole)
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
         """Whether this account may do a thing, as the API server sees it."""
@@ -214,7 +265,7 @@ class KubeApi:
     ) -> Json:
         content = await self._answer(method, path, params, body, kind)
         try:
-            answer = json.loads(content)
+            answer = _decoded(content)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
@@ -292,10 +343,15 @@ class KubeApi:
             await asyncio.sleep(after)
 
 
-def without_managed_fields(item: Json) -> Json:
-    """Return an object without what nobody looks at, and what is half of it."""
-    item["metadata"].pop("managedFields", None)
-    return item
+def _decoded(content: bytes) -> Any:
+    """Read JSON, without the garbage collector: there are no cycles in it, and to look for them takes as long again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return json.loads(content)
+    finally:
+        if enabled:
+            gc.enable()
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:

@@ -35,7 +35,6 @@ from .reasons import ENDED_BY, place_reason
 from .replicas import replica
 from .transport import Json
 
-_MOST_DEVICES: Final = 2**31
 _DONE: Final[Mapping[Action, str]] = {
     "pause": "paused",
     "resume": "resumed",
@@ -60,8 +59,8 @@ class Seen:
 
     Attributes
     ----------
-    job
-        The job.
+    job, manifest
+        The job, and its object.
     state, places
         What its kind says; no places where the job is not in the cluster.
     events
@@ -91,6 +90,7 @@ class Seen:
     """
 
     job: KnownJob
+    manifest: Json
     state: State
     places: Sequence[Place]
     events: Sequence[Json]
@@ -112,11 +112,12 @@ def replicas(seen: Seen, *, now: float) -> list[Replica]:
     job = seen.job
     if not job.present:
         return list(job.record.replicas) if job.record is not None else []
+    spec = job.spec
     about: dict[str, list[Json]] = {}
     for event in seen.events:
         about.setdefault(text(event, "involvedObject", "uid") or "", []).append(event)
     return [
-        replica(place, job.lives.get(place.name, []), job.spec, seen.state).model_copy(
+        replica(place, job.lives.get(place.name, []), spec, seen.state).model_copy(
             update={"reason": place_reason(place, about.get(place.pod_uid or job.uid, []), now=now, room=seen.room)}
         )
         for place in seen.places
@@ -130,7 +131,8 @@ def summary(kind: JobKind, seen: Seen) -> JobSummary:
 
 def full(kind: JobKind, seen: Seen) -> Job:
     """Return everything."""
-    job, spec = seen.job, seen.job.spec or placeholder(seen.job)
+    job = seen.job
+    spec = job.spec or placeholder(job)
     first = next((pod for place in seen.places if (pod := describe(place)) is not None), None)
     cwd = working_directory(spec)
     return Job(
@@ -142,7 +144,7 @@ def full(kind: JobKind, seen: Seen) -> Job:
         log_dir_paths=[path for _place, path in job.paths.log_dirs],
         log_location=str(job.paths.ranks) if job.paths.ranks is not None else None,
         failure=seen.failure,
-        tensorboard_url=kind.tensorboard_url(job.manifest) if job.present else None,
+        tensorboard_url=kind.tensorboard_url(seen.manifest) if job.present else None,
         request_id=job.request_id,
         rerun_of=job.rerun_of,
     )
@@ -171,37 +173,6 @@ def command_of(spec: JobSpec) -> list[str]:
 def command_text(spec: JobSpec) -> str:
     """Return the same as one would type it, one option a line."""
     return " \\\n  ".join(shlex.quote(word) for word in command_of(spec))
-
-
-def size_text(spec: JobSpec, namespace: str) -> str:
-    """Return how large a job is: “2 replicas × 4 processes in team-a”."""
-    replicas = f"{spec.total_replicas} replica{'s' if spec.total_replicas > 1 else ''}"
-    total = processes_of(spec)
-    each = "" if total is None or spec.torchrun is None else f" × {total // spec.total_replicas} processes"
-    return f"{replicas}{each} in {namespace}"
-
-
-def processes_of(spec: JobSpec) -> int | None:
-    """Return the ranks of a whole job, where its spec tells."""
-    if spec.elastic is not None:
-        return None
-    if spec.torchrun is None:
-        known = all(program_of(spec, group).entrypoint.kind != "command" for group in spec.replica_specs)
-        return spec.total_replicas if known else None
-    each = spec.torchrun.proc_per_node
-    counts = [
-        group.replicas * (group.resources.device_count if each == "gpu" else each) for group in spec.replica_specs
-    ]
-    return sum(counts) if all(counts) else None
-
-
-def devices_of(spec: JobSpec) -> Device | None:
-    """Return the accelerators of a whole job."""
-    asked = [(group.resources.device, group.replicas) for group in spec.replica_specs if group.resources.device]
-    total = sum(device.count * replicas for device, replicas in asked if device is not None)
-    if not total or asked[0][0] is None:
-        return None
-    return Device.model_construct(name=asked[0][0].name, count=min(total, _MOST_DEVICES))
 
 
 def pending_of(job: KnownJob, state: State, places: Sequence[Place], *, now: float) -> PendingAction | None:
@@ -247,7 +218,7 @@ def actions_of(seen: Seen) -> list[Action]:
         elif is_stopped(job, state) and pending is None:
             found.append("resume")
         found.append("delete")
-    if job.spec is not None:
+    if job.size is not None:
         found.append("rerun")
     if job.record is not None and seen.removable:
         found.append("remove")
@@ -319,9 +290,9 @@ def _queue_of(seen: Seen) -> str | None:
 
 
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
-    job, state, spec = seen.job, seen.state, seen.job.spec
+    job, state, size = seen.job, seen.state, seen.job.size
     actions, refused = actions_of(seen), refused_of(seen)
-    devices = devices_of(spec) if spec is not None else None
+    devices = size.devices if size is not None else None
     ran, since = running_time(job, seen.places)
     ended = state.phase in ("Succeeded", "Failed")
     return {
@@ -342,9 +313,9 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "running_since": since if job.present and not ended else None,
         "attempt": max((lives[-1]["number"] for lives in job.lives.values() if lives), default=1),
         "restarts": state.restarts,
-        "replicas": len(seen.places) or len(job.lives) or (spec.total_replicas if spec is not None else 1),
+        "replicas": len(seen.places) or len(job.lives) or (size.replicas if size is not None else 1),
         "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
-        "processes": processes_of(spec) if spec is not None else None,
+        "processes": size.processes if size is not None else None,
         "progress": job.progress,
         "queue": _queue_of(seen),
         "devices": devices,

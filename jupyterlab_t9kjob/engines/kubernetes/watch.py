@@ -7,6 +7,7 @@ import logging
 import random
 import time
 from collections.abc import Callable
+from contextlib import aclosing
 
 import anyio
 
@@ -52,6 +53,8 @@ class Collection:
         More of the query, such as a label selector.
     keep
         Makes what is kept of an object; its uid and resource version have to stay where they are.
+    identities
+        Whether `objects` has no more than these two, for who is told keeps the rest.
     state_changed
         Called when `stale_since` or `error` has changed, and when the list has been read for the first time.
 
@@ -76,6 +79,7 @@ class Collection:
         *,
         params: Params | None = None,
         keep: Keep = without_managed_fields,
+        identities: bool = False,
         state_changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.objects: dict[str, Json] = {}
@@ -87,8 +91,10 @@ class Collection:
         self._params = dict(params or {})
         self._changed = changed
         self._keep = keep
+        self._identities = identities
         self._state_changed = state_changed
         self._version: str | None = None
+        self._listing = False
         self._heard_at = time.time()
         self._silent = 0
         self._listed = asyncio.Event()
@@ -105,6 +111,11 @@ class Collection:
     def complete(self) -> bool:
         """Whether the list has been read and nothing has been missed since."""
         return self._listed.is_set() and self.stale_since is None
+
+    @property
+    def filling(self) -> bool:
+        """Whether the list is being read for the first time, or anew after an outage."""
+        return self._listing and not self.complete
 
     def start(self) -> None:
         """Begin to follow the collection; it never gives up."""
@@ -123,9 +134,9 @@ class Collection:
         """Wait until the list has been read once, or could not be (`error`)."""
         await self._listed.wait()
 
-    def has_reached(self, item: Json) -> bool:
-        """Whether it knows what has happened up to this state of an object."""
-        return self._version is not None and revision(self._version) >= revision_of(item)
+    def has_reached(self, state: int) -> bool:
+        """Whether it knows what has happened up to a state of an object, see `revision_of`."""
+        return self._version is not None and revision(self._version) >= state
 
     def retry(self) -> None:
         """Try again now rather than at the end of a delay."""
@@ -169,20 +180,35 @@ class Collection:
             delay = FIRST_DELAY if self._hurry.is_set() else delay * 2
 
     async def _list(self) -> None:
-        items, version = await self._api.list(self._path, self._params, keep=self._keep)
-        found = {item["metadata"]["uid"]: item for item in items}
-        for uid in self.objects.keys() - found.keys():
+        self._listing = True
+        try:
+            found, version = await self._read_list()
+        finally:
+            self._listing = False
+        for uid in self.objects.keys() - found:
             self._put(uid, None)
-        for count, (uid, item) in enumerate(found.items(), 1):
-            self._put(uid, item)
-            if count % BATCH == 0:
-                await asyncio.sleep(0)
         self._version = version
         self._heard_at = time.time()
         self.known = True
         if not self._listed.is_set():
             self._listed.set()
             self._state_changed()
+
+    async def _read_list(self) -> tuple[set[str], str]:
+        """Take in all parts of the list; return the uids in it, and its version."""
+        found, version = set[str](), ""
+        async with aclosing(self._api.pages(self._path, self._params, keep=self._keep)) as pages:
+            async for page in pages:
+                version = page.version
+                if page.anew:
+                    found.clear()
+                for count, item in enumerate(page.items, 1):
+                    uid = item["metadata"]["uid"]
+                    found.add(uid)
+                    self._put(uid, item)
+                    if count % BATCH == 0:
+                        await asyncio.sleep(0)
+        return found, version
 
     async def _watch(self) -> None:
         """Follow the changes until the server ends the watch, or the connection breaks."""
@@ -218,7 +244,7 @@ class Collection:
         if item is None:
             self.objects.pop(uid, None)
         else:
-            self.objects[uid] = item
+            self.objects[uid] = _identity_of(item) if self._identities else item
             if before is not None and before["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
                 return
         if before is None and item is None:
@@ -253,6 +279,11 @@ class Collection:
     async def _pause(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
             await self._hurry.wait()
+
+
+def _identity_of(item: Json) -> Json:
+    metadata = item["metadata"]
+    return {"metadata": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}}
 
 
 def revision_of(item: Json) -> int:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.job import JobSummary
+from jupyterlab_t9kjob.core.manifests import Parsed, parse
+from jupyterlab_t9kjob.engines.kubernetes import known
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.jobtable import JobTable
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
@@ -57,21 +59,18 @@ async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> 
     await table.stop()
 
 
-async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path) -> None:
+async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
-    class Held(dict[str, Any]):
-        """A manifest that reading it stops at, until it may go on; who only looks is not kept."""
+    def held(manifest: Any) -> Parsed:
+        reading.set()
+        assert go_on.wait(30)
+        return parse(manifest)
 
-        def get(self, key: str, default: Any = None) -> Any:
-            if threading.current_thread() is not threading.main_thread():
-                reading.set()
-                assert go_on.wait(30)
-            return super().get(key, default)
-
+    monkeypatch.setattr(known, "parse", held)
     pods = {"spec": {"containers": [{"name": "pytorch", "image": "i", "command": ["true"]}]}}
     specs = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": pods}}}
-    manifest = Held(job("one", 1), apiVersion="kubeflow.org/v1", kind="PyTorchJob", spec=specs)
+    manifest = {**job("one", 1), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
     table = a_table(tmp_path)
     await table.start()
     table.note("lab", manifest)
