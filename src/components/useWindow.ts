@@ -26,7 +26,7 @@ export function useWindow(
   const ref = React.useRef<HTMLDivElement>(null);
   const anchor = React.useRef<{ key: string; y: number } | null>(null);
   const [view, setView] = React.useState({ top: 0, height: 2000 });
-  const offsets = offsetsOf(heights);
+  const offsets = React.useMemo(() => offsetsOf(heights), [heights]);
 
   const read = (): void => {
     const element = ref.current;

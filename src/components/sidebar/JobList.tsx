@@ -46,13 +46,10 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
   const hold = (change: Partial<typeof held>): void =>
     setHeld(before => ({ ...before, ...change }));
-  const shown = React.useRef(props.sections);
-  shown.current =
-    held.pointer || held.focus
-      ? keepPlaces(shown.current, props.sections)
-      : props.sections;
-  const items = itemsOf(shown.current, folded);
-  const keys = items.map(keyOf);
+  const shown = useShown(props.sections, held.pointer || held.focus);
+  // All of what follows is of all jobs: it is done when they change, not when the list is scrolled.
+  const items = React.useMemo(() => itemsOf(shown, folded), [shown, folded]);
+  const keys = React.useMemo(() => items.map(keyOf), [items]);
 
   const content = React.useRef<HTMLDivElement>(null);
   const width = useWidth(content);
@@ -65,8 +62,9 @@ export function JobList(props: IJobListProps): React.JSX.Element {
       jobSentence(job, trans),
       (width - BESIDE) / scale - (job.devices ? DEVICES : 0)
     );
-  const heights = items.map(item =>
-    Math.round(scale * heightOf(item, wrapped))
+  const heights = React.useMemo(
+    () => items.map(item => Math.round(scale * heightOf(item, wrapped))),
+    [items, width, scale, trans]
   );
   const list = useWindow(keys, heights);
   const focus = useFocus(keys, list.ref, list.reveal, held.focus);
@@ -117,11 +115,12 @@ export function JobList(props: IJobListProps): React.JSX.Element {
 
   const [first, last] = list.range;
   const focused = keys.indexOf(focus.key);
-  const rendered = items
-    .map((item, index) => ({ item, index }))
-    .filter(
-      ({ index }) => (index >= first && index < last) || index === focused
-    );
+  const rendered = items.slice(first, last).map((_, at) => first + at);
+  if (focused >= 0 && focused < first) {
+    rendered.unshift(focused);
+  } else if (focused >= last) {
+    rendered.push(focused);
+  }
 
   return (
     <div className="jp-t9k-JobList">
@@ -151,7 +150,8 @@ export function JobList(props: IJobListProps): React.JSX.Element {
           ref={content}
           style={{ height: list.offsets[items.length] }}
         >
-          {rendered.map(({ item, index }) => {
+          {rendered.map(index => {
+            const item = items[index];
             const key = keys[index];
             const common = {
               'data-key': key,
@@ -177,10 +177,8 @@ export function JobList(props: IJobListProps): React.JSX.Element {
                 {...common}
                 className="jp-t9k-JobList-row"
                 aria-level={2}
-                aria-setsize={shown.current[item.section]?.length}
-                aria-posinset={
-                  (shown.current[item.section]?.indexOf(item.job) ?? -1) + 1
-                }
+                aria-setsize={shown[item.section]?.length}
+                aria-posinset={index - keys.indexOf(item.section)}
                 aria-label={[jobLabel(item.job, trans), placeOf(item.job)]
                   .filter(Boolean)
                   .join(', ')
@@ -244,6 +242,17 @@ function sectionName(section: SectionId, trans: TranslationBundle): string {
     case 'deleted':
       return trans.__('Deleted');
   }
+}
+
+/** The sections, or as long as they are held the same rows as before with their new content. */
+function useShown(sections: ISections, held: boolean): ISections {
+  const last = React.useRef({ sections, held, shown: sections });
+  const before = last.current;
+  if (before.sections !== sections || before.held !== held) {
+    const shown = held ? keepPlaces(before.shown, sections) : sections;
+    last.current = { sections, held, shown };
+  }
+  return last.current.shown;
 }
 
 /** Which row has the focus, or would get it: the list is one tab stop. */

@@ -20,7 +20,7 @@ function textWidth(text: string): number {
   if (width === undefined) {
     context.font = font;
     width = context.measureText(text).width;
-    if (widths.size > 2000) {
+    if (widths.size > 20_000) {
       widths.clear();
     }
     widths.set(text, width);
