@@ -7,7 +7,6 @@ begins to list when the cut ends. Warm: a page is loaded from the server that kn
 from __future__ import annotations
 
 import argparse
-import getpass
 import shutil
 import statistics
 import tempfile
@@ -15,12 +14,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster import JOBS, Cluster, Gate, create, job, namespace
 from lab import TOKEN, Lab, lab
+from many import Gate, create_jobs, kubectl
 from playwright.sync_api import Browser, Page, sync_playwright
+from quiet import MINE, OWNER, namespace
 from scrolling import longest_tasks
 
-MINE = 10
+from tests.kubernetes.harness import Kube
+
+OWN = 10
 """Every so many-th job is of this lab's user; the page shows all of them."""
 # Both in seconds since the epoch: when the page asked for the jobs, and when the first of them was drawn.
 WATCH = """
@@ -125,11 +127,10 @@ class Measured:
         return list(self._values)
 
 
-def run(browser: Browser, cluster: Cluster, count: int, port: int, *, scroll: bool, measured: Measured) -> None:
-    gate = Gate(str(cluster.host.hostname), int(cluster.host.port or 443))
+def run(browser: Browser, kube: Kube, count: int, port: int, *, scroll: bool, measured: Measured) -> None:
+    gate = Gate(kube)
     with tempfile.TemporaryDirectory() as folder:
-        kubeconfig = cluster.file(Path(folder), gate.port)
-        with lab(port, kubeconfig=kubeconfig) as server:
+        with lab(port, kubeconfig=gate.kubeconfig(Path(folder)), options=[MINE]) as server:
             show_sidebar(server)
             page = open_sidebar(browser, server)
             page.wait_for_selector(".jp-t9k-EmptyState, .jp-t9k-Banner")
@@ -167,13 +168,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, help="runs of each, alternating")
     parser.add_argument("--jobs", type=int, default=10_000)
     parser.add_argument("--port", type=int, default=18904)
-    parser.add_argument("--namespace", help="one that has the jobs already; it stays")
     arguments = parser.parse_args()
     measured = Measured()
 
-    def measure(cluster: Cluster) -> None:
-        path = JOBS.format(cluster.namespace)
-        cluster.raw(path)  # the first one fills the API server's caches
+    with namespace() as kube:
+        create_jobs(kube, (OWNER if number % OWN == 0 else "lin" for number in range(arguments.jobs)))
+        path = kube.path("pytorchjobs")
+        kubectl(kube, "get", "--raw", path)  # the first one fills the API server's caches
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"),
@@ -181,18 +182,10 @@ def main() -> None:
                 ignore_default_args=["--hide-scrollbars"],
             )
             for number in range(arguments.runs):
-                measured.add("kubectl get --raw s", cluster.raw(path))
-                last = number == arguments.runs - 1
-                run(browser, cluster, arguments.jobs, arguments.port, scroll=last, measured=measured)
+                measured.add("kubectl get --raw s", kubectl(kube, "get", "--raw", path))
+                scroll = number == arguments.runs - 1
+                run(browser, kube, arguments.jobs, arguments.port, scroll=scroll, measured=measured)
             browser.close()
-
-    if arguments.namespace:
-        measure(Cluster(arguments.namespace))
-    else:
-        with namespace("jobs") as cluster:
-            me = getpass.getuser()  # as a lab tells whose it is
-            create(cluster, range(arguments.jobs), lambda number: job(number, owner="lin" if number % MINE else me))
-            measure(cluster)
     raw = measured["kubectl get --raw s"]
     print(f"{arguments.jobs} jobs of a namespace")
     for name in measured.names():
