@@ -52,7 +52,7 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/listing.py
 	python tests/bench/logs.py
 	python tests/bench/first_chart.py
-	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs sockets; do python tests/bench/$$bench.py; done; fi
+	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs sockets sidebar replicas; do python tests/bench/$$bench.py; done; fi
 
 clean: ## Remove what was built; the environment and node_modules stay
 	rm -rf build lib jupyterlab_t9kjob/labextension

@@ -6,6 +6,7 @@ The replicas run on paper: on nodes of KWOK's, which this makes and takes away a
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 from collections.abc import Iterator
@@ -122,7 +123,9 @@ def main() -> None:
             browser.close()
     opening, peer = statistics.median(ours), statistics.median(peers)
     print(f"a job of {count} replicas, click to its table: {opening:.2f} s / kubectl get pods {peer:.2f} s")
-    print(f"  = {opening / peer:.2f} ×; scrolling, longest task: {clock:.0f} ms by the clock, {cpu:.0f} ms of CPU")
+    print(
+        f"  = {opening / peer:.2f} ×; scrolling, longest task: {clock:.0f} ms by the clock, {cpu:.0f} ms of CPU; load {os.getloadavg()[0]:.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ begins to list when the cut ends. Warm: a page is loaded from the server that kn
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import tempfile
@@ -187,7 +188,7 @@ def main() -> None:
                 run(browser, kube, arguments.jobs, arguments.port, scroll=scroll, measured=measured)
             browser.close()
     raw = measured["kubectl get --raw s"]
-    print(f"{arguments.jobs} jobs of a namespace")
+    print(f"{arguments.jobs} jobs of a namespace; load {os.getloadavg()[0]:.1f}")
     for name in measured.names():
         value = measured[name]
         aim = f" = {value / raw:.2f} × kubectl; aim {1.5 * raw + 0.5:.2f} s" if "first paint" in name else ""
