@@ -122,10 +122,9 @@ def main() -> None:
                 page.context.close()
             browser.close()
     opening, peer = statistics.median(ours), statistics.median(peers)
-    print(f"a job of {count} replicas, click to its table: {opening:.2f} s / kubectl get pods {peer:.2f} s")
-    print(
-        f"  = {opening / peer:.2f} ×; scrolling, longest task: {clock:.0f} ms by the clock, {cpu:.0f} ms of CPU; load {os.getloadavg()[0]:.1f}"
-    )
+    print(f"a job of {count} replicas; load {os.getloadavg()[0]:.1f}")
+    print(f"  click to its table: {opening:.2f} s / kubectl get pods {peer:.2f} s = {opening / peer:.2f} ×")
+    print(f"  scrolling, longest task: {clock:.0f} ms by the clock, {cpu:.0f} ms of CPU")
 
 
 if __name__ == "__main__":
