@@ -164,6 +164,10 @@ class ContainerLog:
             self._failing_since = None
             self.trouble = plain(str(error))
             return self._failed()
+        except Exception as error:
+            log.exception("Keeping the log of %s failed", self._pod_path)
+            self.trouble = f"Its log can't be kept: {type(error).__name__}."
+            return self._failed()
         self.trouble = None
         return wait
 
