@@ -14,6 +14,7 @@ kube          module   `harness.Kube`: client, `apply` (kubectl), `until` and th
 image         session  name of an image with torch, tensorboard, scikit-learn: T9KJOB_TEST_IMAGE (test.local/torch:cpu)
 volume        module   `harness.Volume`: a ReadWriteMany PVC `data`; `volume.path` is its folder on this machine
 volumes       module   `volumes.make(claim, mode)` makes more of them
+paper         test     `paper.Paper`: makes nodes and pods that exist on paper only
 controller    session  `harness.ControllerProcess`: something turns PyTorchTrainingJobs into pods (`tests.kubernetes.
                        controller`, which see for what annotations choose); `restart()` starts it afresh
 older_dialect module   the same with the CRDs of the older dialect, while nobody else in the cluster wants the other
@@ -47,6 +48,7 @@ import httpx
 import pytest
 
 from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
+from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
 from tests.server.conftest import api, open_page  # noqa: F401
 
@@ -90,6 +92,13 @@ def kube(
     kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
     cluster.delete("namespaces", name)
     kube.close()
+
+
+@pytest.fixture
+def paper(kube: Kube) -> Iterator[Paper]:
+    paper = Paper(kube)
+    yield paper
+    paper.remove()
 
 
 @pytest.fixture(scope="session")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import yaml
 
@@ -25,92 +21,17 @@ from tests.kubernetes.between import Between
 from tests.kubernetes.engines import WAIT, Bench, serving
 from tests.kubernetes.fakeapi import cut
 from tests.kubernetes.harness import ROOT, Kube
+from tests.kubernetes.paper import GPU, Paper, container, pool_of
 from tests.kubernetes.test_rights import rules
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
 
-GPU, AMD, DCU, MIG, SHARED = (
-    "nvidia.com/gpu",
+AMD, DCU, MIG, SHARED = (
     "amd.com/gpu",
     "hygon.com/dcu",
     "nvidia.com/mig-1g.10gb",
     "nvidia.com/gpu.shared",
 )
-OURS = {"key": "t9kjob.test/paper", "value": "true", "effect": "NoSchedule"}
-"""On all nodes of paper, so that nobody's pods go there."""
-
-
-class Paper:
-    """Nodes that exist on paper only, whose hearts beat, and pods that say of themselves that they run there."""
-
-    def __init__(self, kube: Kube) -> None:
-        self._kube = kube
-        self._conditions: dict[str, list[dict[str, str]]] = {}
-        self._end = threading.Event()
-        self._heart = threading.Thread(target=self._beat)
-        self._heart.start()
-
-    def node(
-        self,
-        name: str,
-        *,
-        ready: str = "True",
-        allocatable: dict[str, str] | None = None,
-        labels: dict[str, str] | None = None,
-        taints: tuple[dict[str, str], ...] = (),
-        unschedulable: bool = False,
-        full: bool = False,
-        **devices: str,
-    ) -> str:
-        """Make a node of 64 cores with devices, ``node("a", **{"nvidia.com/gpu": "8"})``; `full` is its disk."""
-        name = f"{self._kube.namespace}-{name}"
-        spec = {"taints": [OURS, *taints], "unschedulable": unschedulable}
-        capacity = {"cpu": "64", "memory": "512Gi", "pods": "110", **devices}
-        self._kube.create("nodes", {"metadata": {"name": name, "labels": labels or {}}, "spec": spec})
-        status = {
-            "capacity": capacity,
-            "allocatable": capacity | (allocatable or {}),
-            "conditions": [{"type": "Ready", "status": ready}, {"type": "DiskPressure", "status": str(full)}],
-            "addresses": [{"type": "InternalIP", "address": "10.9.9.9"}],
-        }
-        self._conditions[name] = status["conditions"]
-        self._kube.patch("nodes", name, {"status": status}, "status")
-        return name
-
-    def _beat(self) -> None:
-        while not self._end.wait(10):
-            now = {"lastHeartbeatTime": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")}
-            for name, conditions in list(self._conditions.items()):
-                with contextlib.suppress(httpx.HTTPStatusError):  # its test has removed it
-                    status = {"conditions": [each | now for each in conditions]}
-                    self._kube.patch("nodes", name, {"status": status}, "status")
-
-    def pod(self, name: str, node: str, *containers: dict[str, Any], phase: str = "Running", **spec: Any) -> None:
-        """Put a pod on a node, past the scheduler."""
-        body = {"nodeName": node, "tolerations": [{"operator": "Exists"}], "containers": list(containers), **spec}
-        self._kube.create("pods", {"metadata": {"name": name}, "spec": body})
-        self._kube.patch("pods", name, {"status": {"phase": phase}}, "status")
-
-    def remove(self) -> None:
-        self._end.set()
-        self._heart.join()
-        self._kube.ask("DELETE", self._kube.path("pods"), {"gracePeriodSeconds": 0})
-        for node in self._conditions:
-            self._kube.delete("nodes", node)
-
-
-@pytest.fixture
-def paper(kube: Kube) -> Iterator[Paper]:
-    paper = Paper(kube)
-    yield paper
-    paper.remove()
-
-
-def container(name: str = "main", *, limits: bool = False, **asked: str) -> dict[str, Any]:
-    """Describe a container; devices have to have a limit."""
-    devices = {name: value for name, value in asked.items() if "/" in name}
-    resources = {"limits": asked} if limits else {"requests": asked, "limits": devices}
-    return {"name": name, "image": "test.local/none:1", "resources": resources}
 
 
 def sidecar(name: str, **asked: str) -> dict[str, Any]:
@@ -130,11 +51,6 @@ def shown(node: NodeCapacity) -> dict[str, float]:
 
 def of(node: NodeCapacity, resource: str) -> Amount:
     return next(one for one in node.amounts if one.resource == resource)
-
-
-def pool_of(capacity: Capacity, product: str) -> Any:
-    """Return the pool of a product, which no other test has; None if there is none."""
-    return next((pool for pool in capacity.pools if pool.product == product), None)
 
 
 async def until(bench: Bench, reached: Callable[[Capacity], Any], seconds: float = WAIT) -> Capacity:

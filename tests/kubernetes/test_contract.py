@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from tests.kubernetes.harness import Volume
-from tests.server.conftest import Api, ended
+from jupyterlab_t9kjob.core.capacity import Capacity
+from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.paper import GPU, Paper, container, pool_of
+from tests.server.conftest import Api, Page, ended
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubeflow")]
 
@@ -48,3 +51,27 @@ async def test_a_job_from_script_to_log(engine: str, api: Api, open_page: Any, v
     assert "hello from 0\n" in texts  # the job ends with its master, whether the other has begun or not
 
     assert (await api("DELETE", "jobs", ident)).status < 300
+
+
+async def test_pages_are_told(kube: Kube, paper: Paper, open_page: Callable[..., Awaitable[Page]], api: Api) -> None:
+    product = f"A10-of-{kube.namespace}"
+    node = paper.node("one", labels={"nvidia.com/gpu.product": product}, **{GPU: "8"})
+    await until_available(api, "kubeflow")
+    pages = [await open_page("stream") for _ in range(5)]
+
+    async def until_free(page: Page, free: float) -> None:
+        while True:
+            pool = pool_of(Capacity(**((await page.receive())["capacity"] or {"time": 1})), product)
+            if pool is not None and pool.amount.free == free:
+                return
+
+    for page in pages:
+        await page.send(type="subscribe", capacity=True)
+    for page in pages:
+        await until_free(page, 8)
+    paper.pod("some", node, container(**{GPU: "3"}))
+    for page in pages:
+        await until_free(page, 5)
+    told = (await api("GET", "cluster", "nodes", engine="kubeflow")).json["nodes"]
+    (amount,) = [one for each in told if each["name"] == node for one in each["amounts"] if one["resource"] == GPU]
+    assert amount == {"resource": GPU, "total": 8, "unhealthy": 0, "allocated": 3, "free": 5}
