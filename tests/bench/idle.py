@@ -26,6 +26,8 @@ def used(browser: Browser, server: Lab, jobs: int, seconds: float, *, hides: boo
         page.wait_for_selector(".jp-t9k-JobList-row")
         title = "document.querySelector('.jp-t9k-SectionTitle small').textContent"
         page.wait_for_function(f"{title}.startsWith('{jobs}')")
+        while len(list(server.root.parent.rglob("record.json"))) < jobs:  # the server's first look at own jobs
+            page.wait_for_timeout(1000)
     found = []
     for hidden in (False, True)[: 1 + hides]:
         if hidden:

@@ -16,6 +16,8 @@ TELL_SECONDS: Final = 0.05
 """Between two rounds at most."""
 TICK_SECONDS: Final = 10.0
 """Between two looks at jobs that wait: their reason says for how long."""
+TICK_SECONDS_PER_JOB: Final = 0.05
+"""The same where many wait: a look at one takes about half a millisecond, so this is a hundredth of a processor."""
 
 
 class Rounds:
@@ -76,6 +78,6 @@ class Rounds:
 
     async def _tick(self) -> None:
         while True:
-            await asyncio.sleep(TICK_SECONDS)
+            await asyncio.sleep(max(TICK_SECONDS, TICK_SECONDS_PER_JOB * len(self.waiting)))
             for uid in self.waiting:
                 self.mark(uid, detail=False)
