@@ -100,18 +100,19 @@ export function limitsOf(
     .slice(0, LIMITS);
 }
 
-/**
- * Whether a job that asks for a resource on nodes with some labels can get devices of a pool.
- */
-export function isChosen(
-  pool: Pool,
+/** Pools that a job could be placed in that asks for a resource on nodes with some labels. */
+export function poolsFor(
+  pools: readonly Pool[],
   resource: string,
   labels: Readonly<Record<string, string>>
-): boolean {
-  const { product, product_label } = pool;
-  const wanted = product_label === null ? undefined : labels[product_label];
-  return (
-    pool.resource === resource && (wanted === undefined || wanted === product)
+): Pool[] {
+  const products = pools.flatMap(({ product_label: label }) =>
+    label !== null && label in labels ? labels[label] : []
+  );
+  return pools.filter(
+    pool =>
+      pool.resource === resource &&
+      (products.length === 0 || products.includes(pool.product ?? ''))
   );
 }
 

@@ -58,18 +58,18 @@ function poolName({ resource, product }: Kind, length: Length): string {
   if (product === null) {
     return resourceName(resource);
   }
-  const name = productName(product, length);
   const variant = variantOf(split(resource)[1]);
+  const name = productName(product, length, variant?.startsWith('MIG'));
   return variant && !/\bMIG\b/.test(name) ? `${name} ${variant}` : name;
 }
 
 /** A product as labels of nodes have it, such as `NVIDIA-A100-SXM4-80GB`. */
-function productName(product: string, length: Length): string {
+function productName(product: string, length: Length, isPart = false): string {
   const all = product
     .split(/[-_\s]+/)
     .filter(word => word && !MAKER.test(word));
   // A slice says its own memory.
-  const isSlice = all.some(word => upper(word) === 'MIG');
+  const isSlice = isPart || all.some(word => upper(word) === 'MIG');
   const isSaid = (word: string): boolean =>
     length === 'long' ||
     !(

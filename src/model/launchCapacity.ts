@@ -4,7 +4,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { ApiClient, expectApiError } from '../api/client';
 import { Capacity, Pool, QuotaLine } from '../api/types';
 import { IJobs } from '../tokens';
-import { isChosen, knowsNodes, quotaLines } from './capacity';
+import { knowsNodes, poolsFor, quotaLines } from './capacity';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
 
@@ -58,9 +58,7 @@ export class LaunchCapacity implements IDisposable {
     labels: Readonly<Record<string, string>>
   ): Pool[] {
     const pools = this.known?.pools ?? [];
-    return device?.count
-      ? pools.filter(pool => isChosen(pool, device.name, labels))
-      : [];
+    return device?.count ? poolsFor(pools, device.name, labels) : [];
   }
 
   /** The most of CPU or memory that is free on one node that has the devices; null if that is not known. */

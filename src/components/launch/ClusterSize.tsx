@@ -107,7 +107,12 @@ function NodesField({ group }: { group: Group }): React.JSX.Element {
         max={1024}
         onChange={count => setDevice({ count })}
       />
-      <label htmlFor={`${prefix}${DEVICE}/name`}>{trans.__('GPUs')}</label>
+      <label
+        className="jp-t9k-visuallyHidden"
+        htmlFor={`${prefix}${DEVICE}/name`}
+      >
+        {trans.__('GPUs')}
+      </label>
       <DeviceKind
         field={`${DEVICE}/name`}
         name={device.name}

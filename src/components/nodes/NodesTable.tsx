@@ -1,6 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { NodeCapacity } from '../../api/types';
+import { NodeCapacity, Pool } from '../../api/types';
 import { warningIcon } from '../../icons';
 import { amountOf, sharesOf } from '../../model/capacity';
 import { resourceLabel } from '../../model/capacityText';
@@ -24,6 +24,8 @@ interface IColumn {
   title_of?: (node: NodeCapacity) => string;
   cell: (node: NodeCapacity) => React.ReactNode;
 }
+
+type IKind = Pick<Pool, 'resource' | 'product'>;
 
 interface INodesTableProps {
   nodes: readonly NodeCapacity[];
@@ -164,12 +166,12 @@ function columnsOf(
   trans: TranslationBundle
 ): IColumn[] {
   const hasDevices = nodes.some(node => deviceSum(node, 'total') > 0);
-  const names = productNames(nodes);
+  const kindOf = kindNames(nodes);
   const measured = (resource: string): IColumn => ({
     key: resource,
     label: resourceLabel(resource, trans),
     title: trans.__('Free, and what there is'),
-    className: 'jp-t9k-Table-number',
+    className: 'jp-t9k-Table-number jp-t9k-Nodes-least',
     order: node => amountOf(node.amounts, resource)?.free ?? -1,
     cell: node => {
       const amount = amountOf(node.amounts, resource);
@@ -188,9 +190,9 @@ function columnsOf(
       key: 'product',
       label: trans.__('GPU'),
       className: 'jp-t9k-Table-minor',
-      order: node => names.get(node.product ?? '') ?? '',
+      order: kindOf,
       title_of: node => node.product ?? '',
-      cell: node => devicesOf(node).length > 0 && names.get(node.product ?? '')
+      cell: kindOf
     },
     {
       key: 'devices',
@@ -243,13 +245,24 @@ function columnsOf(
   ];
 }
 
-/** How the products of the table are told apart. */
-function productNames(nodes: readonly NodeCapacity[]): Map<string, string> {
-  const products = [...new Set(nodes.map(({ product }) => product))].filter(
-    product => product !== null
+/** Names of a node's accelerators, by which those of the table are told apart. */
+function kindNames(
+  nodes: readonly NodeCapacity[]
+): (node: NodeCapacity) => string {
+  const kinds = new Map(
+    nodes.flatMap(node =>
+      devicesOf(node).map(({ resource }): [string, IKind] => [
+        `${resource} ${node.product}`,
+        { resource, product: node.product }
+      ])
+    )
   );
-  const names = poolNames(products.map(product => ({ product, resource: '' })));
-  return new Map(products.map((product, index) => [product, names[index]]));
+  const names = poolNames([...kinds.values()]);
+  const byKind = new Map([...kinds.keys()].map((key, i) => [key, names[i]]));
+  return node =>
+    devicesOf(node)
+      .map(({ resource }) => byKind.get(`${resource} ${node.product}`))
+      .join(', ');
 }
 
 /** A word, and a sign where pods are kept away. */

@@ -1,8 +1,8 @@
 import { EngineInfo } from '../../../src/api/types';
 import {
   capacityPlaces,
-  isChosen,
   limitsOf,
+  poolsFor,
   quotaOf,
   sharesOf
 } from '../../../src/model/capacity';
@@ -49,7 +49,9 @@ describe('what is free of a cluster', () => {
       'count/jobs.batch/v1',
       'requests.nvidia.com/gpu'
     ].map(resource => someQuota({ resource }));
-    const capacity = someCapacity({ quotas: [{ namespace: 'demo', lines, limited: null }] });
+    const capacity = someCapacity({
+      quotas: [{ namespace: 'demo', lines, limited: null }]
+    });
     expect(limitsOf(capacity, 'demo').map(([resource]) => resource)).toEqual([
       'nvidia.com/gpu',
       'cpu',
@@ -59,14 +61,16 @@ describe('what is free of a cluster', () => {
   });
 
   it('is chosen by resource and label', () => {
-    const pool = somePool();
     const label = 'nvidia.com/gpu.product';
-    const chosen = (labels: Record<string, string>): boolean =>
-      isChosen(pool, 'nvidia.com/gpu', labels);
-    expect(chosen({})).toBe(true);
-    expect(chosen({ [label]: 'NVIDIA-A100-SXM4-80GB', zone: 'b' })).toBe(true);
-    expect(chosen({ [label]: 'NVIDIA-H200' })).toBe(false);
-    expect(isChosen(pool, 'amd.com/gpu', {})).toBe(false);
+    const product = 'NVIDIA-A100-SXM4-80GB';
+    const unlabelled = somePool({ product: null, product_label: null });
+    const pools = [...someCapacity().pools, unlabelled];
+    const chosen = (labels: Record<string, string>): (string | null)[] =>
+      poolsFor(pools, 'nvidia.com/gpu', labels).map(pool => pool.product);
+    expect(chosen({ zone: 'b' })).toHaveLength(3);
+    expect(chosen({ [label]: product, zone: 'b' })).toEqual([product]);
+    expect(chosen({ [label]: 'NVIDIA-H200' })).toEqual([]);
+    expect(poolsFor(pools, 'amd.com/gpu', {})).toEqual([]);
   });
 
   describe('is shown of', () => {

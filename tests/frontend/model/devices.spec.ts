@@ -51,6 +51,11 @@ describe('names of accelerators', () => {
     ]);
   });
 
+  it('are slices of a product', () => {
+    const slice = pool('NVIDIA-A100-SXM4-80GB', 'nvidia.com/mig-1g.10gb');
+    expect(poolNames([slice])).toEqual(['A100 MIG 1g.10gb']);
+  });
+
   it.each([
     ['nvidia.com/gpu', 'NVIDIA GPU'],
     ['nvidia.com/gpu.shared', 'NVIDIA GPU shared'],

@@ -1,0 +1,151 @@
+/** What of a cluster is free, without one: in the sidebar, by node, and beside the form's fields. */
+import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import { expectAccessible } from './helpers/accessible';
+import { fakeCapacity, fakeNodes } from './helpers/capacity';
+import { fakeClusterJobs } from './helpers/clusterJobs';
+import { clusterEngines, FakeCluster } from './helpers/fakeCluster';
+import { FakeServer } from './helpers/fakeServer';
+import {
+  expect,
+  openSidebar,
+  run,
+  setMainWidth,
+  sidebar,
+  test,
+  writeFile
+} from './helpers/lab';
+import { picture } from './helpers/pictures';
+import { SILENT } from './helpers/scripts';
+
+test.use({ autoGoto: false });
+
+/** A lab beside a cluster with so many nodes. */
+async function open(
+  page: IJupyterLabPageFixture,
+  nodes = 1500
+): Promise<FakeServer> {
+  const server = new FakeServer(page);
+  await server.tell({
+    engines: clusterEngines(),
+    jobs: fakeClusterJobs(),
+    capacity: fakeCapacity()
+  });
+  await page.route(/\/t9kjob\/cluster\/nodes/, route =>
+    route.fulfill({ json: fakeNodes(nodes) })
+  );
+  return server;
+}
+
+test('what is free, in the sidebar and on each node', async ({ page }) => {
+  await open(page);
+  await page.goto('?reset');
+  const strip = (await openSidebar(page)).getByRole('region', {
+    name: 'Capacity of the cluster'
+  });
+  await expect(strip).toContainText('yours 24 of 32 allowed');
+  await expect(strip).toContainText('A100 80 GB6 of 32 free');
+  await picture(page, 'capacity-sidebar');
+  await page.sidebar.setWidth(220);
+  await expect(strip).toContainText('A1006 of 32');
+  await picture(page, 'capacity-sidebar-narrow');
+  await page.sidebar.setWidth(300);
+
+  await strip.getByRole('button', { name: /GPUs in the cluster/ }).click();
+  const grid = page.getByRole('grid', { name: 'Nodes' });
+  await expect(grid).toHaveAttribute('aria-rowcount', '1501');
+  await expect(grid).toBeFocused();
+  expect(await grid.getByRole('row').count()).toBeLessThan(150);
+  await expect(page.getByText(/^1500 nodes · GPUs: /)).toBeVisible();
+  await expectAccessible(page);
+  await picture(page, 'capacity-nodes');
+
+  await test.step('by keys alone', async () => {
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    await expect(
+      grid
+        .getByRole('row', { name: /^node-3 / })
+        .getByRole('gridcell')
+        .nth(1)
+    ).toBeFocused();
+    for (let row = 0; row < 60; row++) {
+      await page.keyboard.press('ArrowDown');
+    }
+    await expect(
+      grid
+        .getByRole('row', { name: /^node-63 / })
+        .getByRole('gridcell')
+        .nth(1)
+    ).toBeFocused();
+  });
+
+  await test.step('a narrow tab has what decides', async () => {
+    await setMainWidth(page, 500);
+    await expect(
+      grid.getByRole('columnheader', { name: 'GPUs free' })
+    ).toBeVisible();
+    await expect(
+      grid.getByRole('columnheader', { name: 'Memory' })
+    ).toBeHidden();
+    await picture(page, 'capacity-nodes-narrow');
+    await page.sidebar.setWidth(300);
+  });
+
+  await test.step('filter and order outlive a reload', async () => {
+    await page
+      .getByRole('searchbox', { name: /^Filter the nodes/ })
+      .fill('h100');
+    await grid.getByRole('button', { name: 'GPUs free' }).click();
+    await grid.getByRole('button', { name: 'GPUs free' }).click();
+    const first = grid.getByRole('row').nth(1);
+    await expect(first).toContainText('8 of 8');
+    await page.reload();
+    await expect(first).toContainText('8 of 8', { timeout: 20_000 });
+    await expect(first).toContainText('H100 80 GB');
+  });
+});
+
+test('what is free, beside the fields of the form', async ({
+  page,
+  tmpPath
+}) => {
+  await open(page);
+  await new FakeCluster().serve(page);
+  await page.goto('?reset');
+  const file = `${tmpPath}/finetune.py`;
+  await writeFile(page, file, SILENT);
+  await run(page, 't9kjob:launch', { path: file });
+  const form = page.getByRole('form', { name: 'Run finetune.py' });
+  const free = form.getByRole('region', { name: 'Free now' });
+  await expect(free).toContainText('A100 80 GB6 of 322 of 8', {
+    timeout: 20_000
+  });
+  await expect(free).toContainText('You may use 8 more');
+  const kind = form.getByRole('combobox', { name: 'GPUs' });
+  await kind.focus();
+  await page.keyboard.press('ArrowDown');
+  await form.getByRole('option', { name: /^H100 80 GB/ }).click();
+  await expect(kind).toHaveValue('H100 80 GB');
+  await expect(free.getByRole('row', { name: /chosen/ })).toContainText('H100');
+  await expect(
+    form.getByRole('textbox', { name: 'Manifest as YAML' })
+  ).toContainText('NVIDIA-H100-80GB-HBM3');
+  await expectAccessible(page);
+  await picture(page, 'capacity-launch');
+  // Beside the fields where there is room, else below the first of them.
+  const nodes = form.getByRole('spinbutton', { name: 'Nodes' });
+  const isBeside = async (): Promise<boolean> => {
+    const [field, panel] = [
+      await nodes.boundingBox(),
+      await free.boundingBox()
+    ];
+    return Math.abs((field?.y ?? 0) - (panel?.y ?? 1e6)) < 20;
+  };
+  expect(await isBeside()).toBe(true);
+  await openSidebar(page);
+  await setMainWidth(page, 560);
+  await expect.poll(isBeside).toBe(false);
+  await expect(sidebar(page)).toBeVisible();
+  await picture(page, 'capacity-launch-narrow');
+});
