@@ -53,13 +53,16 @@ test('what is free, in the sidebar and on each node', async ({ page }) => {
   await strip.getByRole('button', { name: /GPUs in the cluster/ }).click();
   const grid = page.getByRole('grid', { name: 'Nodes' });
   await expect(grid).toHaveAttribute('aria-rowcount', '1501');
-  await expect(grid).toBeFocused();
+  await expect(
+    grid.getByRole('gridcell', { name: 'node-1', exact: true })
+  ).toBeFocused();
   expect(await grid.getByRole('row').count()).toBeLessThan(150);
   await expect(page.getByText(/^1500 nodes · GPUs: /)).toBeVisible();
   await expectAccessible(page);
   await picture(page, 'capacity-nodes');
 
   await test.step('by keys alone', async () => {
+    await grid.focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowRight');
@@ -132,7 +135,6 @@ test('what is free, beside the fields of the form', async ({
     form.getByRole('textbox', { name: 'Manifest as YAML' })
   ).toContainText('NVIDIA-H100-80GB-HBM3');
   await expectAccessible(page);
-  await picture(page, 'capacity-launch');
   // Beside the fields where there is room, else below the first of them.
   const nodes = form.getByRole('spinbutton', { name: 'Nodes' });
   const isBeside = async (): Promise<boolean> => {
@@ -142,7 +144,9 @@ test('what is free, beside the fields of the form', async ({
     ];
     return Math.abs((field?.y ?? 0) - (panel?.y ?? 1e6)) < 20;
   };
-  expect(await isBeside()).toBe(true);
+  await page.sidebar.close('left');
+  await expect.poll(isBeside).toBe(true);
+  await picture(page, 'capacity-launch');
   await openSidebar(page);
   await setMainWidth(page, 560);
   await expect.poll(isBeside).toBe(false);

@@ -21,7 +21,7 @@ interface IColumn {
   title?: string;
   className?: string;
   order: (node: NodeCapacity) => number | string;
-  title_of?: (node: NodeCapacity) => string;
+  titleOf?: (node: NodeCapacity) => string;
   cell: (node: NodeCapacity) => React.ReactNode;
 }
 
@@ -63,6 +63,13 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
       setHeight(measured); // follows the font size of the lab
     }
   });
+  const table = React.useRef<HTMLTableElement>(null);
+  // The tab had the focus while there was no table.
+  React.useEffect(() => {
+    if (document.activeElement?.matches('.jp-t9k-NodesTab')) {
+      table.current?.focus({ preventScroll: true });
+    }
+  }, []);
   const [first, last] = list.range;
   return (
     <div
@@ -72,6 +79,7 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
     >
       <table
         className="jp-t9k-Table"
+        ref={table}
         role="grid"
         aria-label={trans.__('Nodes')}
         aria-rowcount={nodes.length + 1}
@@ -117,7 +125,7 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
                   className={column.className}
                   role="gridcell"
                   tabIndex={-1}
-                  title={column.title_of?.(node)}
+                  title={column.titleOf?.(node) || undefined}
                 >
                   {column.cell(node)}
                 </td>
@@ -191,7 +199,7 @@ function columnsOf(
       label: trans.__('GPU'),
       className: 'jp-t9k-Table-minor',
       order: kindOf,
-      title_of: node => node.product ?? '',
+      titleOf: node => node.product ?? '',
       cell: kindOf
     },
     {
@@ -199,7 +207,7 @@ function columnsOf(
       label: trans.__('GPUs free'),
       className: 'jp-t9k-Nodes-devices',
       order: node => (devicesOf(node).length ? deviceSum(node, 'free') : -1),
-      title_of: node => devicesTitle(node, trans),
+      titleOf: node => devicesTitle(node, trans),
       cell: node =>
         devicesOf(node).length > 0 && <Devices node={node} trans={trans} />
     },
@@ -221,7 +229,7 @@ function columnsOf(
       label: trans.__('Name'),
       className: 'jp-t9k-Nodes-name',
       order: node => node.name,
-      title_of: ({ name, address, roles }) =>
+      titleOf: ({ name, address, roles }) =>
         [name, address, roles.join(', ')].filter(Boolean).join('\n'),
       cell: node => node.name
     },
@@ -229,7 +237,7 @@ function columnsOf(
       key: 'status',
       label: trans.__('Status'),
       order: node => nodeStatus(node, trans),
-      title_of: node => statusTitle(node, trans),
+      titleOf: node => statusTitle(node, trans),
       cell: node => <Status node={node} trans={trans} />
     },
     ...(hasDevices ? devices : []),
