@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import httpx
 
 from tests.kubernetes.controller.api import connect
-from tests.kubernetes.fakeapi import Call, FakeApi, Request, write_kubeconfig
+from tests.kubernetes.fakeapi import Call, FakeApi, Json, Request, write_kubeconfig
 from tests.kubernetes.harness import Kube
 
 Forward = Callable[[Call], Awaitable[None]]
@@ -66,13 +66,13 @@ class Between(FakeApi):
         await super().stop()
         await self._upstream.aclose()
 
-    def kubeconfig(self, folder: Path) -> Path:
+    def kubeconfig(self, folder: Path, user: Json | None = None) -> Path:
         assert self.kube is not None
         path = folder / "between"
         cluster = {"server": self.url}
         if self.certificates is not None:
             cluster["certificate-authority"] = str(self.certificates.ca_file)
-        return write_kubeconfig(path, cluster, name="between", namespace=self.kube.namespace)
+        return write_kubeconfig(path, cluster, user, name="between", namespace=self.kube.namespace)
 
     async def _handle(self, call: Call) -> None:
         self._calls.add(call)
@@ -87,7 +87,7 @@ class Between(FakeApi):
         """Hand a request on, and its answer back as it comes; `changed` are parameters of the query."""
         async with self.ask(call.request, changed) as answer:
             kind = answer.headers.get("content-type", "application/json")
-            if (
+            if answer.is_success and (
                 call.request.kind == "watch"
                 or call.request.query.get("watch") == "true"
                 or "follow" in call.request.query

@@ -18,6 +18,7 @@ paper         test     `paper.Paper`: makes nodes and pods that exist on paper o
 controller    session  `harness.ControllerProcess`: something turns PyTorchTrainingJobs into pods (`tests.kubernetes.
                        controller`, which see for what annotations choose); `restart()` starts it afresh
 older_dialect module   the same with the CRDs of the older dialect, while nobody else in the cluster wants the other
+api_server    test     `await api_server("stop")`, `("start")`: stops and starts it, with T9KJOB_TEST_CLUSTER
 kubeflow      session  skips where the cluster knows no PyTorchJob
 start_lab     module   `start_lab(**traits)`: a `tests.local.lab.Lab`, a Jupyter server in a process of its own, with
                        the extension and `kube.kubeconfig`; its contents root is `volume.path`, which jobs see as
@@ -35,12 +36,15 @@ of one.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import re
+import shlex
+import subprocess
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +160,23 @@ def older_dialect(controller: ControllerProcess) -> Iterator[None]:
 def kubeflow(cluster: Kube) -> None:
     if not cluster.knows("pytorchjobs"):
         pytest.skip("cluster: it knows no PyTorchJob")
+
+
+@pytest.fixture
+def api_server(kube: Kube) -> Iterator[Callable[[str], Awaitable[Any]]]:
+    """Give a function that stops and starts the API server, which others wait for meanwhile."""
+    words = os.environ.get("T9KJOB_TEST_CLUSTER")
+    if not words:
+        pytest.skip("cluster: nothing is named that stops the API server (T9KJOB_TEST_CLUSTER)")
+    command = shlex.split(words)
+
+    def switch(verb: str) -> None:
+        subprocess.run([*command, verb, "apiserver"], check=True, stdout=subprocess.DEVNULL)
+
+    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lambda verb: asyncio.to_thread(switch, verb)
+        switch("start")
 
 
 def settings(volume: Volume) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from jupyterlab_t9kjob.core.manifests import to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount, Quantity, ReplicaSpec, Resources, Runtime, Torchrun
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
+from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
@@ -138,7 +139,13 @@ class Bench:
 
 @asynccontextmanager
 async def serving(
-    kube: Kube, image: str, home: Path, volume: Volume | None = None, kubeconfig: Path | None = None, **settings: Any
+    kube: Kube,
+    image: str,
+    home: Path,
+    volume: Volume | None = None,
+    kubeconfig: Path | None = None,
+    kinds: Mapping[str, Callable[[], JobKind]] = KINDS,
+    **settings: Any,
 ) -> AsyncIterator[Bench]:
     """Run the engines as a server does; several times on the same home is a server that was restarted."""
     before = os.environ.get("KUBECONFIG")
@@ -147,7 +154,7 @@ async def serving(
         settings.setdefault("volumes", ({"claim": volume.claim, "lab_path": str(volume.path), "mount_path": MOUNT},))
     cluster = Cluster(Settings(**{"owner": "tester", **settings}))
     root = volume.path if volume is not None else home
-    engines = {name: KubernetesEngine(kind(), cluster, home, root) for name, kind in KINDS.items()}
+    engines = {name: KubernetesEngine(kind(), cluster, home, root) for name, kind in kinds.items()}
     bench = Bench(cluster, engines, kube, volume, image)
     try:
         for engine in engines.values():

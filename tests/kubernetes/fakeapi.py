@@ -32,10 +32,15 @@ class Certificates:
     def __init__(self, folder: Path, *names: str) -> None:
         self.folder = folder
         self.authority = trustme.CA()
-        self.server = self.authority.issue_cert(*(names or ("127.0.0.1",)))
+        self._names = names or ("127.0.0.1",)
+        self.renew()
         folder.mkdir(exist_ok=True)
         self.ca_file = folder / "ca.crt"
         self.authority.cert_pem.write_to_path(str(self.ca_file))
+
+    def renew(self) -> None:
+        """Give the server another certificate."""
+        self.server = self.authority.issue_cert(*self._names)
 
     def context(self) -> ssl.SSLContext:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

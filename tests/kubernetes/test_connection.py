@@ -5,14 +5,12 @@
 
 import asyncio
 import base64
-import fcntl
 import json
 import os
 import shlex
 import subprocess
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -305,23 +303,6 @@ async def test_as_in_a_pod(
 
 
 # -- faults -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def api_server(kube: Kube) -> Iterator[Callable[[str], Awaitable[Any]]]:
-    """Give a function that stops and starts the API server, which others wait for meanwhile."""
-    words = os.environ.get("T9KJOB_TEST_CLUSTER")
-    if not words:
-        pytest.skip("cluster: nothing is named that stops the API server (T9KJOB_TEST_CLUSTER)")
-    command = shlex.split(words)
-
-    def switch(verb: str) -> None:
-        subprocess.run([*command, verb, "apiserver"], check=True, stdout=subprocess.DEVNULL)
-
-    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lambda verb: asyncio.to_thread(switch, verb)
-        switch("start")
 
 
 async def test_the_api_server_restarts(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes import cluster, discovery
+from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import KINDS, PLURALS, WAIT, Bench, serving
-from tests.kubernetes.fakeapi import Act, Call, Request, refuse
+from tests.kubernetes.fakeapi import Act, Call, Certificates, Request, refuse
 from tests.kubernetes.harness import Kube
 from tests.kubernetes.test_access import until_info
 from tests.kubernetes.test_reasons import kubeflow_job, t9k_job, template
@@ -25,7 +27,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures(
 
 TALKS = "n=0; while true; do n=$((n+1)); echo $n; sleep 0.05; done"
 JOB = {"t9k": t9k_job, "kubeflow": kubeflow_job}
-Fault = Callable[[Between], AbstractAsyncContextManager[None]]
+Fault = Callable[[Between, Path], AbstractAsyncContextManager[None]]
 
 
 def make(kube: Kube, engine: str, name: str, image: str, *, paused: bool = False) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def all_do(act: Act, *kinds: str) -> Fault:
     """Answer everything in this way, or what is of these kinds; what was open is cut."""
 
     @asynccontextmanager
-    async def fault(between: Between) -> AsyncIterator[None]:
+    async def fault(between: Between, _folder: Path) -> AsyncIterator[None]:
         def rule(request: Request) -> Any:
             kind = "log" if request.path.endswith("/log") else request.kind
             return (lambda _between, call: act(call)) if not kinds or kind in kinds else None
@@ -78,7 +80,7 @@ async def expired(call: Call) -> None:
 
 
 @asynccontextmanager
-async def cut_every_two_seconds(between: Between) -> AsyncIterator[None]:
+async def cut_every_two_seconds(between: Between, _folder: Path) -> AsyncIterator[None]:
     async def cut() -> None:
         while True:
             between.cut_all()
@@ -90,17 +92,49 @@ async def cut_every_two_seconds(between: Between) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def half_open(between: Between) -> AsyncIterator[None]:
+async def half_open(between: Between, _folder: Path) -> AsyncIterator[None]:
     between.freeze()
     yield
     between.thaw()
 
 
 @asynccontextmanager
-async def gone(between: Between) -> AsyncIterator[None]:
+async def gone(between: Between, _folder: Path) -> AsyncIterator[None]:
     await between.stop()
     yield
     await between.start()
+
+
+def bearer(token: str) -> Callable[[Request], Any]:
+    """Make a rule that lets only one token through."""
+    denied = refuse(401, "Unauthorized", "Unauthorized")
+    return lambda request: None if request.authorization == f"Bearer {token}" else lambda _between, call: denied(call)
+
+
+@asynccontextmanager
+async def token_expires(between: Between, folder: Path) -> AsyncIterator[None]:
+    between.rule = bearer("second")
+    between.cut_all()
+    yield
+    (folder / "token").write_text("second")
+
+
+@asynccontextmanager
+async def certificate_changes(between: Between, _folder: Path) -> AsyncIterator[None]:
+    assert between.certificates is not None
+    await between.stop()
+    between.certificates.renew()
+    await between.start()
+    yield
+
+
+@asynccontextmanager
+async def authority_changes(between: Between, folder: Path) -> AsyncIterator[None]:
+    await between.stop()
+    between.certificates = Certificates(folder / "second")
+    await between.start()
+    yield
+    (folder / "first" / "ca.crt").write_bytes((folder / "second" / "ca.crt").read_bytes())
 
 
 busy = refuse(429, "TooManyRequests", "slow down", Retry_After="1")
@@ -116,6 +150,9 @@ FAULTS: dict[str, tuple[Fault, bool]] = {
     "500 for watches and logs": (all_do(broken, "watch", "log"), True),
     "half-open": (half_open, True),
     "gone": (gone, True),
+    "token expires": (token_expires, True),
+    "certificate changes": (certificate_changes, False),
+    "authority changes": (authority_changes, True),
 }
 
 
@@ -145,8 +182,22 @@ async def see_through(
     *,
     stale: bool,
     lasts: float = 0.0,
+    late: bool = False,
+    same: bool = True,
 ) -> None:
-    """Live through a fault: what happens meanwhile is known afterwards, and every line is there once."""
+    """Live through a fault: what happens meanwhile is known afterwards, and every line is there once.
+
+    Parameters
+    ----------
+    stale
+        Whether it keeps the state from being known, which is said then.
+    lasts
+        Seconds.
+    late
+        Whether nothing can happen in the cluster meanwhile.
+    same
+        Whether it is the same cluster afterwards, as far as a lab can tell.
+    """
     kube = bench.kube
     witnesses = {}
     for engine, (uid, _pod) in talkers.items():
@@ -155,7 +206,7 @@ async def see_through(
         await until_log(bench, engine, uid, len)
     begun = time.time()
     async with fault:
-        for engine, witness in witnesses.items():
+        for engine, witness in witnesses.items() if not late else ():
             await asyncio.to_thread(kube.delete, PLURALS[engine], witness.name)
         if stale:
             for engine, (uid, _pod) in talkers.items():
@@ -166,16 +217,21 @@ async def see_through(
                 assert info.cluster.stale_reason
                 assert (await bench.engines[engine].job(uid)).phase == "Running"
                 assert await log_of(bench, engine, uid)
+            await bench.engines[engine].refresh()  # as somebody does who sees that
         await asyncio.sleep(lasts)
     over = time.monotonic()
+    for engine, witness in witnesses.items() if late else ():
+        await asyncio.to_thread(kube.delete, PLURALS[engine], witness.name)
     written = {engine: await asyncio.to_thread(kube.log, pod) for engine, (_uid, pod) in talkers.items()}
     took = {}
     for engine, witness in witnesses.items():
-        await bench.until(witness, lambda seen: seen.deleted)
+        await bench.until(witness, lambda seen: seen.deleted if same else "another cluster" in (seen.read_only or ""))
         took[f"{engine} state"] = time.monotonic() - over
         await until_info(bench, engine, lambda info: info.cluster.stale_since is None)
         await bench.engines[engine].remove(witness.uid)
     for engine, (uid, pod) in talkers.items():
+        job = await bench.engines[engine].job(uid)
+        await bench.until(job, lambda seen: seen.phase == "Running" and seen.read_only is None)
         wanted = written[engine].encode()
         data = await until_log(bench, engine, uid, lambda data, wanted=wanted: len(data) >= len(wanted))
         took[f"{engine} log"] = time.monotonic() - over
@@ -199,8 +255,107 @@ async def test_a_fault_is_lived_through(
     monkeypatch.setattr(cluster, "BEAT_SECONDS", 2.0)
     monkeypatch.setattr(discovery, "SILENCE_SECONDS", 4.0)
     fault, stale = FAULTS[name]
-    async with (
-        Between(kube=kube) as between,
-        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
-    ):
-        await see_through(bench, talkers, fault(between), stale=stale, lasts=0.0 if stale else 5.0)
+    (tmp_path / "token").write_text("first")
+    async with Between(kube=kube, certificates=Certificates(tmp_path / "first")) as between:
+        kubeconfig = between.kubeconfig(tmp_path, {"tokenFile": str(tmp_path / "token")})
+        async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
+            await see_through(
+                bench,
+                talkers,
+                fault(between, tmp_path),
+                stale=stale,
+                lasts=0.0 if stale else 5.0,
+                same=fault is not authority_changes,
+            )
+
+
+def until_ready(kube: Kube) -> None:
+    end = time.monotonic() + WAIT
+    while True:
+        try:
+            kube.ask("GET", "/readyz")
+            return
+        except httpx.HTTPError:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+
+
+async def test_the_api_server_restarts(
+    kube: Kube,
+    image: str,
+    talkers: dict[str, tuple[str, str]],
+    tmp_path: Path,
+    api_server: Callable[[str], Awaitable[Any]],
+) -> None:
+    @asynccontextmanager
+    async def restart() -> AsyncIterator[None]:
+        await api_server("stop")
+        yield
+        await api_server("start")
+        await asyncio.to_thread(until_ready, kube)
+
+    async with serving(kube, image, tmp_path) as bench:
+        await see_through(bench, talkers, restart(), stale=True, late=True)
+
+
+async def test_a_log_is_rotated_under_the_follower(kube: Kube, image: str, tmp_path: Path) -> None:
+    """A node begins a new file at 10 MiB and gives only the newest; what it passes over itself is said."""
+    # 0.8 MB a second, 17 MB: the kubelet looks every 10 s
+    talks = (
+        "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '%d %0800d\n' $i 0;"
+        " [ $((i % 100)) -eq 0 ] && sleep 0.1; done; echo end; sleep 1000"
+    )
+    async with serving(kube, image, tmp_path) as bench:
+        job = await bench.submit("kubeflow", bench.spec(talks))
+        data = await until_log(bench, "kubeflow", job.uid, lambda data: data.endswith(b"end\n"))
+        file = await log_file(bench, "kubeflow", job.uid)
+        assert file is not None
+        numbers = [int(line.split()[0]) for line in data.splitlines()[:-1]]
+        assert len(set(numbers)) == len(numbers)
+        assert numbers == sorted(numbers)
+        assert numbers == list(range(1, 20001)) or file.stream.missing
+        newest = (await asyncio.to_thread(kube.log, f"{job.name}-master-0")).encode()
+        assert len(newest) < len(data)  # else nothing was rotated
+        assert data.endswith(newest[newest.index(b"\n") + 1 :])
+        await bench.engines["kubeflow"].act(job.uid, "delete")
+
+
+async def test_a_kind_is_removed_and_installed_while_all_runs(
+    kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "BEAT_SECONDS", 1.0)
+    monkeypatch.setattr(cluster, "MISSING_SECONDS", 0.5)
+
+    class OfTheTest(Kubeflow):
+        """A kind like Kubeflow's that nobody else in the cluster misses."""
+
+        group = f"{kube.namespace}.example.org"
+
+    name = f"{OfTheTest.plural}.{OfTheTest.group}"
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    definition = {
+        "metadata": {"name": name},
+        "spec": {
+            "group": OfTheTest.group,
+            "scope": "Namespaced",
+            "names": {"plural": OfTheTest.plural, "singular": "pytorchjob", "kind": OfTheTest.kind},
+            "versions": [{"name": OfTheTest.version, "served": True, "storage": True, "schema": schema}],
+        },
+    }
+    path = f"/apis/{OfTheTest.group}/{OfTheTest.version}/namespaces/{kube.namespace}/{OfTheTest.plural}"
+    job = kubeflow_job("once", template(image)) | {"apiVersion": f"{OfTheTest.group}/{OfTheTest.version}"}
+    job["metadata"]["annotations"] = {OWNER: "tester"}
+    async with serving(kube, image, tmp_path, kinds={"kubeflow": OfTheTest, "t9k": KINDS["t9k"]}) as bench:
+        assert not (await bench.engines["kubeflow"].info()).available
+        for _ in range(2):
+            await asyncio.to_thread(kube.create, "customresourcedefinitions", definition)
+            try:
+                await until_info(bench, "kubeflow", lambda info: info.available)
+                made = await asyncio.to_thread(kube.ask, "POST", path, job)
+                seen = await bench.until_known("kubeflow", made["metadata"]["uid"])
+            finally:
+                await asyncio.to_thread(kube.delete, "customresourcedefinitions", name)
+            await bench.until(seen, lambda seen: seen.deleted)
+            info = await until_info(bench, "kubeflow", lambda info: not info.available)
+            assert "has no PyTorchJob" in (info.reason or "")
+            assert (await bench.engines["t9k"].info()).available

@@ -11,9 +11,10 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, Unavailable
 from jupyterlab_t9kjob.core.manifests.names import OWNER, REQUEST_ID
 from jupyterlab_t9kjob.core.spec import Torchrun
+from jupyterlab_t9kjob.engines.kubernetes import submission
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
-from tests.kubernetes.fakeapi import refuse
+from tests.kubernetes.fakeapi import Call, refuse
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -137,23 +138,47 @@ async def test_one_request_makes_one_job(engine: str, kube: Kube, image: str, tm
     assert (await names(kube, engine)).count(spec.name) == 1
 
 
-async def test_an_answer_that_is_lost(kube: Kube, image: str, tmp_path: Path) -> None:
+LOST = ("the request", "the answer", "the answer of a request that comes late")
+
+
+@both
+@pytest.mark.parametrize("what", LOST)
+async def test_what_is_lost_makes_no_second_job(
+    what: str, engine: str, kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submission, "LOOKS", (0.0, 0.5))
     lost: list[str] = []
+    again, late = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+    async def lose(between: Between, call: Call) -> None:
+        call.cut()
+        if what == "the answer of a request that comes late":
+            await again.wait()
+            async with between.ask(call.request) as answer:
+                late.set_result(answer.status_code)
 
     def rule(request: Any) -> Any:
-        if request.method == "POST" and request.path.endswith("/pytorchjobs") and not lost:
+        if request.method == "POST" and request.path.endswith(f"/{PLURALS[engine]}") and not lost:
             lost.append(request.path)
-            return Between.lose
+            return Between.lose if what == "the answer" else lose
         return None
 
     async with (
         Between(kube=kube, rule=rule) as between,
         serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,
     ):
-        job = await bench.submit("kubeflow", bench.spec("true"))
+        spec = bench.spec("true")
+        if what != "the answer":
+            with pytest.raises(Unavailable, match="not created, as far as can be seen"):
+                await bench.submit(engine, spec, request_id="once more")
+        job = await bench.submit(engine, spec, request_id="once more")
         assert lost
         assert (await bench.ended(job)).phase == "Succeeded"
-    assert (await names(kube, "kubeflow")).count(job.name) == 1
+        again.set()
+        if what == "the answer of a request that comes late":
+            assert await late == 409
+        assert (await names(kube, engine)).count(job.name) == 1
+        await bench.engines[engine].act(job.uid, "delete")
 
 
 async def test_a_webhook_that_is_down_is_said_at_once(kube: Kube, image: str, tmp_path: Path) -> None:
