@@ -1,9 +1,11 @@
 /** Jobs of a cluster in the sidebar and in their tab, without one: what only a cluster has to say. */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type { Locator } from '@playwright/test';
+import type { JobSummary } from '../../src/api/types';
 import { expectAccessible } from './helpers/accessible';
 import { fakeClusterDetail, fakeClusterJobs } from './helpers/clusterJobs';
 import { clusterEngines } from './helpers/fakeCluster';
+import { fakeEnded, fakeJob } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
 import {
   expect,
@@ -22,7 +24,7 @@ const REFUSAL = 'You may not change jobs in namespace demo.';
 /** A lab whose server knows these jobs. */
 async function open(
   page: IJupyterLabPageFixture,
-  { stale = false, refused = false } = {}
+  { stale = false, refused = false, more = [] as JobSummary[] } = {}
 ): Promise<FakeServer> {
   const server = new FakeServer(page);
   const engines = clusterEngines().map(engine =>
@@ -53,7 +55,7 @@ async function open(
   );
   await server.tell({
     engines,
-    jobs: details.flatMap(({ job }) => job ?? []),
+    jobs: [...details.flatMap(({ job }) => job ?? []), ...more],
     details
   });
   await page.goto('?reset');
@@ -117,6 +119,25 @@ test('a cluster that is lost, and one that is asked again', async ({
   const tab = await openJob(page, 'overview');
   await expect(tab.getByText(/^Connection to the cluster lost/)).toBeVisible();
   await picture(page, 'cluster-stale');
+});
+
+test('while a cluster is lost all else goes on', async ({ page }) => {
+  const local = fakeJob('mnist');
+  const server = await open(page, { stale: true, more: [local] });
+  const sidebar = await openSidebar(page);
+  const banner = sidebar.getByRole('status').filter({ hasText: 'Connection' });
+  await expect(banner).toContainText(/state as of \d\d:\d\d\./);
+  await expect(
+    sidebar.getByRole('treeitem', { name: /^mnist, running/ })
+  ).toBeVisible();
+  server.push([{ ...local, ...fakeEnded('mnist', 0) }]);
+  await expect(
+    sidebar.getByRole('treeitem', { name: /^mnist, succeeded/ })
+  ).toBeVisible();
+  await expect(
+    sidebar.getByRole('treeitem', { name: /^gpt2-pretrain, / })
+  ).toBeVisible();
+  await expect(banner).toBeVisible();
 });
 
 test('what a job is, and what may not be done to it', async ({ page }) => {
