@@ -193,9 +193,12 @@ def placed(node: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(kube: Kube, nodes: Nodes, image: str) -> Iterator[str]:
-    """A PVC that is attached to a node, and can be on one at a time; returns the name of another node."""
-    there, here = nodes.make("there"), nodes.make("here")
+def elsewhere(kube: Kube, nodes: Nodes, image: str) -> Iterator[dict[str, str]]:
+    """A PVC that is attached to a node, and can be on one at a time; returns other nodes, by engine.
+
+    The cluster tells of it once for each node.
+    """
+    there, here = nodes.make("there"), {engine: nodes.make(f"here-{engine}") for engine in PLURALS}
     volume = f"{kube.namespace}-single"
 
     def attachments() -> list[str]:
@@ -280,7 +283,7 @@ def asking(**resources: Any) -> dict[str, Any]:
     return {"replica_specs": [ReplicaSpec(resources=Resources(**resources))]}
 
 
-def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: str, private: str) -> dict[str, Case]:
+def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: dict[str, str], private: str) -> dict[str, Case]:
     def spec(name: str, program: str = "exec sleep 600", **fields: Any) -> JobSpec:
         return bench.spec(program, name=f"{name}-{engine}", **{"mounts": [], **fields})
 
@@ -320,7 +323,7 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: str, priv
             "Whoever runs the cluster can say why; the job starts by itself once it has.",
         ),
         "volume attached elsewhere": Case(
-            spec("attached", mounts=[Mount(claim="single", mount_path="/data")], scheduling=placed(elsewhere)),
+            spec("attached", mounts=[Mount(claim="single", mount_path="/data")], scheduling=placed(elsewhere[engine])),
             "VolumeInUse",
             "The PVC single is attached to another node",
             "It can be on one node at a time: wait till the pod there ends, or use one that many can mount.",
@@ -360,7 +363,7 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: str, priv
 
 
 async def test_each_has_a_reason_and_a_remedy(
-    kube: Kube, image: str, tmp_path: Path, nodes: Nodes, elsewhere: str, registry: str, webhook: None
+    kube: Kube, image: str, tmp_path: Path, nodes: Nodes, elsewhere: dict[str, str], registry: str, webhook: None
 ) -> None:
     """All at once, with both kinds of jobs."""
     loop = asyncio.to_thread
