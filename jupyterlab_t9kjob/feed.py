@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 from itertools import takewhile
@@ -34,6 +34,8 @@ CAPACITY_INTERVAL = 1.0
 ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
 """Between two looks at the engines when jobs take devices and give them back, or a cluster comes and goes."""
+PART = 500
+"""Jobs in one message of a snapshot."""
 KEPT_REMOVALS = 1000
 KEPT_DETAILS = 100
 
@@ -103,6 +105,28 @@ class _Table:
         return [item for _, item in changed][::-1], list(gone)[::-1]
 
 
+class _Parts:
+    """A snapshot in parts, each encoded when it is first asked for: a page shows the newest jobs before it has all."""
+
+    def __init__(self, head: Snapshot, jobs: Sequence[JobSummary]) -> None:
+        self._head = head
+        self._jobs = jobs
+        self._encoded: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for number, begin in enumerate(range(0, max(len(self._jobs), 1), PART)):
+            if number == len(self._encoded):
+                self._encoded.append(self._encode(begin))
+            yield self._encoded[number]
+
+    def _encode(self, begin: int) -> str:
+        jobs, complete = self._jobs[begin : begin + PART], begin + PART >= len(self._jobs)
+        if begin == 0:
+            return self._head.model_copy(update={"jobs": jobs, "complete": complete}).model_dump_json()
+        revision, now = self._head.revision, self._head.time
+        return Delta(revision=revision, time=now, jobs=list(jobs), complete=complete).model_dump_json()
+
+
 class Feed:
     """Publishes the state of all jobs, TensorBoards and engines.
 
@@ -132,7 +156,7 @@ class Feed:
         self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
-        self._messages: dict[tuple[View, int | None, int | None], str | None] = {}
+        self._messages: dict[tuple[View, int | None, int | None], Iterable[str]] = {}
         self._details: dict[str, tuple[int, asyncio.Task[str]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._ends: list[Callable[[], None]] = []
@@ -187,8 +211,8 @@ class Feed:
             self._capacity_task.cancel()
             self._capacity_task = self._capacity = None
 
-    def message(self, view: View, since: int | None, capacity_since: int | None = None) -> str | None:
-        """Return the message that brings a page to the present revision, encoded; None if nothing is new to it.
+    def messages(self, view: View, since: int | None, capacity_since: int | None = None) -> Iterable[str]:
+        """Return the messages that bring a page to the present revision, encoded; none if nothing is new to it.
 
         Parameters
         ----------
@@ -205,7 +229,7 @@ class Feed:
         if key not in self._messages:
             had = 0 if since is None and capacity_since is not None else capacity_since
             news = self._capacity_after(had)
-            self._messages[key] = self._snapshot(view, news) if since is None else self._delta(view, since, news)
+            self._messages[key] = self._snapshot(view, news) if since is None else self._deltas(view, since, news)
         return self._messages[key]
 
     def job_revision(self, ident: str) -> int:
@@ -318,24 +342,25 @@ class Feed:
             return None
         return self._capacity.model_copy(update={"time": time.time()}) if self._capacity_is_of_now else self._capacity
 
-    def _snapshot(self, view: View, capacity: Capacity | None) -> str:
+    def _snapshot(self, view: View, capacity: Capacity | None) -> Iterable[str]:
         jobs = self._jobs.present() if view.jobs else []
-        return Snapshot(
+        head = Snapshot(
             revision=self.revision,
             time=time.time(),
             engines=self._engines,
-            jobs=sorted(jobs, key=lambda job: job.created_at, reverse=True),
+            jobs=[],
             tensorboards=self._boards.present() if view.tensorboards else [],
             capacity=capacity,
-        ).model_dump_json()
+        )
+        return _Parts(head, sorted(jobs, key=lambda job: job.created_at, reverse=True))
 
-    def _delta(self, view: View, since: int, capacity: Capacity | None) -> str | None:
+    def _deltas(self, view: View, since: int, capacity: Capacity | None) -> Iterable[str]:
         jobs, removed_jobs = self._jobs.since(since) if view.jobs else ([], [])
         boards, removed_boards = self._boards.since(since) if view.tensorboards else ([], [])
         engines = self._engines if since < self._engines_revision else None
         if not (jobs or removed_jobs or boards or removed_boards or engines is not None or capacity is not None):
-            return None
-        return Delta(
+            return ()
+        delta = Delta(
             revision=self.revision,
             time=time.time(),
             jobs=jobs,
@@ -344,7 +369,8 @@ class Feed:
             removed_tensorboards=removed_boards,
             engines=engines,
             capacity=capacity,
-        ).model_dump_json()
+        )
+        return (delta.model_dump_json(),)
 
     async def _detail(self, ident: str) -> str:
         try:

@@ -106,6 +106,9 @@ class Snapshot(Model):
     jobs: list[JobSummary]
     tensorboards: list[TensorBoard]
     capacity: Capacity | None = Field(None, description="Null: no cluster, or not counted yet.")
+    complete: bool = Field(
+        True, description="False: these are the newest jobs, and deltas of the same revision bring the others."
+    )
 
 
 class Delta(Model):
@@ -120,6 +123,7 @@ class Delta(Model):
     removed_tensorboards: list[str] = Field(default_factory=list)
     engines: list[EngineInfo] | None = None
     capacity: Capacity | None = Field(None, description="Null if it has not changed.")
+    complete: bool = Field(True, description="False: more of a snapshot follows.")
 
 
 class JobDetail(Model):

@@ -68,9 +68,9 @@ class StreamHandler(Socket):
             assert wanted is not None  # noqa: S101
             view = View(wanted.jobs, wanted.tensorboards)
             self._look_at_capacity(wanted=wanted.capacity)
-            message = feed.message(view, revision if view == shown else None, capacity if wanted.capacity else None)
+            messages = feed.messages(view, revision if view == shown else None, capacity if wanted.capacity else None)
             shown, revision, capacity = view, feed.revision, feed.revision if wanted.capacity else 0
-            if message is not None:
+            for message in messages:
                 await self.send(message)
             details = {ident: details[ident] for ident in wanted.details if ident in details}
             for ident in wanted.details:

@@ -837,6 +837,12 @@ export interface components {
              * @default null
              */
             capacity: components["schemas"]["Capacity"] | null;
+            /**
+             * Complete
+             * @description False: more of a snapshot follows.
+             * @default true
+             */
+            complete: boolean;
         };
         /**
          * Device
@@ -3689,6 +3695,12 @@ export interface components {
              * @default null
              */
             capacity: components["schemas"]["Capacity"] | null;
+            /**
+             * Complete
+             * @description False: these are the newest jobs, and deltas of the same revision bring the others.
+             * @default true
+             */
+            complete: boolean;
         };
         /**
          * SocketError

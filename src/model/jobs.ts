@@ -180,9 +180,8 @@ export class Jobs implements IJobs {
     switch (message.type) {
       case 'snapshot': {
         setServerTime(message.time);
-        const before = this._jobs;
-        this._jobs = new Map();
-        message.jobs.forEach(job => this._put(job, before.get(job.id)));
+        this._unseen = new Set(this._jobs.keys());
+        this._take(message);
         this._tensorboards = message.tensorboards;
         this._engines = message.engines;
         // Without a question there is no answer; what is known stays.
@@ -194,7 +193,7 @@ export class Jobs implements IJobs {
       }
       case 'delta': {
         setServerTime(message.time);
-        message.jobs.forEach(job => this._put(job, this._jobs.get(job.id)));
+        this._take(message);
         message.removed_jobs.forEach(id => this._jobs.delete(id));
         if (message.removed_jobs.length) {
           this.deleted.refresh();
@@ -222,8 +221,19 @@ export class Jobs implements IJobs {
     }
   }
 
-  private _put(job: JobSummary, before: JobSummary | undefined): void {
+  /** What a snapshot does not name has gone while nobody heard, but that is known only when all of it is here. */
+  private _take({ jobs, complete }: { jobs: JobSummary[]; complete: boolean }) {
+    jobs.forEach(job => this._put(job));
+    if (complete) {
+      this._unseen.forEach(id => this._jobs.delete(id));
+      this._unseen.clear();
+    }
+  }
+
+  private _put(job: JobSummary): void {
+    const before = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
+    this._unseen.delete(job.id);
     this._pending.delete(job.id);
     if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
       this._ended.emit(job);
@@ -326,7 +336,8 @@ export class Jobs implements IJobs {
     since: Date.now() / 1000
   };
   private _asOf: number | null = null;
-  private _jobs = new Map<string, JobSummary>();
+  private readonly _jobs = new Map<string, JobSummary>();
+  private _unseen = new Set<string>();
   private _sorted: readonly JobSummary[] | null = null;
   private _tensorboards: readonly TensorBoard[] = [];
   private _engines: readonly EngineInfo[] = [];

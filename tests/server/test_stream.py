@@ -43,6 +43,22 @@ async def test_snapshot_then_deltas(fakes: SimpleNamespace, open_page):
     assert gone == {"removed_jobs": [old.id], "removed_tensorboards": ["tb"]}
 
 
+async def test_a_snapshot_of_many_jobs_comes_in_parts_the_newest_first(
+    engine: FakeEngine, open_page, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(feed, "PART", 2)
+    for number in range(5):
+        engine.put(f"train-{number}", created_at=float(number))
+    page = await open_page("stream")
+    await page.send(type="subscribe")
+    parts = [await page.receive() for _ in range(3)]
+    assert [part["type"] for part in parts] == ["snapshot", "delta", "delta"]
+    assert [part["complete"] for part in parts] == [False, False, True]
+    assert len({part["revision"] for part in parts}) == 1
+    names = [[job["name"] for job in part["jobs"]] for part in parts]
+    assert names == [["train-4", "train-3"], ["train-2", "train-1"], ["train-0"]]
+
+
 async def test_free_memory_is_pushed_when_it_has_changed_by_much(
     engine: FakeEngine, open_page, monkeypatch: pytest.MonkeyPatch
 ):
@@ -210,14 +226,14 @@ async def test_a_job_that_goes_while_it_is_looked_at(engine: FakeEngine, open_pa
 async def test_many_pages_share_one_encoding(engine: FakeEngine, open_page, app: T9kJobApp, monkeypatch):
     job = engine.put()
     encoded = 0
-    original = feed.Feed._delta
+    original = feed.Feed._deltas
 
     def count(self, *asked):
         nonlocal encoded
         encoded += 1
         return original(self, *asked)
 
-    monkeypatch.setattr(feed.Feed, "_delta", count)
+    monkeypatch.setattr(feed.Feed, "_deltas", count)
     pages = [await open_page("stream") for _ in range(30)]
     for page in pages:
         await page.send(type="subscribe")
@@ -246,13 +262,15 @@ async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNam
         fakes.engine.change(job.uid, phase="Failed")
         news.clear()
         await news.wait()
-        assert '"type":"delta"' in published.message(view, old)
-        assert published.message(view, published.revision) is None
+        (delta,) = published.messages(view, old)
+        assert '"type":"delta"' in delta
+        assert not list(published.messages(view, published.revision))
         for number in range(feed.KEPT_REMOVALS + 2):
             published._note_job(f"local::x:{number}", None)
         news.clear()
         await news.wait()
-        assert '"type":"snapshot"' in published.message(view, old)
+        (snapshot,) = published.messages(view, old)
+        assert '"type":"snapshot"' in snapshot
     finally:
         await published.stop()
 

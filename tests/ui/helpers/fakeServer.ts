@@ -55,7 +55,8 @@ export class FakeServer {
       tensorboards: [],
       removed_tensorboards: [],
       engines: null,
-      capacity: null
+      capacity: null,
+      complete: true
     };
     this._sockets.forEach(socket => socket.send(JSON.stringify(delta)));
   }
@@ -90,7 +91,8 @@ export class FakeServer {
       engines: this._state.engines ?? [fakeEngine()],
       jobs: this._state.jobs ?? [],
       tensorboards: this._state.tensorboards ?? [],
-      capacity: (wanted.capacity && this._state.capacity) || null
+      capacity: (wanted.capacity && this._state.capacity) || null,
+      complete: true
     };
     socket.send(JSON.stringify(snapshot));
     for (const detail of this._state.details ?? []) {
