@@ -343,6 +343,26 @@ async def test_a_right_that_comes_later(server: FakeApi, follower: Follower, mon
     await follower.until(lambda: follower.collection.complete)
 
 
+@pytest.mark.parametrize("outage", [[cut, cut], [refuse(503, "ServiceUnavailable")], [refuse(401, "Unauthorized")]])
+async def test_a_right_that_is_missing_is_missing_during_an_outage_too(
+    outage: list[Act], server: FakeApi, follower: Follower
+) -> None:
+    seen: list[ApiError | Unreachable | None] = []
+
+    async def see(call: Call) -> None:
+        seen.append(follower.collection.error)
+        await refuse(403, "Forbidden", "still not")(call)
+
+    server.faults += [("list", act) for act in [refuse(403, "Forbidden", "may not list pods"), *outage, see]]
+    follower.collection.start()
+    await follower.collection.listed()
+    assert follower.collection.denied
+    await follower.has("a", "b")
+    assert [str(error) for error in seen] == ["403 Forbidden: may not list pods"]
+    await follower.until(lambda: follower.collection.complete)
+    assert follower.collection.error is None
+
+
 async def test_who_asks_again_while_it_is_tried_is_not_forgotten(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:

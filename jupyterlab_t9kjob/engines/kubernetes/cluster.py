@@ -201,17 +201,16 @@ class Cluster:
 
     def stale(self, kind: JobKind) -> tuple[float, str] | None:
         """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
-        watches = [space.jobs[kind.engine] for space in self.spaces.values() if kind.engine in space.jobs]
-        for space in self.spaces.values():
-            watches += [watch for watch in (space.pods, space.events) if not _is_forbidden(watch.error)]
+        jobs = [space.jobs[kind.engine] for space in self.spaces.values() if kind.engine in space.jobs]
+        others = [watch for space in self.spaces.values() for watch in (space.pods, space.events) if not watch.denied]
+        if self.problem is not None and self.problem_since is not None:
+            times = [watch.stale_since for watch in (*jobs, *others) if not watch.denied]
+            return min([self.problem_since, *(since for since in times if since is not None)]), self.problem
         stale = [
             (watch.stale_since, watch.error.message if isinstance(watch.error, ApiError) else str(watch.error))
-            for watch in watches
+            for watch in (*jobs, *others)
             if watch.stale_since is not None
         ]
-        if self.problem is not None and self.problem_since is not None:
-            since = [self.problem_since, *(since for since, _why in stale)]
-            return min(since), self.problem
         return min(stale, default=None)
 
     def why_off(self, kind: JobKind) -> str | None:
@@ -453,10 +452,6 @@ class Cluster:
         self.capacity.tell()
         for listener in list(self._listeners):
             listener()
-
-
-def _is_forbidden(error: ApiError | Unreachable | None) -> bool:
-    return isinstance(error, ApiError) and error.status == 403
 
 
 def _refused(error: ApiError) -> str:

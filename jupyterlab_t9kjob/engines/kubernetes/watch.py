@@ -27,6 +27,8 @@ LONGEST_DELAY = 4.0
 LASTING_DELAY = 30.0
 """The same for what does not pass by itself: a right or a kind that is missing; and for a cluster that is lost, at
 whose return all are woken."""
+LASTING = (403, 404)
+"""What such a refusal is answered with."""
 INSTANT_SECONDS = 1.0
 SETTLED_SECONDS = 10.0
 MOST_FLAPS = 3
@@ -104,7 +106,7 @@ class Collection:
 
     @property
     def denied(self) -> bool:
-        """Whether this account may not see it."""
+        """Whether this account may not see it, as far as is known: an outage says nothing of its rights."""
         return isinstance(self.error, ApiError) and self.error.status == 403
 
     @property
@@ -168,7 +170,7 @@ class Collection:
                 if time.monotonic() - begun > SETTLED_SECONDS:
                     delay, flaps = FIRST_DELAY, 0
                 after = min(error.retry_after or 0.0, LASTING_DELAY)
-                longest = LASTING_DELAY if error.status in (403, 404) else LONGEST_DELAY
+                longest = LASTING_DELAY if error.status in LASTING else LONGEST_DELAY
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("Watching %s failed", self._path)
@@ -267,7 +269,8 @@ class Collection:
         if self.stale_since is None:
             self.stale_since = self._heard_at
             log.warning("Watching %s: %s", self._path, error)
-        self.error = error
+        if not self.denied or (isinstance(error, ApiError) and error.status in LASTING):
+            self.error = error
         self._state_changed()
 
     def _all_is_well(self) -> None:

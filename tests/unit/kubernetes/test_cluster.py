@@ -1,0 +1,51 @@
+"""What is told of a cluster."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
+from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+
+KIND = cast(JobKind, SimpleNamespace(engine="kubeflow"))
+DENIED = ApiError(403, {"message": "may not list"})
+LOST = Unreachable("No route.")
+
+State = tuple[float, ApiError | Unreachable] | None
+
+
+def watch(state: State) -> Collection:
+    watch = Collection(cast(KubeApi, None), "", lambda before, after: None)
+    if state is not None:
+        watch.stale_since, watch.error = state
+    return watch
+
+
+@pytest.mark.parametrize(
+    ("jobs", "pods", "events", "problem_since", "told"),
+    [
+        (None, None, (9.0, DENIED), None, None),
+        (None, (9.0, DENIED), (9.0, DENIED), 14.0, (14.0, "The cluster does not answer.")),
+        ((13.0, LOST), (12.0, LOST), (9.0, DENIED), 14.0, (12.0, "The cluster does not answer.")),
+        ((13.0, LOST), (12.5, LOST), (9.0, DENIED), None, (12.5, "No route.")),
+        ((9.0, DENIED), None, None, None, (9.0, "may not list")),
+        ((9.0, DENIED), None, None, 14.0, (14.0, "The cluster does not answer.")),
+    ],
+)
+def test_since_when_changes_are_missed(
+    jobs: State, pods: State, events: State, problem_since: float | None, told: Any
+) -> None:
+    """A right that was never there is no reason to call an outage older than it is."""
+    cluster = Cluster(Settings())
+    cluster.problem_since = problem_since
+    cluster.problem = "The cluster does not answer." if problem_since is not None else None
+    space: Any = SimpleNamespace(jobs={"kubeflow": watch(jobs)}, pods=watch(pods), events=watch(events))
+    cluster.spaces["lab"] = space
+    assert cluster.stale(KIND) == told
