@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
+
+import anyio
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.disk import trouble_of
@@ -43,6 +46,9 @@ from .reminders import Reminders
 from .space import jobs_path
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .views import Seen
+
+GLANCE_SECONDS: Final = 0.5
+"""How long who opens a job that waits is kept waiting for what is free."""
 
 
 class KubernetesEngine:
@@ -135,7 +141,12 @@ class KubernetesEngine:
 
     async def job(self, uid: str) -> Job:
         """Return one job in full."""
-        return views.full(self._kind, await self._look_at(uid))
+        seen = await self._look_at(uid)
+        if seen.job.present and seen.state.phase in ("Pending", "Resuming"):
+            with anyio.move_on_after(GLANCE_SECONDS):
+                await self._cluster.capacity.glance()  # it may wait for room
+            seen = self._table.observer.seen(seen.job)
+        return views.full(self._kind, seen)
 
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
@@ -310,8 +321,8 @@ class KubernetesEngine:
 
     async def _hold(self, api: KubeApi, workload: Json, job: KnownJob, *, on: bool) -> None:
         """Take a job out of its queue of Kueue, or put it back; see `kueue`."""
-        group, metadata = self._cluster.groups.get(KUEUE, ""), workload["metadata"]
-        path = f"/apis/{KUEUE}/{group}/namespaces/{job.namespace}/workloads/{metadata['name']}"
+        version, metadata = self._cluster.groups.get(KUEUE, ""), workload["metadata"]
+        path = f"/apis/{KUEUE}/{version}/namespaces/{job.namespace}/workloads/{metadata['name']}"
         answer = await api.patch(path, {"metadata": {"uid": metadata["uid"]}, "spec": {"active": not on}})
         if (space := self._cluster.spaces.get(job.namespace)) is not None:
             space.queueing.note(KUEUE, answer)
@@ -344,8 +355,6 @@ class KubernetesEngine:
     async def _look_at(self, uid: str) -> Seen:
         job = await self._table.get(uid)
         self._table.look_at(job)
-        if job.present and job.phase in ("Pending", "Resuming"):
-            await self._cluster.capacity.glance()  # it may wait for room
         return self._table.observer.seen(job)
 
     def _cluster_info(self, found: Found | None) -> ClusterInfo:

@@ -1,0 +1,86 @@
+"""A server that speaks enough of the Kubernetes API for an engine: a namespace, and collections by their path."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
+from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from tests.kubernetes.fakeapi import Act, Call, FakeApi, Json, hang, refuse, write_kubeconfig
+
+GROUP = "/apis/kubeflow.org/v1"
+JOBS = f"{GROUP}/namespaces/lab/pytorchjobs"
+
+
+def training(name: str, *, created: str = "2026-01-01T00:00:00Z", **more: Any) -> Json:
+    """Return a PyTorchJob."""
+    template = {"spec": {"containers": [{"name": "pytorch", "image": "i", "command": ["true"]}]}}
+    metadata = {"uid": name, "name": name, "namespace": "lab", "resourceVersion": "1", "creationTimestamp": created}
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {**metadata, **more},
+        "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": template}}},
+    }
+
+
+class FakeCluster(FakeApi):
+    """Collections that are what they were when they were listed.
+
+    Attributes
+    ----------
+    items
+        By the collection's path; of others there are none.
+    instead
+        What is done instead of answering, by path.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.items: dict[str, list[Json]] = {JOBS: []}
+        self.instead: dict[str, Act] = {}
+
+    async def _handle(self, call: Call) -> None:
+        path, method = call.request.path, call.request.method
+        if path in self.instead:
+            await self.instead[path](call)
+        elif call.request.query.get("watch"):
+            await call.begin()
+            await hang(call)
+        elif path == "/version":
+            await call.answer(200, {"gitVersion": "v1.34.0"})
+        elif path == GROUP:
+            await call.answer(200, {"resources": [{"name": "pytorchjobs", "kind": "PyTorchJob"}]})
+        elif path.endswith("selfsubjectaccessreviews"):
+            await call.answer(201, {"status": {"allowed": True}})
+        elif method == "PATCH":
+            (found,) = [one for items in self.items.values() for one in items if path.endswith(one["metadata"]["name"])]
+            changed = json.loads(call.request.body)
+            await call.answer(200, {**found, **{name: {**found[name], **part} for name, part in changed.items()}})
+        elif path in self.items or path.rpartition("/")[2] in ("pods", "events", "nodes", "resourcequotas"):
+            await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": self.items.get(path, [])})
+        else:
+            await refuse(404, "NotFound", "it is not there")(call)
+
+
+@asynccontextmanager
+async def kubeflow(server: FakeCluster, home: Path) -> AsyncIterator[KubernetesEngine]:
+    """Run an engine against it, which has listed the jobs."""
+    before = os.environ.get("KUBECONFIG")
+    os.environ["KUBECONFIG"] = str(write_kubeconfig(home / "kubeconfig", {"server": server.url}))
+    cluster = Cluster(Settings(owner="tester"))
+    engine = KubernetesEngine(Kubeflow(), cluster, home, None)
+    await engine.start()
+    try:
+        await cluster.looked()
+        yield engine
+    finally:
+        await engine.stop()
+        os.environ.pop("KUBECONFIG") if before is None else os.environ.update(KUBECONFIG=before)
