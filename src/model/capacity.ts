@@ -83,15 +83,20 @@ export function quotaLines(
 /** Limits that are shown where nothing else is known. */
 const LIMITS = 4;
 
-/** The tightest limit of each resource that a job asks for: accelerators first, then CPU and memory. */
+/** Limits of how many objects there may be, and of the volumes of a storage class. */
+const NO_DEVICE = /^count\/|\.storageclass\.storage\.k8s\.io\//;
+
+/**
+ * The tightest limit of each resource that a job asks for: accelerators first, then CPU and memory.
+ *
+ * @param lines - The limits of a namespace.
+ */
 export function limitsOf(
-  capacity: Capacity,
-  namespace: string
+  lines: readonly QuotaLine[]
 ): [resource: string, line: QuotaLine][] {
-  const lines = quotaLines(capacity, namespace) ?? [];
   const devices = lines
     .map(({ resource }) => resource.replace(/^requests\./, ''))
-    .filter(resource => resource.includes('/') && !resource.includes('count/'));
+    .filter(resource => resource.includes('/') && !NO_DEVICE.test(resource));
   return [...new Set([...devices, 'cpu', 'memory'])]
     .flatMap((resource): [string, QuotaLine][] => {
       const line = quotaOf(lines, resource);

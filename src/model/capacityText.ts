@@ -3,9 +3,9 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Capacity, Pool, QuotaLine } from '../api/types';
 import { amountOf, knowsNodes, leftOf, quotaLines } from './capacity';
 import { isGpu, resourceName } from './devices';
-import { formatAmount } from './format';
+import { formatAmount, formatFree } from './format';
 
-/** A resource as people say it: “CPU”, “Memory”, “GPU”. */
+/** A resource as people say it: “CPU”, “Memory”, “GPUs”. */
 export function resourceLabel(
   resource: string,
   trans: TranslationBundle
@@ -19,6 +19,20 @@ export function resourceLabel(
   return isGpu(resource) && resource.endsWith('/gpu')
     ? trans.__('GPUs')
     : resourceName(resource);
+}
+
+/** Resources as people say them; whose they are where there are accelerators of several. */
+export function resourceLabels(
+  resources: readonly string[],
+  trans: TranslationBundle
+): string[] {
+  const isDevice = (resource: string): boolean => resource.includes('/');
+  const isOnly = resources.filter(isDevice).length < 2;
+  return resources.map(resource =>
+    isDevice(resource) && !isOnly
+      ? resourceName(resource)
+      : resourceLabel(resource, trans)
+  );
 }
 
 /** All nodes together and the limits of a namespace, a line each. */
@@ -38,7 +52,7 @@ export function capacityTitle(
             ? trans.__(
                 '%1: %2 of %3 free',
                 resourceLabel(resource, trans),
-                formatAmount(resource, amount.free),
+                formatFree(resource, amount.free),
                 formatAmount(resource, amount.total)
               )
             : [];
@@ -76,17 +90,27 @@ export function poolTitle(
       total,
       most_on_a_node
     ),
-    trans.__(
-      'Your jobs hold %1, others %2.',
-      mine,
-      Math.max(0, allocated - mine)
-    ),
+    heldText(resource, allocated, mine, trans),
     ...(unhealthy > 0
       ? [trans._n('%1 is broken.', '%1 are broken.', unhealthy)]
       : []),
     ...outText(total - allocated - free - unhealthy, trans),
     ...(product_label === null ? [] : [`${product_label} = ${product}`])
   ];
+}
+
+/** Who has what is allocated: “Your jobs hold 16, others 10.” */
+export function heldText(
+  resource: string,
+  allocated: number,
+  mine: number,
+  trans: TranslationBundle
+): string {
+  return trans.__(
+    'Your jobs hold %1, others %2.',
+    formatAmount(resource, mine),
+    formatAmount(resource, Math.max(0, allocated - mine))
+  );
 }
 
 function outText(count: number, trans: TranslationBundle): string[] {
@@ -101,7 +125,7 @@ function outText(count: number, trans: TranslationBundle): string[] {
     : [];
 }
 
-/** “Quota gpus of demo: 24 of 32 GPUs used”. */
+/** “Quota gpus of demo: 24 of 32 nvidia.com/gpu used”. */
 export function quotaText(
   resource: string,
   line: QuotaLine,
@@ -133,19 +157,16 @@ export function mayUseText(
   namespace: string,
   trans: TranslationBundle
 ): string {
-  const [left, used, hard] = [leftOf(line), line.used ?? 0, line.hard].map(
-    each => formatAmount(resource, each)
-  );
   return trans.__(
     'You may use %1 more (quota of %2: %3 of %4 used)',
-    left,
+    formatFree(resource, leftOf(line)),
     namespace,
-    used,
-    hard
+    formatAmount(resource, line.used ?? 0),
+    formatAmount(resource, line.hard)
   );
 }
 
-/** The most that is free on one node: “up to 62 free on one”; null if it is not known. */
+/** The most that is free on one node: “at most 62 free on one”; null if it is not known. */
 export function amountNote(
   resource: string,
   most: number | null,
@@ -153,5 +174,5 @@ export function amountNote(
 ): string | null {
   return most === null
     ? null
-    : trans.__('at most %1 free on one', formatAmount(resource, most));
+    : trans.__('at most %1 free on one', formatFree(resource, most));
 }

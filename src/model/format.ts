@@ -133,8 +133,12 @@ export function formatBytes(bytes: number): string {
   return `${size.toFixed(digits)} ${units[unit]}`;
 }
 
-/** A memory size in binary units, as operating systems and clusters give it: “15.6 GiB”. */
-export function formatMemory(bytes: number): string {
+/**
+ * A memory size in binary units, as operating systems and clusters give it: “15.6 GiB”.
+ *
+ * @param round - To a whole number of what is shown.
+ */
+export function formatMemory(bytes: number, round = Math.round): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   let size = bytes;
   let unit = 0;
@@ -143,7 +147,8 @@ export function formatMemory(bytes: number): string {
     unit += 1;
   }
   const digits = unit > 0 && size < 99.95 ? 1 : 0;
-  return `${size.toFixed(digits)} ${units[unit]}`;
+  const shown = round(size * 10 ** digits) / 10 ** digits;
+  return `${shown.toFixed(digits)} ${units[unit]}`;
 }
 
 /** A count with thin spaces between thousands: “1 440”. */
@@ -153,11 +158,26 @@ export function formatCount(count: number): string {
 
 /** An amount of a cluster's resource: “6”, “1.5” cores, “15.6 GiB” of memory. */
 export function formatAmount(resource: string, amount: number): string {
-  return /memory$|storage$|hugepages-/.test(resource)
+  return isBytes(resource)
     ? formatMemory(amount)
     : amount < 10
       ? String(Number(amount.toFixed(1)))
       : formatCount(amount);
+}
+
+/** What is free of a cluster's resource: never more than there is, “1.9” of 1.98 cores. */
+export function formatFree(resource: string, amount: number): string {
+  // A sum of thousandths of a core may be a trifle less than what it stands for.
+  const whole = (number: number): number => Math.floor(number + 1e-6);
+  return isBytes(resource)
+    ? formatMemory(amount, Math.floor)
+    : amount < 100
+      ? String(whole(amount * 10) / 10)
+      : formatCount(whole(amount));
+}
+
+function isBytes(resource: string): boolean {
+  return /memory$|storage$|hugepages-/.test(resource);
 }
 
 /** An exit code, in words first: “Killed (137)”. */

@@ -4,7 +4,7 @@ import { Queue, QuotaLine } from '../api/types';
 import { leftOf } from './capacity';
 import { resourceLabel } from './capacityText';
 import { isGpu } from './devices';
-import { formatAmount, formatDuration } from './format';
+import { formatAmount, formatDuration, formatFree } from './format';
 
 /**
  * “default · 2 of 8 GPUs free · priority 60 · at most 2 h 45 min · 3 jobs wait”, or why it takes no jobs.
@@ -54,7 +54,7 @@ function freeText(line: QuotaLine, trans: TranslationBundle): string {
     ? trans.__('%1 %2 in all', most, name)
     : trans.__(
         '%1 of %2 %3 free',
-        formatAmount(resource, leftOf(line)),
+        formatFree(resource, leftOf(line)),
         most,
         name
       );

@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool } from '../../api/types';
 import { poolNames } from '../../model/devices';
-import { formatAmount } from '../../model/format';
+import { formatAmount, formatFree } from '../../model/format';
 import { GPU } from '../../model/launchForm';
 import { Combobox, IChoice } from './Combobox';
 import { useLaunch } from './context';
@@ -61,16 +61,15 @@ function kindsOf(pools: readonly Pool[], trans: TranslationBundle): IKind[] {
       .map((pool, index) => ({ pool, name: names[index] }))
       .filter(({ pool }) => pool.resource === resource);
     const [first] = own;
-    const freeOf = (which: typeof own): string =>
-      trans.__(
+    const freeOf = (which: typeof own): string => {
+      const sum = (part: 'free' | 'total'): number =>
+        which.reduce((all, { pool }) => all + pool.amount[part], 0);
+      return trans.__(
         '%1 of %2 free',
-        ...(['free', 'total'] as const).map(part =>
-          formatAmount(
-            resource,
-            which.reduce((sum, { pool }) => sum + pool.amount[part], 0)
-          )
-        )
+        formatFree(resource, sum('free')),
+        formatAmount(resource, sum('total'))
       );
+    };
     const any: IKind = {
       value: resource,
       note: [

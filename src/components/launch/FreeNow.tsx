@@ -1,10 +1,10 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Capacity, Pool } from '../../api/types';
+import { Pool, QuotaLine } from '../../api/types';
 import { knowsNodes, limitsOf, quotaOf } from '../../model/capacity';
 import { mayUseText, poolTitle, quotaText } from '../../model/capacityText';
 import { poolNames } from '../../model/devices';
-import { formatAmount } from '../../model/format';
+import { formatAmount, formatFree } from '../../model/format';
 import { useLaunch } from './context';
 
 /** Kinds that have a row; one's own choice always has one. */
@@ -43,7 +43,7 @@ export function FreeNow(): React.JSX.Element | null {
         </h4>
       )}
       {known.pools.length === 0 && !limit && (
-        <Limits capacity={known} namespace={namespace} trans={trans} />
+        <Limits lines={limits ?? []} namespace={namespace} trans={trans} />
       )}
       {limit && resource && (
         <p className="jp-t9k-caption">
@@ -124,24 +124,24 @@ function ofText(
 ): string {
   return trans.__(
     '%1 of %2',
-    formatAmount(resource, free),
+    formatFree(resource, free),
     formatAmount(resource, total)
   );
 }
 
 /** The limits that are known where no resource is asked for that has one. */
 function Limits({
-  capacity,
+  lines,
   namespace,
   trans
 }: {
-  capacity: Capacity;
+  lines: readonly QuotaLine[];
   namespace: string;
   trans: TranslationBundle;
 }): React.JSX.Element {
   return (
     <>
-      {limitsOf(capacity, namespace).map(([resource, line]) => (
+      {limitsOf(lines).map(([resource, line]) => (
         <p key={resource} className="jp-t9k-caption">
           {quotaText(resource, line, namespace, trans)}
         </p>

@@ -8,13 +8,21 @@ export function CapacityRow(props: {
   /** Null where the whole is not known. */
   shares: IShares | null;
   title: string;
+  /** What the bar says, in words; else the title does. */
+  said?: string;
   children: React.ReactNode;
 }): React.JSX.Element {
   return (
     <div className="jp-t9k-Capacity-row" title={props.title}>
       <span className="jp-t9k-Capacity-name">{props.name}</span>
       {props.shares ? <CapacityBar shares={props.shares} /> : <span />}
-      <span className="jp-t9k-Capacity-value">{props.children}</span>
+      <span className="jp-t9k-Capacity-value">
+        {props.children}
+        <span className="jp-t9k-visuallyHidden">
+          {' '}
+          {props.said ?? props.title}
+        </span>
+      </span>
     </div>
   );
 }

@@ -12,12 +12,14 @@ import {
 } from '../../model/capacity';
 import {
   capacityTitle,
+  heldText,
   poolTitle,
   quotaText,
-  resourceLabel
+  resourceLabel,
+  resourceLabels
 } from '../../model/capacityText';
 import { isGpu, poolNames } from '../../model/devices';
-import { formatAmount } from '../../model/format';
+import { formatAmount, formatFree } from '../../model/format';
 import { LinkButton } from '../Buttons';
 import { CapacityRow } from './CapacityRow';
 
@@ -108,9 +110,15 @@ function Pools({
           name={names[index]}
           shares={sharesOf(pool.amount, pool.mine)}
           title={poolTitle(pool, trans).join('\n')}
+          said={heldText(
+            pool.resource,
+            pool.amount.allocated,
+            pool.mine,
+            trans
+          )}
         >
           <Free
-            free={formatAmount(pool.resource, pool.amount.free)}
+            free={formatFree(pool.resource, pool.amount.free)}
             total={formatAmount(pool.resource, pool.amount.total)}
             {...{ narrow, trans }}
           />
@@ -143,18 +151,19 @@ function Measured({
   if (!amount) {
     return null;
   }
-  const [free, total] = [amount.free, amount.total].map(each =>
-    formatAmount(resource, each)
-  );
+  const free = formatFree(resource, amount.free);
+  const total = formatAmount(resource, amount.total);
+  const mine = capacity.mine[resource] ?? 0;
   const most = capacity.most_on_a_node[resource] ?? 0;
   return (
     <CapacityRow
       name={resourceLabel(resource, trans)}
-      shares={sharesOf(amount, capacity.mine[resource] ?? 0)}
+      shares={sharesOf(amount, mine)}
       title={[
         trans.__('%1 of %2 are free.', free, total),
-        trans.__('Most on one node: %1.', formatAmount(resource, most))
+        trans.__('Most on one node: %1.', formatFree(resource, most))
       ].join('\n')}
+      said={heldText(resource, amount.allocated, mine, trans)}
     >
       {resource === 'memory' ? (
         <>
@@ -176,25 +185,33 @@ function Limits({
 }: IClusterCapacityProps & {
   capacity: Capacity;
 }): React.JSX.Element {
-  const lines = limitsOf(capacity, namespace);
+  const lines = limitsOf(quotaLines(capacity, namespace) ?? []);
   const { mine } = capacity;
+  if (lines.length === 0) {
+    return <Held mine={mine} trans={trans} />;
+  }
+  const names = resourceLabels(
+    lines.map(([resource]) => resource),
+    trans
+  );
   return (
     <>
-      {lines.map(([resource, line]) => (
+      {lines.map(([resource, line], index) => (
         <CapacityRow
           key={resource}
-          name={resourceLabel(resource, trans)}
+          name={names[index]}
           shares={sharesOf(
             {
               total: line.hard,
               allocated: line.used ?? 0,
               free: leftOf(line)
             },
-            mine[resource] ?? 0
+            // One's jobs may be in other namespaces as well.
+            Math.min(mine[resource] ?? 0, line.used ?? 0)
           )}
           title={quotaText(resource, line, namespace, trans)}
         >
-          <b>{formatAmount(resource, leftOf(line))}</b>{' '}
+          <b>{formatFree(resource, leftOf(line))}</b>{' '}
           <span>
             {narrow || resource === 'memory'
               ? trans.__('left')
@@ -202,18 +219,36 @@ function Limits({
           </span>
         </CapacityRow>
       ))}
-      {lines.length === 0 &&
-        Object.entries(mine).map(([resource, held]) => (
-          <CapacityRow
-            key={resource}
-            name={resourceLabel(resource, trans)}
-            shares={null}
-            title={trans.__('Your jobs hold so much; no limit is known.')}
-          >
-            <b>{formatAmount(resource, held)}</b>{' '}
-            <span>{trans.__('held')}</span>
-          </CapacityRow>
-        ))}
+    </>
+  );
+}
+
+/** What one's jobs hold, where no limit is known. */
+function Held({
+  mine,
+  trans
+}: {
+  mine: Capacity['mine'];
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const resources = Object.keys(mine);
+  const names = resourceLabels(resources, trans);
+  return (
+    <>
+      {resources.length === 0 && (
+        <p className="jp-t9k-caption">{trans.__('nothing')}</p>
+      )}
+      {resources.map((resource, index) => (
+        <CapacityRow
+          key={resource}
+          name={names[index]}
+          shares={null}
+          title={trans.__('Your jobs hold so much; no limit is known.')}
+        >
+          <b>{formatAmount(resource, mine[resource])}</b>{' '}
+          <span>{trans.__('held')}</span>
+        </CapacityRow>
+      ))}
     </>
   );
 }
@@ -248,7 +283,7 @@ function headOf({
   trans
 }: IClusterCapacityProps): string {
   if (capacity && !knowsNodes(capacity)) {
-    return limitsOf(capacity, namespace).length > 0
+    return limitsOf(quotaLines(capacity, namespace) ?? []).length > 0
       ? trans.__('Quota of %1', namespace)
       : trans.__('Held by your jobs');
   }
@@ -281,8 +316,11 @@ function captionOf(
     return mine > 0 ? trans.__('yours %1', mine) : null;
   }
   const { used, hard } = quota;
-  // Others of the namespace share its limit.
-  return used === null || used <= mine
+  if (used === null) {
+    return trans.__('%1: %2 allowed', namespace, hard);
+  }
+  // Others of the namespace share its limit, and one's jobs may be in others.
+  return used === mine
     ? trans.__('yours %1 of %2 allowed', mine, hard)
     : trans.__('%1: %2 of %3 allowed', namespace, used, hard);
 }

@@ -1,7 +1,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { DeviceInfo, JobSummary, Machine } from '../../api/types';
-import { formatMemory } from '../../model/format';
+import { formatFree, formatMemory } from '../../model/format';
 import { CapacityRow } from './CapacityRow';
 
 interface IMachineCapacityProps {
@@ -66,11 +66,11 @@ export function MachineCapacity({
           }}
           title={trans.__(
             '%1 of %2 are free.',
-            formatMemory(memory_available),
+            formatFree('memory', memory_available),
             formatMemory(memory_total)
           )}
         >
-          <b>{formatMemory(memory_available)}</b>{' '}
+          <b>{formatFree('memory', memory_available)}</b>{' '}
           <span>{trans.__('free')}</span>
         </CapacityRow>
       )}

@@ -14,7 +14,13 @@ import { Monitor } from '../../../src/components/sidebar/Monitor';
 import { Jobs } from '../../../src/model/jobs';
 import { CommandIDs } from '../../../src/tokens';
 import { MonitorModel } from '../../../src/widgets/monitor';
-import { Shown, someAmount, someCapacity, somePool } from '../capacityFakes';
+import {
+  Shown,
+  someAmount,
+  someCapacity,
+  somePool,
+  someQuota
+} from '../capacityFakes';
 import { someCluster } from '../fakeJob';
 import {
   FakeServer,
@@ -123,7 +129,7 @@ describe('the sidebar', () => {
     const machine = { ...(engine.machine as Machine), devices };
     await connect({ engines: [{ ...engine, machine }], jobs: two });
     const row = screen.getByTitle(/NVIDIA H200 0: alpha/);
-    expect(row.textContent).toBe('H2001 of 3 free');
+    expect(row.textContent).toMatch(/^H2001 of 3 free /);
     expect(row.title).toContain('NVIDIA H200 1: python (pid 7) of user bob');
     expect(row.title).toContain('NVIDIA H200 2: free');
   });
@@ -499,8 +505,10 @@ describe('the sidebar', () => {
     const strip = (): HTMLElement =>
       screen.getByRole('region', { name: 'Capacity of the cluster' });
     const rows = (): (string | null)[] =>
-      [...strip().querySelectorAll('.jp-t9k-Capacity-row')].map(
-        row => row.textContent
+      [...strip().querySelectorAll('.jp-t9k-Capacity-row')].map(row =>
+        [...row.querySelectorAll('.jp-t9k-Capacity-name, b, b + span')]
+          .map(part => part.textContent)
+          .join('|')
       );
     const show = (capacity: Capacity | null): Promise<void> =>
       connect({ engines: [someCluster()], capacity });
@@ -508,8 +516,8 @@ describe('the sidebar', () => {
     it('tells what is free of each kind, and what of it is mine', async () => {
       await show(someCapacity());
       expect(rows()).toEqual([
-        'A100 80 GB6 of 32 free',
-        'H100 80 GB8 of 16 free'
+        'A100 80 GB|6|of 32 free',
+        'H100 80 GB|8|of 16 free'
       ]);
       const head = within(strip()).getByRole('button');
       expect(head.textContent).toBe(
@@ -521,6 +529,8 @@ describe('the sidebar', () => {
       const row = strip().querySelector<HTMLElement>('.jp-t9k-Capacity-row');
       expect(row?.title).toContain('at most 2 on one node');
       expect(row?.title).toContain('Your jobs hold 16, others 10.');
+      // What the colours say is said to who can't see them.
+      expect(row?.textContent).toContain('Your jobs hold 16, others 10.');
       const parts = [...(row?.querySelectorAll('[data-part]') ?? [])];
       expect(parts.map(part => (part as HTMLElement).style.width)).toEqual([
         '50%',
@@ -534,6 +544,29 @@ describe('the sidebar', () => {
     it('names the namespace where others use its quota as well', async () => {
       await show(someCapacity({ mine: { 'nvidia.com/gpu': 4 } }));
       expect(within(strip()).getByText('demo: 24 of 32 allowed')).toBeTruthy();
+    });
+
+    it('counts one’s jobs of other namespaces to no quota but theirs', async () => {
+      const mine = { 'nvidia.com/gpu': 44 };
+      await show(someCapacity({ mine }));
+      expect(within(strip()).getByText('demo: 24 of 32 allowed')).toBeTruthy();
+      const limited = 'This account may not list nodes.';
+      await change({
+        capacity: someCapacity({
+          ...{ mine, limited, pools: [], amounts: [], nodes: 0 }
+        })
+      });
+      expect(
+        strip().querySelector<HTMLElement>('[data-part="mine"]')?.style.width
+      ).toBe('75%');
+    });
+
+    it('says no number that it does not know', async () => {
+      const quotas = [
+        { namespace: 'demo', lines: [someQuota({ used: null })], limited: null }
+      ];
+      await show(someCapacity({ quotas }));
+      expect(within(strip()).getByText('demo: 32 allowed')).toBeTruthy();
     });
 
     it('tells what is broken, and of what it has no room for', async () => {
@@ -557,7 +590,7 @@ describe('the sidebar', () => {
 
     it('tells of CPU and memory where there are no accelerators', async () => {
       await show(someCapacity({ pools: [] }));
-      expect(rows()).toEqual(['CPU256 of 384 free', 'Memory3.0 TiB free']);
+      expect(rows()).toEqual(['CPU|256|of 384 free', 'Memory|3.0 TiB|free']);
       expect(within(strip()).getByText('The cluster')).toBeTruthy();
     });
 
@@ -565,7 +598,7 @@ describe('the sidebar', () => {
       const limited = 'This account may not list nodes.';
       await show(someCapacity({ pools: [], amounts: [], nodes: 0, limited }));
       expect(within(strip()).getByText('Quota of demo')).toBeTruthy();
-      expect(rows()).toEqual(['GPUs8 of 32 left']);
+      expect(rows()).toEqual(['GPUs|8|of 32 left']);
       expect(within(strip()).getByText(limited).title).toBe(limited);
     });
 
@@ -580,10 +613,15 @@ describe('the sidebar', () => {
       await show(someCapacity({ pools: [], quotas: [], nodes: 0, limited }));
       expect(within(strip()).getByText('Held by your jobs')).toBeTruthy();
       expect(rows()).toEqual([
-        'GPUs24 held',
-        'CPU32 held',
-        'Memory256 GiB held'
+        'GPUs|24|held',
+        'CPU|32|held',
+        'Memory|256 GiB|held'
       ]);
+      const [pools, quotas, mine] = [[], [], {}];
+      await change({
+        capacity: someCapacity({ pools, quotas, mine, nodes: 0, limited })
+      });
+      expect(within(strip()).getByText('nothing')).toBeTruthy();
     });
 
     it('says that it asks, and since when it knows nothing new', async () => {

@@ -47,17 +47,16 @@ describe('what is free of a cluster', () => {
       'requests.memory',
       'cpu',
       'count/jobs.batch/v1',
+      'count/widgets.example.com',
+      'gold.storageclass.storage.k8s.io/requests.storage',
       'requests.nvidia.com/gpu'
     ].map(resource => someQuota({ resource }));
-    const capacity = someCapacity({
-      quotas: [{ namespace: 'demo', lines, limited: null }]
-    });
-    expect(limitsOf(capacity, 'demo').map(([resource]) => resource)).toEqual([
+    expect(limitsOf(lines).map(([resource]) => resource)).toEqual([
       'nvidia.com/gpu',
       'cpu',
       'memory'
     ]);
-    expect(limitsOf(capacity, 'other')).toEqual([]);
+    expect(limitsOf([])).toEqual([]);
   });
 
   it('is chosen by resource and label', () => {

@@ -8,6 +8,7 @@ import {
   formatEta,
   formatExact,
   formatExitCode,
+  formatFree,
   formatMemory,
   formatTime
 } from '../../../src/model/format';
@@ -90,6 +91,19 @@ describe('sizes', () => {
   it('gives memory in binary units', () => {
     expect(formatMemory(16 * 2 ** 30)).toBe('16.0 GiB');
     expect(formatMemory(192 * 2 ** 30)).toBe('192 GiB');
+  });
+
+  it.each([
+    ['cpu', 1.98, '1.9'],
+    ['cpu', 63.99, '63.9'],
+    ['cpu', 64 - 0.1 - 0.2, '63.7'],
+    ['cpu', 0.3 - 0.1, '0.2'],
+    ['cpu', 1439.9, '1\u202f439'],
+    ['nvidia.com/gpu', 6, '6'],
+    ['memory', 511.99 * 2 ** 30, '511 GiB'],
+    ['memory', 1.99 * 2 ** 30, '1.9 GiB']
+  ])('what is free of %s is never more than %p: %s', (resource, free, text) => {
+    expect(formatFree(resource, free)).toBe(text);
   });
 
   it('parts thousands', () => {
