@@ -7,6 +7,9 @@ import * as React from 'react';
 // Made once: a comparison of two texts that makes its own takes a hundred times as long.
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
+/** Height of a row in px at the default font size, until it is measured. */
+const ROW = 29;
+
 /** How a table is sorted. */
 export interface ISort {
   key: string;
@@ -48,6 +51,23 @@ export function SortHead({
       </button>
     </th>
   );
+}
+
+/**
+ * Height of a table's rows in px, as the first of them that is in the document has it.
+ *
+ * @param body - Where the rows are.
+ */
+export function useRowHeight(body: React.RefObject<HTMLElement>): number {
+  const [height, setHeight] = React.useState(ROW);
+  React.useLayoutEffect(() => {
+    const row = body.current?.querySelector('tr:not([aria-hidden])');
+    const measured = row?.getBoundingClientRect().height ?? 0;
+    if (measured > 0 && Math.abs(measured - height) > 0.1) {
+      setHeight(measured); // follows the font size of the lab
+    }
+  });
+  return height;
 }
 
 /** In the place of rows that are not in the document. */

@@ -30,7 +30,7 @@ export function useWindow(
 
   const read = (): void => {
     const element = ref.current;
-    if (element) {
+    if (element && isSeen(element)) {
       const { scrollTop: top, clientHeight: height } = element;
       setView(known =>
         known.top === top && known.height === height ? known : { top, height }
@@ -50,7 +50,7 @@ export function useWindow(
 
   React.useLayoutEffect(() => {
     const element = ref.current;
-    if (!element) {
+    if (!element || !isSeen(element)) {
       return;
     }
     const { current } = anchor;
@@ -87,4 +87,9 @@ export function useWindow(
       }
     }
   };
+}
+
+/** What is in a hidden tab has no height, and is not where it was scrolled to. */
+function isSeen({ clientHeight }: HTMLElement): boolean {
+  return clientHeight > 0;
 }

@@ -4,7 +4,7 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError, expectApiError } from '../api/client';
-import { Amount, Capacity, NodeCapacity, NodeList } from '../api/types';
+import { Amount, EngineInfo, NodeCapacity, NodeList } from '../api/types';
 import { IJobs } from '../tokens';
 import { amountOf, clusterEngine } from './capacity';
 
@@ -62,9 +62,19 @@ export class NodesModel implements IDisposable {
     return this._failure;
   }
 
-  /** Whether there is a cluster at all. */
+  get engines(): readonly EngineInfo[] {
+    return this._jobs.engines;
+  }
+
+  /** Whether there is a cluster at all, as far as one knows. */
   get hasCluster(): boolean {
-    return clusterEngine(this._jobs.engines) !== null;
+    return !this._isKnown || clusterEngine(this.engines) !== null;
+  }
+
+  /** When the nodes were as they are shown, in seconds; null before the first answer. */
+  get asOf(): number | null {
+    const stale = clusterEngine(this.engines)?.cluster?.stale_since;
+    return stale ?? this._list?.time ?? null;
   }
 
   get view(): INodesView {
@@ -100,30 +110,46 @@ export class NodesModel implements IDisposable {
     if (shown) {
       void this.refresh();
     } else {
+      this._endWait();
       void this._poll.stop();
     }
   }
 
-  /** Read the nodes now. */
+  /** Read the nodes now, if they are shown. */
   async refresh(): Promise<void> {
     await this._jobs.ready;
-    if (!this.isDisposed) {
+    if (this._watch) {
       await this._poll.refresh();
     }
   }
 
   private _onJobs(): void {
-    const { capacity } = this._jobs;
-    const isNews = capacity !== this._seen;
-    this._seen = capacity;
-    const due = this._readAt + LEAST <= performance.now();
-    if (isNews && due && this._watch && this._poll.state.phase !== 'started') {
-      void this._poll.refresh();
+    const { capacity, engines } = this._jobs;
+    const before = this._seen;
+    this._seen = { capacity, engines };
+    if (before.engines !== engines) {
+      this._changed.emit();
+    }
+    if (before.capacity !== capacity && this._watch) {
+      this._readSoon();
     }
   }
 
+  /** Ask for the nodes as soon as those that are shown could be read. */
+  private _readSoon(): void {
+    const wait = Math.max(0, this._readAt + LEAST - performance.now());
+    this._timer ||= window.setTimeout(() => void this._poll.refresh(), wait);
+  }
+
+  private _endWait(): void {
+    window.clearTimeout(this._timer);
+    this._timer = 0;
+  }
+
   private async _read(): Promise<void> {
-    const engine = clusterEngine(this._jobs.engines);
+    const engine = clusterEngine(this.engines);
+    this._isKnown = true;
+    this._endWait();
     if (engine) {
       this._readAt = performance.now();
       try {
@@ -141,7 +167,9 @@ export class NodesModel implements IDisposable {
   private _list: NodeList | null = null;
   private _failure: ApiError | null = null;
   private _watch: IDisposable | null = null;
-  private _seen: Capacity | null = null;
+  private _seen: Partial<Pick<IJobs, 'capacity' | 'engines'>> = {};
+  private _timer = 0;
+  private _isKnown = false;
   private _readAt = -Infinity;
   private readonly _changed = new Signal<this, void>(this);
 }

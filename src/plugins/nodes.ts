@@ -35,8 +35,12 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
 
     const create = (view: Partial<INodesView>): NodesWidget => {
       const model = new NodesModel(jobs, view);
+      let saved = model.view;
       model.changed.connect(() => {
-        void stateDB?.save(STATE_KEY, { ...model.view });
+        if (model.view !== saved) {
+          saved = model.view;
+          void stateDB?.save(STATE_KEY, { ...saved });
+        }
       });
       return new NodesWidget(model, trans);
     };

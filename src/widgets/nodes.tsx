@@ -34,7 +34,7 @@ export class NodesWidget extends ReactWidget {
     super.onActivateRequest(message);
     if (!this.node.contains(document.activeElement)) {
       const grid = this.node.querySelector<HTMLElement>('[role="grid"]');
-      (grid ?? this.node).focus();
+      (grid ?? this.node).focus({ preventScroll: true });
     }
   }
 

@@ -8,14 +8,11 @@ import { formatExitCode } from '../../model/format';
 import { JobState } from '../../model/phase';
 import { IconButton } from '../Buttons';
 import { PhaseIcon } from '../PhaseIcon';
-import { compareCells, SortHead, Space } from '../Table';
+import { compareCells, SortHead, Space, useRowHeight } from '../Table';
 import { Age, Duration, Time } from '../Time';
 import { useWindow } from '../useWindow';
 import { ReplicaDetail } from './ReplicaDetail';
 import { useGridFocus } from '../useGridFocus';
-
-/** Height of a row in px at the default font size, until it is measured. */
-const ROW = 29;
 
 interface IColumn {
   key: string;
@@ -51,7 +48,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
   const [sort, setSort] = React.useState({ key: 'name', down: false });
   const grid = useGridFocus();
   const body = React.useRef<HTMLTableSectionElement>(null);
-  const [height, setHeight] = React.useState(ROW);
+  const height = useRowHeight(body);
   const [open, setOpen] = React.useState<ReadonlySet<string>>(new Set());
   const [details, setDetails] = React.useState<ReadonlyMap<string, number>>(
     new Map()
@@ -77,11 +74,6 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
     )
   );
   React.useLayoutEffect(() => {
-    const row = body.current?.querySelector('tr:not([aria-hidden])');
-    const measured = row?.getBoundingClientRect().height ?? 0;
-    if (measured > 0 && Math.abs(measured - height) > 0.1) {
-      setHeight(measured); // follows the font size of the lab
-    }
     const found = new Map(details);
     for (const detail of body.current?.querySelectorAll<HTMLElement>(
       'tr[data-detail]'
@@ -114,10 +106,10 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
         role="grid"
         aria-label={trans.__('Replicas')}
         aria-rowcount={replicas.length + 1}
-        {...grid}
+        {...grid.props}
       >
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
             {columns.map(column => (
               <SortHead
                 key={column.key}

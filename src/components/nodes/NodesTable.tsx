@@ -3,17 +3,20 @@ import * as React from 'react';
 import { NodeCapacity, Pool } from '../../api/types';
 import { warningIcon } from '../../icons';
 import { amountOf, sharesOf } from '../../model/capacity';
-import { resourceLabel } from '../../model/capacityText';
+import { heldText } from '../../model/capacityText';
 import { poolNames } from '../../model/devices';
-import { formatAmount } from '../../model/format';
-import { deviceSum, devicesOf, mineOf, nodeStatus } from '../../model/nodes';
+import { formatAmount, formatFree } from '../../model/format';
+import {
+  deviceSum,
+  devicesOf,
+  INodesView,
+  mineOf,
+  nodeStatus
+} from '../../model/nodes';
 import { CapacityBar } from '../CapacityBar';
-import { compareCells, ISort, SortHead, Space } from '../Table';
+import { compareCells, ISort, SortHead, Space, useRowHeight } from '../Table';
 import { useGridFocus } from '../useGridFocus';
 import { useWindow } from '../useWindow';
-
-/** Height of a row in px at the default font size, until it is measured. */
-const ROW = 29;
 
 interface IColumn {
   key: string;
@@ -29,47 +32,40 @@ type IKind = Pick<Pool, 'resource' | 'product'>;
 
 interface INodesTableProps {
   nodes: readonly NodeCapacity[];
-  sort: ISort;
+  view: INodesView;
   onSort(sort: ISort): void;
   trans: TranslationBundle;
 }
 
 /** One row for each node; rows stay where they are under the pointer and the focus. */
 export function NodesTable(props: INodesTableProps): React.JSX.Element {
-  const { nodes, sort, onSort, trans } = props;
-  const columns = columnsOf(nodes, trans);
-  const by = columns.find(({ key }) => key === sort.key) ?? columns[0];
+  const { nodes, view, onSort, trans } = props;
+  // All of what follows is of all nodes: it is done when they change, not when the table is scrolled.
+  const columns = React.useMemo(() => columnsOf(nodes, trans), [nodes, trans]);
+  const by = columns.find(({ key }) => key === view.sort) ?? columns[0];
   const grid = useGridFocus();
-  const [held, setHeld] = React.useState({ pointer: false, focus: false });
-  const hold = (change: Partial<typeof held>): void =>
-    setHeld(before => ({ ...before, ...change }));
+  const [pointed, setPointed] = React.useState(false);
   const sorted = useHeldOrder(
     nodes,
-    by.order,
-    `${by.key} ${sort.down}`,
-    sort.down,
-    held.pointer || held.focus
+    by,
+    view,
+    pointed || grid.inside === 'body'
   );
   const body = React.useRef<HTMLTableSectionElement>(null);
-  const [height, setHeight] = React.useState(ROW);
-  const list = useWindow(
-    sorted.map(({ name }) => name),
-    sorted.map(() => height)
+  const height = useRowHeight(body);
+  const keys = React.useMemo(() => sorted.map(({ name }) => name), [sorted]);
+  const heights = React.useMemo(
+    () => sorted.map(() => height),
+    [sorted, height]
   );
-  React.useLayoutEffect(() => {
-    const row = body.current?.querySelector('tr:not([aria-hidden])');
-    const measured = row?.getBoundingClientRect().height ?? 0;
-    if (measured > 0 && Math.abs(measured - height) > 0.1) {
-      setHeight(measured); // follows the font size of the lab
-    }
-  });
-  const table = React.useRef<HTMLTableElement>(null);
+  const list = useWindow(keys, heights);
   // The tab had the focus while there was no table.
+  const { ref } = grid.props;
   React.useEffect(() => {
     if (document.activeElement?.matches('.jp-t9k-NodesTab')) {
-      table.current?.focus({ preventScroll: true });
+      ref.current?.focus({ preventScroll: true });
     }
-  }, []);
+  }, [ref]);
   const [first, last] = list.range;
   return (
     <div
@@ -79,25 +75,13 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
     >
       <table
         className="jp-t9k-Table"
-        ref={table}
         role="grid"
         aria-label={trans.__('Nodes')}
         aria-rowcount={nodes.length + 1}
-        tabIndex={grid.tabIndex}
-        onKeyDown={grid.onKeyDown}
-        onFocus={event => {
-          grid.onFocus(event);
-          hold({ focus: true });
-        }}
-        onBlur={event => {
-          grid.onBlur();
-          if (!event.currentTarget.contains(event.relatedTarget)) {
-            hold({ focus: false });
-          }
-        }}
+        {...grid.props}
       >
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
             {columns.map(column => (
               <SortHead
                 key={column.key}
@@ -105,7 +89,7 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
                 label={column.label}
                 title={column.title}
                 className={column.className}
-                sort={{ ...sort, key: by.key }}
+                sort={{ key: by.key, down: view.down }}
                 onSort={onSort}
               />
             ))}
@@ -113,8 +97,8 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
         </thead>
         <tbody
           ref={body}
-          onPointerEnter={() => hold({ pointer: true })}
-          onPointerLeave={() => hold({ pointer: false })}
+          onPointerEnter={() => setPointed(true)}
+          onPointerLeave={() => setPointed(false)}
         >
           <Space height={list.offsets[first]} />
           {sorted.slice(first, last).map((node, index) => (
@@ -139,34 +123,36 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
   );
 }
 
-/**
- * Nodes in their order; while it is held, those that were there stay where they were.
- *
- * @param key - Another order is taken at once.
- */
+/** Nodes in their order; while it is held, those that were there stay where they were. */
 function useHeldOrder(
   nodes: readonly NodeCapacity[],
-  order: (node: NodeCapacity) => number | string,
-  key: string,
-  down: boolean,
+  by: IColumn,
+  view: INodesView,
   hold: boolean
-): NodeCapacity[] {
-  const last = React.useRef({ key, names: [] as string[] });
-  const places = new Map(
-    hold && last.current.key === key
-      ? last.current.names.map((name, index) => [name, index])
-      : []
-  );
-  const place = ({ name }: NodeCapacity): number =>
-    places.get(name) ?? places.size;
-  const sorted = [...nodes].sort(
-    (a, b) =>
-      place(a) - place(b) ||
-      compareCells(order(a), order(b)) * (down ? -1 : 1) ||
-      compareCells(a.name, b.name)
-  );
-  last.current = { key, names: sorted.map(({ name }) => name) };
-  return sorted;
+): readonly NodeCapacity[] {
+  const last = React.useRef({ view, names: [] as string[] });
+  return React.useMemo(() => {
+    // What the user sets is done at once.
+    const isHeld = hold && last.current.view === view;
+    const places = new Map(
+      isHeld ? last.current.names.map((name, index) => [name, index]) : []
+    );
+    const sorted = nodes
+      .map(node => ({
+        node,
+        place: places.get(node.name) ?? places.size,
+        cell: by.order(node)
+      }))
+      .sort(
+        (a, b) =>
+          a.place - b.place ||
+          compareCells(a.cell, b.cell) * (view.down ? -1 : 1) ||
+          compareCells(a.node.name, b.node.name)
+      )
+      .map(({ node }) => node);
+    last.current = { view, names: sorted.map(({ name }) => name) };
+    return sorted;
+  }, [nodes, by, view, hold]);
 }
 
 function columnsOf(
@@ -175,9 +161,9 @@ function columnsOf(
 ): IColumn[] {
   const hasDevices = nodes.some(node => deviceSum(node, 'total') > 0);
   const kindOf = kindNames(nodes);
-  const measured = (resource: string): IColumn => ({
+  const measured = (resource: string, label: string): IColumn => ({
     key: resource,
-    label: resourceLabel(resource, trans),
+    label,
     title: trans.__('Free, and what there is'),
     className: 'jp-t9k-Table-number jp-t9k-Nodes-least',
     order: node => amountOf(node.amounts, resource)?.free ?? -1,
@@ -186,7 +172,7 @@ function columnsOf(
       return (
         amount && (
           <>
-            <b>{formatAmount(resource, amount.free)}</b>{' '}
+            <b>{formatFree(resource, amount.free)}</b>{' '}
             {trans.__('of %1', formatAmount(resource, amount.total))}
           </>
         )
@@ -241,8 +227,8 @@ function columnsOf(
       cell: node => <Status node={node} trans={trans} />
     },
     ...(hasDevices ? devices : []),
-    measured('cpu'),
-    measured('memory'),
+    measured('cpu', trans.__('CPU free')),
+    measured('memory', trans.__('Memory free')),
     {
       key: 'pods',
       label: trans.__('Pods'),
@@ -343,13 +329,9 @@ function Devices({
 
 function devicesTitle(node: NodeCapacity, trans: TranslationBundle): string {
   return devicesOf(node)
-    .flatMap(({ resource, total, allocated, free }) => {
-      const mine = node.mine[resource] ?? 0;
-      const others = Math.max(0, allocated - mine);
-      return [
-        trans.__('%1: %2 of %3 free', resource, free, total),
-        trans.__('Your jobs hold %1, others %2.', mine, others)
-      ];
-    })
+    .flatMap(({ resource, total, allocated, free }) => [
+      trans.__('%1: %2 of %3 free', resource, free, total),
+      heldText(resource, allocated, node.mine[resource] ?? 0, trans)
+    ])
     .join('\n');
 }

@@ -3,8 +3,13 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { NodeCapacity } from '../../api/types';
 import { errorIcon } from '../../icons';
-import { formatAmount, formatClock } from '../../model/format';
-import { resourceLabel } from '../../model/capacityText';
+import { resourceLabels } from '../../model/capacityText';
+import {
+  formatAmount,
+  formatClock,
+  formatCount,
+  formatFree
+} from '../../model/format';
 import {
   deviceSum,
   isOfKind,
@@ -16,6 +21,7 @@ import {
 } from '../../model/nodes';
 import { Banner } from '../Banner';
 import { LinkButton, Button } from '../Buttons';
+import { ClusterBanner } from '../ClusterBanner';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useShown, useSignal } from '../hooks';
 import { Segments } from '../Segments';
@@ -80,12 +86,12 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
   return (
     <>
       <Toolbar model={model} found={found} trans={trans} />
-      {failure && (
+      {failure ? (
         <Banner
           level="warning"
           title={trans.__(
             'The nodes could not be read; they are shown as of %1.',
-            formatClock(list.time)
+            formatClock(model.asOf ?? list.time)
           )}
           actions={
             <LinkButton onClick={() => void model.refresh()}>
@@ -95,6 +101,12 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
         >
           {failure.message}
         </Banner>
+      ) : (
+        <ClusterBanner
+          engines={model.engines}
+          refresh={() => void model.refresh()}
+          trans={trans}
+        />
       )}
       <p className="jp-t9k-NodesView-sums jp-t9k-secondary">
         {sumsText(visible, nodes.length, trans)}
@@ -105,7 +117,7 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
       {visible.length > 0 ? (
         <NodesTable
           nodes={visible}
-          sort={{ key: view.sort, down: view.down }}
+          view={view}
           onSort={({ key, down }) => {
             model.view = { ...view, sort: key, down };
           }}
@@ -193,7 +205,10 @@ function Toolbar({
         aria-label={trans.__('Which nodes')}
         segments={kinds.map(kind => {
           const count = found.filter(node => isOfKind(node, kind)).length;
-          return { value: kind, label: `${labels[kind]} ${count}` };
+          return {
+            value: kind,
+            label: `${labels[kind]} ${formatCount(count)}`
+          };
         })}
         value={view.kind}
         onChange={kind => {
@@ -215,12 +230,14 @@ function sumsText(
       amounts.map(({ resource }) => resource).filter(name => name.includes('/'))
     )
   );
+  const resources = [...devices, 'cpu', 'memory'];
+  const labels = resourceLabels(resources, trans);
   const pods = nodes.reduce((sum, node) => sum + node.pods, 0);
   return [
     nodes.length === all
-      ? trans._n('%1 node', '%1 nodes', all)
-      : trans.__('%1 of %2 nodes', nodes.length, all),
-    ...[...devices, 'cpu', 'memory'].flatMap(resource => {
+      ? trans._n('%2 node', '%2 nodes', all, formatCount(all))
+      : trans.__('%1 of %2 nodes', formatCount(nodes.length), formatCount(all)),
+    ...resources.flatMap((resource, index) => {
       const sum = sumOf(nodes, resource);
       if (sum === null) {
         return [];
@@ -229,8 +246,8 @@ function sumsText(
       return [
         trans.__(
           '%1: %2 of %3 free',
-          resourceLabel(resource, trans),
-          formatAmount(resource, sum.free),
+          labels[index],
+          formatFree(resource, sum.free),
           formatAmount(resource, sum.total)
         ) +
           (isDevice && sum.unhealthy > 0
@@ -238,6 +255,6 @@ function sumsText(
             : '')
       ];
     }),
-    trans._n('%1 pod', '%1 pods', pods)
+    trans._n('%2 pod', '%2 pods', pods, formatCount(pods))
   ].join(' · ');
 }

@@ -111,6 +111,15 @@ describe('the nodes of the cluster', () => {
     ).toHaveLength(2);
   });
 
+  it('sums up accelerators by whose they are', async () => {
+    const amounts = [someAmount('cpu', 4), someAmount('amd.com/gpu', 8, 1)];
+    nodes = [nodes[0], someNode('b', { amounts })];
+    await show();
+    expect(
+      screen.getByText(/· NVIDIA GPU: 2 of 8 free · AMD GPU: 7 of 8 free ·/)
+    ).toBeTruthy();
+  });
+
   it('is filtered by words and by kind', async () => {
     await show();
     filter('h100');
@@ -133,11 +142,11 @@ describe('the nodes of the cluster', () => {
 
   it('is sorted by what is clicked, and stays in order under the pointer', async () => {
     await show();
-    fireEvent.click(screen.getByRole('button', { name: 'CPU' }));
+    fireEvent.click(screen.getByRole('button', { name: 'CPU free' }));
     expect(names()).toEqual(['node-3', 'node-2', 'node-10']);
-    fireEvent.click(screen.getByRole('button', { name: 'CPU' }));
+    fireEvent.click(screen.getByRole('button', { name: 'CPU free' }));
     expect(names()).toEqual(['node-10', 'node-2', 'node-3']);
-    const head = screen.getByRole('columnheader', { name: 'CPU' });
+    const head = screen.getByRole('columnheader', { name: 'CPU free' });
     expect(head.getAttribute('aria-sort')).toBe('descending');
     expect(model.view).toMatchObject({ sort: 'cpu', down: true });
 
@@ -152,6 +161,142 @@ describe('the nodes of the cluster', () => {
     expect(names()).toEqual(['node-10', 'node-2', 'node-3', 'node-0']);
     fireEvent.pointerLeave(body);
     expect(names()).toEqual(['node-0', 'node-3', 'node-10', 'node-2']);
+  });
+
+  it('is put in order at once when the filter changes, also under the pointer', async () => {
+    await show();
+    filter('node-10');
+    fireEvent.pointerEnter(screen.getAllByRole('rowgroup')[1]);
+    filter('');
+    expect(names()).toEqual(['node-2', 'node-3', 'node-10']);
+  });
+
+  it('is held still by the focus on a row, not by that on the head', async () => {
+    await show();
+    act(() => screen.getByRole('button', { name: 'Name' }).focus());
+    nodes = [...nodes, someNode('node-0')];
+    await pass(10_000);
+    expect(names()).toEqual(['node-0', 'node-2', 'node-3', 'node-10']);
+    act(() => rows()[0].querySelector('td')?.focus());
+    nodes = [...nodes, someNode('node-1')];
+    await pass(10_000);
+    expect(names().at(-1)).toBe('node-1');
+    act(() => screen.getByRole('searchbox').focus());
+    expect(names()[1]).toBe('node-1');
+  });
+
+  describe('many', () => {
+    let scroller: HTMLElement;
+    let resized: () => void;
+    const height = jest.fn(() => 580);
+
+    beforeEach(async () => {
+      height.mockReturnValue(580);
+      const { ResizeObserver } = window;
+      window.ResizeObserver = class {
+        constructor(call: () => void) {
+          resized = () => act(call);
+        }
+        observe(): void {
+          // it is called by the test
+        }
+        disconnect(): void {
+          // it has nothing
+        }
+      } as unknown as typeof ResizeObserver;
+      nodes = Array.from({ length: 1500 }, (_, i) => someNode(`node-${i}`));
+      await show();
+      window.ResizeObserver = ResizeObserver;
+      scroller = grid().parentElement as HTMLElement;
+      Object.defineProperty(scroller, 'clientHeight', { get: height });
+    });
+
+    const grid = (): HTMLElement =>
+      document.querySelector('[role="grid"]') as HTMLElement; // by its role takes seconds
+    const scroll = (row: number): void => {
+      scroller.scrollTop = row * 29;
+      fireEvent.scroll(scroller);
+    };
+    const key = (name: string): void => {
+      fireEvent.keyDown(document.activeElement as Element, { key: name });
+    };
+    const shownNames = (): (string | null)[] =>
+      [
+        ...grid().querySelectorAll('tbody tr:not([aria-hidden]) td:first-child')
+      ].map(({ textContent }) => textContent);
+
+    it('have one row in the document for each that is seen, and some more', () => {
+      expect(grid().getAttribute('aria-rowcount')).toBe('1501');
+      expect(grid().querySelector('thead tr[aria-rowindex="1"]')).toBeTruthy();
+      expect(shownNames().length).toBeLessThan(150);
+      expect(screen.getByText(/^1 500 nodes · /)).toBeTruthy();
+    });
+
+    it('can be reached by keys after the row that had the focus was scrolled away', async () => {
+      act(() => grid().focus());
+      expect(document.activeElement?.textContent).toBe('node-0');
+      expect(grid().tabIndex).toBe(-1);
+      scroll(500);
+      expect(shownNames()).not.toContain('node-0');
+      expect(grid().tabIndex).toBe(0);
+      // And they are in order again.
+      nodes = [someNode('node-499.5'), ...nodes];
+      await pass(10_000);
+      expect(shownNames().indexOf('node-499.5')).toBeGreaterThan(0);
+    });
+
+    it('are passed by the page, never past those in the document', () => {
+      act(() => grid().focus());
+      key('PageDown');
+      expect(document.activeElement?.textContent).toBe('node-15');
+      key('PageUp');
+      key('PageUp');
+      expect(document.activeElement?.textContent).toBe('node-0');
+      act(() =>
+        grid()
+          .querySelector<HTMLElement>('tbody tr:nth-last-child(2) td')
+          ?.focus()
+      );
+      const last = document.activeElement;
+      key('PageDown');
+      expect(document.activeElement).toBe(last);
+    });
+
+    it('stay where they are while the tab is behind another', () => {
+      scroll(500);
+      expect(shownNames()).toContain('node-505');
+      const { scrollTop } = scroller;
+      // A hidden tab has no height, and says that it is at the top.
+      height.mockReturnValue(0);
+      scroller.scrollTop = 0;
+      resized();
+      act(() => shown.set(false));
+      expect(shownNames()).toContain('node-505');
+      height.mockReturnValue(580);
+      scroller.scrollTop = scrollTop;
+      act(() => shown.set(true));
+      resized();
+      expect(scroller.scrollTop).toBe(scrollTop);
+      expect(shownNames()).toContain('node-505');
+    });
+
+    it('are entered at the first that is seen', () => {
+      scroll(500);
+      const rect = jest
+        .spyOn(HTMLElement.prototype, 'getBoundingClientRect')
+        .mockImplementation(function (this: HTMLElement) {
+          const row = this.closest<HTMLElement>('tbody tr');
+          const index = Number(row?.getAttribute('aria-rowindex')) - 2;
+          const top = row ? 29 + 29 * index - scroller.scrollTop : 0;
+          return { top, bottom: top + 29, height: 29 } as DOMRect;
+        });
+      try {
+        act(() => grid().focus());
+        expect(document.activeElement?.textContent).toBe('node-500');
+      } finally {
+        rect.mockRestore();
+      }
+    });
   });
 
   it('is one tab stop, from cell to cell by arrows', async () => {
@@ -176,15 +321,6 @@ describe('the nodes of the cluster', () => {
     );
   });
 
-  it('has only a window of a thousand nodes in the DOM', async () => {
-    nodes = Array.from({ length: 1500 }, (_, i) => someNode(`node-${i}`));
-    await show();
-    const grid = screen.getByRole('grid', { name: 'Nodes' });
-    expect(grid.getAttribute('aria-rowcount')).toBe('1501');
-    expect(rows().length).toBeLessThan(150);
-    expect(screen.getByText(/^1500 nodes · /)).toBeTruthy();
-  });
-
   it('has no columns for what no node has', async () => {
     nodes = [someNode('a', { amounts: [someAmount('cpu', 4)], product: null })];
     await show();
@@ -192,8 +328,8 @@ describe('the nodes of the cluster', () => {
     expect(heads.map(({ textContent }) => textContent)).toEqual([
       'Name',
       'Status',
-      'CPU',
-      'Memory',
+      'CPU free',
+      'Memory free',
       'Pods'
     ]);
     expect(screen.queryByRole('radio', { name: /free/ })).toBeNull();
@@ -208,12 +344,18 @@ describe('the nodes of the cluster', () => {
     push();
     await pass(100);
     expect(asked()).toBe(2);
-    // No more often than a table can be read.
+    // No more often than a table can be read, but the last is not lost.
+    push();
+    await pass(100);
     push();
     await pass(100);
     expect(asked()).toBe(2);
-    await pass(10_000);
+    await pass(2000);
     expect(asked()).toBe(3);
+    await pass(7000);
+    expect(asked()).toBe(3);
+    await pass(3000);
+    expect(asked()).toBe(4);
   });
 
   it('asks nothing while it is not seen', async () => {
@@ -226,6 +368,15 @@ describe('the nodes of the cluster', () => {
     act(() => shown.set(true));
     await pass(100);
     expect(asked()).toBe(2);
+  });
+
+  it('asks nothing if it was hidden before there was an answer', async () => {
+    render(<NodesView model={model} trans={trans} />);
+    act(() => shown.set(false));
+    server.socket.open();
+    server.socket.push(snapshot({ engines: [someCluster()] }));
+    await pass(60_000);
+    expect(asked()).toBe(0);
   });
 
   it('says why there is nothing, and tries again', async () => {
@@ -245,6 +396,23 @@ describe('the nodes of the cluster', () => {
     expect(names()).toHaveLength(3);
   });
 
+  it('says since when it knows nothing new', async () => {
+    await show();
+    await act(async () => {
+      const stale = someCluster({
+        stale_since: 1,
+        stale_reason: 'It does not answer.'
+      });
+      server.socket.push(delta({ engines: [stale] }));
+    });
+    await pass(100);
+    expect(
+      screen.getByText(/cluster lost; state as of \d\d:\d\d/)
+    ).toBeTruthy();
+    expect(screen.getByText(/It does not answer/)).toBeTruthy();
+    expect(names()).toHaveLength(3);
+  });
+
   it('says why it may not know', async () => {
     const limited = 'This account may not list nodes.';
     answer = () => listed({ nodes: [], limited });
@@ -261,6 +429,8 @@ describe('the nodes of the cluster', () => {
 
   it('says that there is no cluster', async () => {
     render(<NodesView model={model} trans={trans} />);
+    await pass(1000);
+    expect(screen.getByRole('status').textContent).toBe('Reading the nodes…');
     server.socket.open();
     server.socket.push(snapshot());
     await pass(1000);

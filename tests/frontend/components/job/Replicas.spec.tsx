@@ -1,5 +1,5 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen } from '@testing-library/react';
 import * as React from 'react';
 import { Replica } from '../../../../src/api/types';
 import { Replicas } from '../../../../src/components/job/Replicas';
@@ -46,6 +46,9 @@ describe('Replicas', () => {
     expect(grid.getAttribute('aria-rowcount')).toBe('1001');
 
     const scroller = grid.parentElement as HTMLElement;
+    Object.defineProperty(scroller, 'clientHeight', { value: 580 });
+    act(() => grid.focus());
+    expect(grid.tabIndex).toBe(-1);
     scroller.scrollTop = 500 * 29;
     fireEvent.scroll(scroller);
     expect(names()).toContain('worker-500');
@@ -53,6 +56,8 @@ describe('Replicas', () => {
     expect(names().length).toBeLessThan(130);
     const row = screen.getByText('worker-500').closest('tr');
     expect(row?.getAttribute('aria-rowindex')).toBe('502');
+    // The row that had the focus is not there any more.
+    expect(grid.tabIndex).toBe(0);
   });
 
   it('sorts all of them', () => {
@@ -141,6 +146,11 @@ describe('Replicas of a cluster', () => {
     ]) {
       expect(detail?.textContent).toContain(text);
     }
+    // By keys one passes through it, from any column.
+    const status = screen.getByText('ImagePullBackOff').closest('td');
+    act(() => status?.focus());
+    fireEvent.keyDown(status as HTMLElement, { key: 'ArrowDown' });
+    expect(detail?.contains(document.activeElement)).toBe(true);
     fireEvent.click(screen.getByText('ImagePullBackOff'));
     expect(opener.getAttribute('aria-expanded')).toBe('false');
     expect(document.querySelector('[data-detail]')).toBeNull();
