@@ -315,15 +315,16 @@ class Cluster:
         if self.api is not None and connection.cluster == self._joined == self.identity:
             await self.api.use(connection)
             return self.api
-        if self.api is not None:
-            spaces, self.spaces = self.spaces, {}
+        old, spaces = self.api, self.spaces
+        api, self.spaces = KubeApi(connection), {}
+        self.api = api
+        self._joined = self.identity  # its credentials may become those of another cluster at the same address
+        if old is not None:
             await self.capacity.stop()
             await asyncio.gather(*(space.stop() for space in spaces.values()))
-            await self.api.close()
-        self.api = KubeApi(connection)
-        self._joined = self.identity  # its credentials may become those of another cluster at the same address
+            await old.close()
         self.capacity.go_on()
-        return self.api
+        return api
 
     async def _see_if_alive(self, api: KubeApi) -> None:
         try:

@@ -1,0 +1,201 @@
+"""Counting what is free while nodes, pods and clusters change, at any moment of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from jupyterlab_t9kjob.engines.kubernetes import cluster as cluster_module
+from jupyterlab_t9kjob.engines.kubernetes.capacityreader import CapacityReader
+from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
+from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.transport import Page
+
+pytestmark = pytest.mark.asyncio
+
+GPU = "nvidia.com/gpu"
+NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
+TURNS = 30
+"""Of the loop, within which all that is raced here ends."""
+
+Json = dict[str, Any]
+
+
+class Api:
+    """A cluster's API without a network, so that each step is a turn of the loop.
+
+    Attributes
+    ----------
+    watch_ends
+        Called when somebody stops watching.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+        self.lost = False
+        self.watch_ends: Callable[[], None] = lambda: None
+        self._objects: dict[str, dict[str, Json]] = {}
+        self._history: list[tuple[int, str, Json]] = []
+        self._watches: list[tuple[str, asyncio.Queue[Json]]] = []
+        self._version = 0
+
+    def put(self, path: str, name: str, **more: Any) -> None:
+        self._version += 1
+        metadata = {"name": name, "uid": f"uid-{name}", "resourceVersion": str(self._version)}
+        item = self._objects.setdefault(path, {})[name] = {"metadata": metadata, **more}
+        self._tell(path, "MODIFIED", item)
+
+    def put_node(self, name: str, **spec: Any) -> None:
+        conditions = [{"type": "Ready", "status": "True"}]
+        has = {GPU: "8"}
+        self.put(NODES, name, spec=spec, status={"capacity": has, "allocatable": has, "conditions": conditions})
+
+    def put_pod(self, name: str, node: str) -> None:
+        containers = [{"resources": {"limits": {GPU: "4"}}}]
+        self.put(PODS, name, spec={"nodeName": node, "containers": containers}, status={"phase": "Running"})
+
+    def remove(self, path: str, name: str) -> None:
+        self._version += 1
+        item = self._objects[path].pop(name)
+        metadata = {**item["metadata"], "resourceVersion": str(self._version)}
+        self._tell(path, "DELETED", {**item, "metadata": metadata})
+
+    def _tell(self, path: str, kind: str, item: Json) -> None:
+        event = {"type": kind, "object": item}
+        self._history.append((self._version, path, event))
+        for watched, events in self._watches:
+            if watched == path:
+                events.put_nowait(event)
+
+    def on_wake(self, _wake: Callable[[], None]) -> Callable[[], None]:
+        return lambda: None
+
+    async def pages(self, path: str, _params: Any = None, *, keep: Callable[[Json], Json]) -> AsyncIterator[Page]:
+        await asyncio.sleep(0)
+        yield Page(list(map(keep, self._objects.get(path, {}).values())), str(self._version))
+
+    @asynccontextmanager
+    async def watch(self, path: str, params: Json, *, silence: float) -> AsyncIterator[AsyncIterator[Json]]:
+        watch = (path, asyncio.Queue[Json]())
+        for version, changed, event in self._history:
+            if changed == path and version > int(params["resourceVersion"]):
+                watch[1].put_nowait(event)
+        self._watches.append(watch)
+
+        async def events() -> AsyncIterator[Json]:
+            while True:
+                yield await watch[1].get()
+
+        try:
+            yield events()
+        finally:
+            self._watches.remove(watch)
+            self.watch_ends()
+
+    async def get(self, _path: str) -> Json:
+        return {}
+
+    async def find(self) -> None:
+        """As `KubeApi` does."""
+
+    async def close(self) -> None:
+        """As `KubeApi` does."""
+
+    def wake(self) -> None:
+        """As `KubeApi` does."""
+
+
+def reader_of(api: Api) -> CapacityReader:
+    return CapacityReader(cast(Cluster, SimpleNamespace(api=api, spaces={}, problem_since=None, server="a")))
+
+
+async def rest(turns: int = TURNS) -> None:
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+
+async def free_on(reader: CapacityReader, name: str) -> float:
+    (node,) = [node for node in (await reader.nodes()).nodes if node.name == name]
+    return next(amount.free for amount in node.amounts if amount.resource == GPU)
+
+
+async def test_a_node_that_changes_while_nodes_are_counted() -> None:
+    names = [f"node-{number:03}" for number in range(350)]
+    for turns in range(TURNS):
+        api = Api(SimpleNamespace(host="a"))
+        for name in names:
+            api.put_node(name)
+        reader = reader_of(api)
+        counts = [asyncio.create_task(reader.nodes()) for _ in range(2)]
+        await rest(turns)
+        for name in names:
+            api.put_node(name, unschedulable=True)
+        await asyncio.gather(*counts)
+        await rest()
+        assert all(node.cordoned for node in (await reader.nodes()).nodes), f"after {turns} turns"
+        await reader.stop()
+
+
+async def test_a_node_that_is_made_anew_by_its_name() -> None:
+    api = Api(SimpleNamespace(host="a"))
+    api.put_node("one")
+    reader = reader_of(api)
+    assert await free_on(reader, "one") == 8
+    api.remove(NODES, "one")
+    api.put_node("one", unschedulable=True)
+    await rest()
+    assert await free_on(reader, "one") == 0
+    api.remove(NODES, "one")
+    await rest()
+    assert (await reader.nodes()).nodes == []
+    await reader.stop()
+
+
+async def test_a_pod_that_comes_while_watching_ends_is_not_held_for_good() -> None:
+    for turns in range(TURNS):
+        api = Api(SimpleNamespace(host="a"))
+        api.put_node("one")
+        reader = reader_of(api)
+        leave = reader.look()
+        assert await free_on(reader, "one") == 8
+        stopped = asyncio.create_task(reader.stop())
+        await rest(turns)
+        api.put_pod("late", "one")
+        await stopped
+        api.remove(PODS, "late")
+        reader.go_on()
+        assert await free_on(reader, "one") == 8, f"after {turns} turns"
+        leave()
+        await reader.stop()
+
+
+async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    clusters = {name: Api(SimpleNamespace(cluster=name, host=name, namespace="lab")) for name in ("old", "new")}
+    for name, api in clusters.items():
+        api.put_node(f"{name}-node")
+    connected = [clusters["old"].connection]
+    monkeypatch.setattr(cluster_module, "nothing_to_load", lambda _context: None)
+    monkeypatch.setattr(cluster_module, "load_connection", lambda _context: connected[0])
+    monkeypatch.setattr(cluster_module, "KubeApi", lambda connection: clusters[connection.host])
+    kind = cast(JobKind, SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs", kind="Job"))
+    cluster = Cluster(Settings())
+    cluster.start(cast(Any, SimpleNamespace(kind=kind)))
+    await cluster.looked()
+    leave = cluster.capacity.look()
+    assert [node.name for node in (await cluster.capacity.nodes()).nodes] == ["old-node"]
+
+    connected[0] = clusters["old"].connection = clusters["new"].connection
+    ends: list[Callable[[], None]] = []
+    clusters["old"].watch_ends = lambda: ends.append(cluster.capacity.look())
+    await cluster.refresh()
+    assert ends
+    assert [node.name for node in (await cluster.capacity.nodes()).nodes] == ["new-node"]
+    for end in (leave, *ends):
+        end()
+    await cluster.stop()
