@@ -32,7 +32,7 @@ def training(name: str, *, created: str = "2026-01-01T00:00:00Z", **more: Any) -
 
 
 class FakeCluster(FakeApi):
-    """Collections that are what they were when they were listed.
+    """Collections that change only as is told.
 
     Attributes
     ----------
@@ -47,12 +47,23 @@ class FakeCluster(FakeApi):
         self.items: dict[str, list[Json]] = {JOBS: []}
         self.instead: dict[str, Act] = {}
 
+    async def tell(self, path: str, kind: str, item: Json) -> None:
+        """Tell of a change to whoever watches a collection."""
+        self.version += 1
+        item = {**item, "metadata": {**item["metadata"], "resourceVersion": str(self.version)}}
+        for call in self.watches.values():
+            if call.request.path == path:
+                await call.event(kind, item)
+
     async def _handle(self, call: Call) -> None:
         path, method = call.request.path, call.request.method
         if path in self.instead:
             await self.instead[path](call)
         elif call.request.query.get("watch"):
             await call.begin()
+            async with self._changed:
+                self.watches[len(self.requests)] = call
+                self._changed.notify_all()
             await hang(call)
         elif path == "/version":
             await call.answer(200, {"gitVersion": "v1.34.0"})

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from .discovery import KUEUE, T9K_SCHEDULER
-from .fields import flag, moment, parts, text, value, whole
+from .fields import flag, moment, part, parts, text, value, whole
 from .kinds import conditions, holds
-from .transport import Json, KubeApi
+from .transport import Json, Keep, KubeApi
 from .watch import Collection, revision_of
 
 OBJECTS: Final[Mapping[str, str]] = {KUEUE: "workloads", T9K_SCHEDULER: "podgroups"}
 """Collection of what an API group has for each job."""
+
+Rank = tuple[int, float, str]
+"""What decides who comes first of a queue: the priority, negated; the age; and the uid, so that all differ."""
 
 
 class Queueing:
@@ -42,7 +46,8 @@ class Queueing:
         self._watches: dict[str, Collection] = {}
         self._of: dict[str, dict[str, dict[str, Json]]] = {}
         self._owner: dict[str, str] = {}
-        self._places: dict[str, int] | None = None
+        self._queues: dict[str, list[Rank]] = {}
+        self._ranks: dict[str, tuple[str, Rank]] = {}
 
     async def stop(self) -> None:
         """Stop all watches."""
@@ -53,7 +58,8 @@ class Queueing:
         if group in self._watches:
             return
         path = f"/apis/{group}/{version}/namespaces/{self._namespace}/{OBJECTS[group]}"
-        watch = Collection(self._api, path, partial(self._changed, group), state_changed=self._state_changed)
+        changed, told = partial(self._changed, group), self._state_changed
+        watch = Collection(self._api, path, changed, keep=KEEP[group], state_changed=told)
         self._watches[group] = watch
         watch.start()
 
@@ -83,24 +89,24 @@ class Queueing:
         return self._owner.get(uid)
 
     def ahead(self, workload: Json) -> int:
-        """Return how many Workloads of this namespace wait in the same queue and come before one that does.
+        """Return how many Workloads of this namespace wait in the same queue and come before one; 0 if it doesn't wait.
 
         By priority, then by age, which is how Kueue takes them; one that does not fit may be overtaken.
         """
-        if self._places is None:
-            self._places = _places(self._watches[KUEUE].objects.values() if KUEUE in self._watches else ())
-        return self._places.get(workload["metadata"]["uid"], 0)
+        queue, rank = self._ranks.get(workload["metadata"]["uid"], ("", None))
+        return bisect_left(self._queues[queue], rank) if rank is not None else 0
 
     def note(self, group: str, item: Json) -> None:
         """Take note of an object that an answer has brought: the watch may tell of it later."""
         known = self._of.get(_job_of(item) or "", {}).get(group, {}).get(item["metadata"]["uid"])
         if known is not None and revision_of(known) <= revision_of(item):
-            self._changed(group, known, item)
+            self._changed(group, known, KEEP[group](item))
 
     def _changed(self, group: str, before: Json | None, after: Json | None) -> None:
-        self._places = None
         item = after or before or {}
         uid, job = item["metadata"]["uid"], _job_of(item)
+        if group == KUEUE:
+            self._place(uid, _place_of(after) if after is not None else None)
         if job is None:
             return
         found = self._of.setdefault(job, {}).setdefault(group, {})
@@ -113,6 +119,58 @@ class Queueing:
             if not any(self._of[job].values()):
                 del self._of[job]
         self._touched(job)
+
+    def _place(self, uid: str, place: tuple[str, Rank] | None) -> None:
+        """Put a Workload where it waits now; None if it does not."""
+        before = self._ranks.pop(uid, None)
+        if place is not None:
+            self._ranks[uid] = place
+        if place == before:
+            return
+        if before is not None:
+            queue, rank = before
+            waiting = self._queues[queue]
+            del waiting[bisect_left(waiting, rank)]
+            if not waiting:
+                del self._queues[queue]
+        if place is not None:
+            queue, rank = place
+            insort(self._queues.setdefault(queue, []), rank)
+
+
+def kept_of_workload(item: Json) -> Json:
+    """Return what is told of a Workload: its pods' templates are most of it."""
+    sets = [
+        {**_some(one, "name", "count"), "template": {"spec": _requests(part(one, "template", "spec"))}}
+        for one in parts(item, "spec", "podSets")
+    ]
+    spec = {**_some(part(item, "spec"), "queueName", "priority", "active"), "podSets": sets}
+    return {**_identity(item), "spec": spec, "status": _some(part(item, "status"), "conditions", "admissionChecks")}
+
+
+def kept_of_group(item: Json) -> Json:
+    """Return what is told of a PodGroup."""
+    spec, status = _some(part(item, "spec"), "queue", "minMember"), _some(part(item, "status"), "conditions")
+    return {**_identity(item), "spec": spec, "status": status}
+
+
+KEEP: Final[Mapping[str, Keep]] = {KUEUE: kept_of_workload, T9K_SCHEDULER: kept_of_group}
+
+
+def _identity(item: Json) -> Json:
+    names = ("uid", "name", "namespace", "resourceVersion", "creationTimestamp", "ownerReferences")
+    return {"metadata": _some(part(item, "metadata"), *names)}
+
+
+def _requests(pod: Json) -> Json:
+    """Return what a pod's spec says of its requests."""
+    kinds = ("containers", "initContainers")
+    containers = {kind: [_some(one, "resources", "restartPolicy") for one in parts(pod, kind)] for kind in kinds}
+    return {**containers, **_some(pod, "resources", "overhead")}
+
+
+def _some(item: Json, *names: str) -> dict[str, Any]:
+    return {name: item[name] for name in names if name in item}
 
 
 def _job_of(item: Json) -> str | None:
@@ -129,16 +187,10 @@ def _is_over(item: Json) -> bool:
     return holds(conditions(item).get("Finished"))
 
 
-def _places(workloads: Iterable[Json]) -> dict[str, int]:
-    """Return how many are ahead of each Workload that waits."""
-    queues: dict[str, list[Json]] = {}
-    for item in workloads:
-        found = conditions(item)
-        waits = not (holds(found.get("QuotaReserved")) or holds(found.get("Finished")))
-        if waits and value(item, "spec", "active") is not False:
-            queues.setdefault(text(item, "spec", "queueName") or "", []).append(item)
-    places: dict[str, int] = {}
-    for queue in queues.values():
-        queue.sort(key=lambda item: (-(whole(item, "spec", "priority") or 0), _created(item)))
-        places |= {item["metadata"]["uid"]: place for place, item in enumerate(queue)}
-    return places
+def _place_of(workload: Json) -> tuple[str, Rank] | None:
+    """Return the queue in which a Workload waits, and where in it; None if it does not wait."""
+    found = conditions(workload)
+    if holds(found.get("QuotaReserved")) or _is_over(workload) or value(workload, "spec", "active") is False:
+        return None
+    rank = -(whole(workload, "spec", "priority") or 0), _created(workload), workload["metadata"]["uid"]
+    return text(workload, "spec", "queueName") or "", rank

@@ -14,6 +14,7 @@ from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import State
 from jupyterlab_t9kjob.engines.kubernetes.kueue import Hold, state_of
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
+from jupyterlab_t9kjob.engines.kubernetes.queueing import kept_of_group, kept_of_workload
 from tests.unit.kubernetes.queues import condition, pending, workload
 from tests.unit.kubernetes.situations import Situation, situation
 
@@ -31,7 +32,7 @@ def suspended(**annotations: str) -> Situation:
 
 
 def hold(*conditions: dict[str, Any], ahead: int = 0, **more: Any) -> Hold:
-    return Hold("team-a", workload(*conditions, **more), ahead, Capability(supported=True))
+    return Hold("team-a", kept_of_workload(workload(*conditions, **more)), ahead, Capability(supported=True))
 
 
 def why(held: Hold, job: Situation | None = None, now: float = NOW, **annotations: str) -> Reason:
@@ -222,7 +223,7 @@ def test_workloads_of_any_shape(odd: dict[str, Any]) -> None:
 def grouped(*conditions: dict[str, Any]) -> dict[str, Any]:
     spec = {"minMember": 2, "queue": "short", "priority": 10}
     metadata = {"name": "train", "uid": "uid-group", "creationTimestamp": "2026-11-22T05:00:00Z"}
-    return {"metadata": metadata, "spec": spec, "status": {"conditions": list(conditions), "pending": 2}}
+    return kept_of_group({"metadata": metadata, "spec": spec, "status": {"conditions": list(conditions), "pending": 2}})
 
 
 def test_a_job_of_t9k_waits_for_its_scheduler() -> None:
