@@ -7,7 +7,6 @@ import {
   Capacity,
   EngineInfo,
   Job,
-  JobDetail,
   JobSummary,
   StreamMessage,
   Subscribe,
@@ -16,6 +15,7 @@ import {
 import { Connection, IJobs, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from './clock';
 import { DeletedJobs } from './deletedJobs';
+import { JobWatch, IWatched } from './jobWatch';
 import { restAfter } from './pace';
 import { isActive } from './phase';
 
@@ -344,7 +344,7 @@ export class Jobs implements IJobs {
   private _capacity: Capacity | null = null;
   private _capacityWatches = 0;
   private _pending = new Map<string, PendingAction>();
-  private _details = new Map<string, IDetail>();
+  private _details = new Map<string, IWatched>();
   private _changedDetails = new Set<string>();
   private _subscribing = false;
   private _isChanged = false;
@@ -355,48 +355,6 @@ export class Jobs implements IJobs {
   private _resolveReady!: () => void;
   private _changed = new Signal<this, void>(this);
   private _ended = new Signal<this, JobSummary>(this);
-}
-
-/** What is known of a watched job, shared by all its watches. */
-interface IDetail {
-  readonly watches: Set<JobWatch>;
-  message: JobDetail | undefined;
-}
-
-class JobWatch implements IJobWatch {
-  constructor(
-    readonly id: string,
-    private readonly _detail: IDetail,
-    private readonly _release: () => void
-  ) {}
-
-  get detail(): JobDetail | null | undefined {
-    const message = this._detail.message;
-    return message?.job === null ? null : message;
-  }
-
-  get changed(): ISignal<IJobWatch, void> {
-    return this._changed;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  emit(): void {
-    this._changed.emit();
-  }
-
-  dispose(): void {
-    if (!this._isDisposed) {
-      this._isDisposed = true;
-      this._release();
-      Signal.clearData(this);
-    }
-  }
-
-  private _isDisposed = false;
-  private _changed = new Signal<this, void>(this);
 }
 
 /** TensorBoards after a change, in the order in which they came. */

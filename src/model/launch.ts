@@ -6,9 +6,7 @@ import {
   Job,
   JobSpec,
   Prefill,
-  QueueList,
-  ReadManifest,
-  Volume
+  ReadManifest
 } from '../api/types';
 import { contentsPath } from './contentsPath';
 import {
@@ -118,32 +116,44 @@ export class LaunchModel extends LaunchFields {
 
   /** List the PVCs of the namespace. */
   async loadVolumes(): Promise<void> {
+    const { api } = this._options;
+    await this._ask(
+      ({ engine, namespace }) => api.volumes(engine, namespace),
+      (list, failure) => {
+        this._set({ volumes: { list: list ?? [], failure } });
+      }
+    );
+  }
+
+  /** List the queues that the job can be put into. */
+  async loadQueues(): Promise<void> {
+    const { api } = this._options;
+    await this._ask(
+      ({ engine, namespace }) => api.queues(engine, namespace),
+      (answer, failure) => {
+        const queues = answer?.queues ?? this.state.queues?.queues ?? [];
+        const limited = answer?.limited ?? failure?.message ?? null;
+        this._set({ queues: { queues, limited } });
+      }
+    );
+  }
+
+  /** Ask what there is where the job will run; what comes after the form has gone elsewhere is dropped. */
+  private async _ask<T>(
+    ask: (place: IPlace) => Promise<T>,
+    take: (answer: T | null, failure: ApiError | null) => void
+  ): Promise<void> {
     const { engine, namespace } = this._place;
-    let list: Volume[] = [];
+    let answer: T | null = null;
     let failure: ApiError | null = null;
     try {
-      list = await this._options.api.volumes(engine, namespace);
+      answer = await ask({ engine, namespace });
     } catch (error) {
       failure = expectApiError(error);
     }
     const now = this._place;
     if (now.engine === engine && now.namespace === namespace) {
-      this._set({ volumes: { list, failure } });
-    }
-  }
-
-  /** List the queues that the job can be put into. */
-  async loadQueues(): Promise<void> {
-    const { engine, namespace } = this._place;
-    let queues: QueueList;
-    try {
-      queues = await this._options.api.queues(engine, namespace);
-    } catch (error) {
-      queues = { queues: [], limited: expectApiError(error).message };
-    }
-    const now = this._place;
-    if (now.engine === engine && now.namespace === namespace) {
-      this._set({ queues });
+      take(answer, failure);
     }
   }
 

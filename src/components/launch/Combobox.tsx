@@ -17,6 +17,7 @@ interface IComboboxProps {
   /** What is offered; any other text can be typed. */
   choices: readonly IChoice[];
   onChange(text: string): void;
+  onFocus?(): void;
   /** Take what is typed when the field is left, not with every key. */
   lazy?: boolean;
   code?: boolean;

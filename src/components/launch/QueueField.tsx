@@ -48,6 +48,7 @@ export function QueueField(): React.JSX.Element {
           usual && engine === 'kubeflow' ? usual.name : trans.__('none')
         }
         onChange={text => change({ queue: text.trim() || null }, field)}
+        onFocus={() => void model.loadQueues()} // what is free there changes
       />
       <label htmlFor={useFieldId(priorityField)}>{trans.__('Priority')}</label>
       <NumberField

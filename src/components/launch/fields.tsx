@@ -5,6 +5,7 @@ import {
   LabIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Fix } from '../../api/types';
 import { errorIcon, warningIcon } from '../../icons';
 import { absolutePath, shownPath } from '../../model/contentsPath';
 import { MISSING } from '../../model/launchProblems';
@@ -43,7 +44,11 @@ export function useField(field: string): IFieldProps {
 
 /** What is wrong with a field, in words, below it. */
 export function FieldErrors({ field }: { field: string }): React.JSX.Element {
-  const { checks, model } = useLaunch();
+  const { checks, model, reveal } = useLaunch();
+  const fixAt = (fix: Fix): void => {
+    model.applyFix(fix, field);
+    reveal(field); // the button goes with the problem
+  };
   const problems = checks.filter(
     check =>
       check.field === field &&
@@ -62,9 +67,7 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
             <span>
               {message} {hint} <SourceLink link={link} />
               {fix && (
-                <LinkButton onClick={() => model.applyFix(fix, field)}>
-                  {fix.label}
-                </LinkButton>
+                <LinkButton onClick={() => fixAt(fix)}>{fix.label}</LinkButton>
               )}
             </span>
           </div>

@@ -46,7 +46,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
   const hold = (change: Partial<typeof held>): void =>
     setHeld(before => ({ ...before, ...change }));
-  const shown = useShown(props.sections, held.pointer || held.focus);
+  const shown = useHeldSections(props.sections, held.pointer || held.focus);
   // All of what follows is of all jobs: it is done when they change, not when the list is scrolled.
   const items = React.useMemo(() => itemsOf(shown, folded), [shown, folded]);
   const keys = React.useMemo(() => items.map(keyOf), [items]);
@@ -245,7 +245,7 @@ function sectionName(section: SectionId, trans: TranslationBundle): string {
 }
 
 /** The sections, or as long as they are held the same rows as before with their new content. */
-function useShown(sections: ISections, held: boolean): ISections {
+function useHeldSections(sections: ISections, held: boolean): ISections {
   const last = React.useRef({ sections, held, shown: sections });
   const before = last.current;
   if (before.sections !== sections || before.held !== held) {

@@ -355,6 +355,9 @@ describe('the launch form', () => {
       torchrun: { ...torchrun, proc_per_node: 8 }
     });
     expect(model.state.lastEdited).toBe('/torchrun/proc_per_node');
+    expect((document.activeElement as HTMLElement).dataset.field).toBe(
+      '/torchrun/proc_per_node'
+    );
   });
 
   it('shows where a script can’t be read, and says nothing else of it', async () => {

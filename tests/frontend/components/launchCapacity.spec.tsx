@@ -214,6 +214,19 @@ describe('what is free, beside the fields', () => {
     ).toBeTruthy();
   });
 
+  it('says what may be used in a namespace that is not watched', async () => {
+    const limited = 'This account may not see nodes.';
+    await open(someCapacity({ pools: [], nodes: 0, limited }));
+    const lines = [someQuota({ hard: 25 })];
+    asked = someCapacity({
+      quotas: [{ namespace: 'team-b', lines, limited: null }]
+    });
+    await act(async () => model.setNamespace('team-b'));
+    await settle();
+    const limits = screen.getByRole('region', { name: 'What may be used' });
+    expect(limits.textContent).toContain('24 of 25 nvidia.com/gpu');
+  });
+
   it('says what may be used where nodes may not be known', async () => {
     const limited = 'This account may not see nodes.';
     await open(someCapacity({ pools: [], nodes: 0, limited }));

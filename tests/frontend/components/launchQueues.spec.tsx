@@ -167,6 +167,28 @@ describe('the queue of a launch form', () => {
     expect(options()).toHaveLength(1);
   });
 
+  it('asks again when the field gets the focus; what is known stays meanwhile', async () => {
+    await open();
+    const before = asked().length;
+    server.queues = { queues: [usual, someQueue('new')], limited: null };
+    act(() => field().focus());
+    fireEvent.keyDown(field(), { key: 'ArrowDown' });
+    expect(options()).toHaveLength(3);
+    await act(async () => {
+      await new Promise(requestAnimationFrame);
+    });
+    expect(asked()).toHaveLength(before + 1);
+    expect(options().map(({ firstChild }) => firstChild?.textContent)).toEqual([
+      'default',
+      'new'
+    ]);
+    // A list that can't be read again is better than none.
+    server.queues = null;
+    await act(async () => model.loadQueues());
+    expect(options()).toHaveLength(2);
+    expect(caption()).toBe('The cluster does not answer.');
+  });
+
   it('says why queues can’t be listed; their names can be typed', async () => {
     server.queues = { queues: [], limited: 'This account may not list them.' };
     await open();
