@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 
 CHUNK: Final = 100
 """Jobs that are read in one go, away from the loop."""
+TURN_SECONDS: Final = 0.01
+"""How long jobs are told of before others get their turn: to find room for one on many nodes takes its time."""
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
 
@@ -349,12 +351,16 @@ class JobTable:
         while chunk := list(islice(rest, CHUNK)):
             jobs = [self.jobs[uid] for uid in chunk if uid in self.jobs]
             await self._read(jobs)
+            begun = time.monotonic()
             for job in jobs:
                 if job.uid in self.jobs:
                     try:
                         self._tell(job, detail=due[job.uid])
                     except Exception:  # one job's oddity must not end the telling of all
                         log.exception("Telling of the job %s failed", job.uid)
+                if time.monotonic() - begun > TURN_SECONDS:
+                    await asyncio.sleep(0)
+                    begun = time.monotonic()
             await asyncio.sleep(0)
 
     async def _read(self, jobs: Iterable[KnownJob]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, QuotaLine, Taint
@@ -46,8 +47,11 @@ class Node:
 
     def amount(self, resource: str) -> Amount:
         """Return what it has of a resource."""
-        found = (one for one in self.capacity.amounts if one.resource == resource)
-        return next(found, Amount(resource=resource))
+        return self._amounts.get(resource) or Amount(resource=resource)
+
+    @cached_property
+    def _amounts(self) -> dict[str, Amount]:
+        return {one.resource: one for one in self.capacity.amounts}
 
 
 Measure = Callable[[Amount], float]

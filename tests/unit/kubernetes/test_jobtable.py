@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -97,3 +98,30 @@ async def test_a_row_is_made_without_unpacking_the_spec(tmp_path: Path, monkeypa
     monkeypatch.setattr(known.KnownJob, "spec", property(lambda _job: pytest.fail("the spec was unpacked")))
     assert summary(table.kind, seen).queue == "team-a"
     await table.stop()
+
+
+async def test_others_get_their_turn_while_many_jobs_are_told(tmp_path: Path) -> None:
+    happened: list[str] = []
+    all_told = asyncio.Event()
+
+    def told(seen: Seen) -> None:
+        time.sleep(0.02)  # as long as it takes to find room for a job on many nodes
+        happened.append(seen.job.uid)
+        if seen.job.uid == "0":
+            all_told.set()
+
+    async def others() -> None:
+        while True:
+            await asyncio.sleep(0)
+            if happened and happened[-1] != "turn":
+                happened.append("turn")
+
+    table = a_table(tmp_path, told)
+    await table.start()
+    other = asyncio.create_task(others())
+    for number in range(4):
+        table.note("lab", job(str(number), number))
+    await asyncio.wait_for(all_told.wait(), 30)
+    other.cancel()
+    await table.stop()
+    assert happened[:7] == ["3", "turn", "2", "turn", "1", "turn", "0"]
