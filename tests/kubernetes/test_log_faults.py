@@ -324,6 +324,14 @@ async def test_what_an_api_server_says_in_bad_times_loses_no_log(tmp_path: Path,
         assert streams[OUT].missing == []
 
 
+async def test_a_log_is_not_put_off_for_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(podlogs, "LASTING_DELAY", 0.05)
+    async with bench(tmp_path) as job:
+        job.server.instead = refuse(500, "InternalError", "later", Retry_After="86400")
+        job.update(running())
+        await job.until(lambda _streams: len(job.server.asked) > 2)
+
+
 async def test_who_waits_is_woken_when_the_cluster_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(podlogs, "LASTING_DELAY", 3600.0)
     monkeypatch.setattr(podlogs, "FIRST_DELAY", 3600.0)

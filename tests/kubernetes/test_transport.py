@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from jupyterlab_t9kjob.engines.kubernetes import transport
 from jupyterlab_t9kjob.engines.kubernetes.credentials import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.refusals import refused
 from jupyterlab_t9kjob.engines.kubernetes.tls import Tls
 from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable, lines
 from tests.kubernetes.fakeapi import PODS, Act, Call, Certificates, FakeApi, cut, hang, pod, refuse
@@ -213,6 +214,36 @@ async def test_a_server_that_is_busy_for_long_is_not_waited_for(
     with pytest.raises(ApiError, match="slow down"):
         await api.get("/version")
     assert len(server.requests) == 1
+
+
+async def test_a_server_that_is_busy_for_no_time_is_not_pressed(
+    server: FakeApi, api: KubeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "PATIENCE_SECONDS", 0.55)
+    server.faults += [("other", refuse(429, "TooManyRequests", "slow down", Retry_After="0"))] * 20
+    begun = time.monotonic()
+    with pytest.raises(ApiError, match="slow down"):
+        await api.get("/version")
+    assert time.monotonic() - begun >= 0.1 * (len(server.requests) - 1)
+
+
+@pytest.mark.parametrize(
+    ("act", "seconds"),
+    [
+        (refuse(429, "", "slow down", Retry_After="86400"), 3600),
+        (refuse(429, "", "slow down", Retry_After="9" * 400), None),
+        (refuse(429, "", "slow down", Retry_After="²"), None),
+        (text(500, json.dumps({"message": "slow down", "details": {"retryAfterSeconds": 10**400}})), 3600),
+    ],
+)
+async def test_no_server_says_when_to_come_back_that_is_never(
+    act: Act, seconds: float | None, server: FakeApi, api: KubeApi
+) -> None:
+    server.faults.append(("other", act))
+    with pytest.raises(ApiError, match="slow down") as caught:
+        await api.get("/version")
+    assert caught.value.retry_after == seconds
+    assert "slow down" in (refused(caught.value).verbatim or "")
 
 
 async def test_a_huge_answer_is_not_read(server: FakeApi, api: KubeApi, monkeypatch: pytest.MonkeyPatch) -> None:

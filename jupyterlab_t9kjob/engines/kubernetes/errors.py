@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _LONGEST_MESSAGE = 4096
+_LONGEST_PAUSE = 3600
 
 
 class NoCluster(Exception):
@@ -38,10 +39,10 @@ class ApiError(Exception):
     causes
         Its list of (field, message), where a field is wrong.
     retry_after
-        Seconds after which to ask again; None if it did not say.
+        Seconds after which to ask again, an hour at most; None if it did not say.
     """
 
-    def __init__(self, status: int, body: dict[str, Any], retry_after: float | None = None) -> None:
+    def __init__(self, status: int, body: dict[str, Any], retry_after: int | None = None) -> None:
         self.status = status
         self.reason = str(body.get("reason") or "")
         self.message = str(body.get("message") or f"HTTP {status}")[:_LONGEST_MESSAGE]
@@ -53,9 +54,9 @@ class ApiError(Exception):
             if isinstance(cause, dict)
         ]
         after = details.get("retryAfterSeconds")
-        self.retry_after = retry_after
         if retry_after is None and isinstance(after, int) and after > 0:
-            self.retry_after = float(after)
+            retry_after = after
+        self.retry_after = None if retry_after is None else float(min(retry_after, _LONGEST_PAUSE))
         super().__init__(f"{status} {self.reason}: {self.message}")
 
 

@@ -159,7 +159,7 @@ class ContainerLog:
             if error.status == 400:
                 return self._failed(LASTING_DELAY)  # it waits, and the watch tells why
             self.trouble = f"Its log can't be read: {plain(error.message)}"
-            return max(self._failed(), error.retry_after or 0.0)
+            return max(self._failed(), min(error.retry_after or 0.0, LASTING_DELAY))
         except Unreachable as error:
             self._failing_since = None
             self.trouble = plain(str(error))

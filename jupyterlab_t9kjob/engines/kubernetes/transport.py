@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -43,12 +44,14 @@ WHOLE_ANSWER_SECONDS = 120.0
 """How long an answer may take in all."""
 PATIENCE_SECONDS = 10.0
 """How long a busy server's request to come again later is followed here, before it is an error."""
+SHORTEST_PAUSE = 0.1
 PAGE = 500
 """Objects in one part of a list, as kubectl asks for them."""
 LARGEST_ANSWER = 256 * 1024 * 1024
 LARGEST_EVENT = 32 * 1024 * 1024
 """An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
 LARGEST_REFUSAL = 1024 * 1024
+_SECONDS = re.compile(r"[0-9]{1,6}")
 MERGE_PATCH = "application/merge-patch+json"
 
 
@@ -336,11 +339,11 @@ class KubeApi:
             if refusal.status == 401 and not renewed and await self._pools.renewed(connection):
                 renewed = True
                 continue
-            after = refusal.retry_after
-            if refusal.status not in (429, 503) or after is None or waited + after > PATIENCE_SECONDS:
+            pause = None if refusal.retry_after is None else max(refusal.retry_after, SHORTEST_PAUSE)
+            if refusal.status not in (429, 503) or pause is None or waited + pause > PATIENCE_SECONDS:
                 raise refusal
-            waited += max(after, 0.1)
-            await asyncio.sleep(after)
+            waited += pause
+            await asyncio.sleep(pause)
 
 
 def _decoded(content: bytes) -> Any:
@@ -384,7 +387,7 @@ async def _refusal(response: httpx.Response) -> ApiError:
         html = text.startswith("<")  # from what stands before the API server
         body = {"message": f"HTTP {response.status_code} {response.reason_phrase}" if html else text}
     after = response.headers.get("Retry-After", "")
-    return ApiError(response.status_code, body, float(after) if after.isdecimal() else None)
+    return ApiError(response.status_code, body, int(after) if _SECONDS.fullmatch(after) else None)
 
 
 async def _read(response: httpx.Response, limit: int) -> bytes:
