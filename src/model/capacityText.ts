@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Capacity, Pool, QuotaLine } from '../api/types';
 import { amountOf, knowsNodes, leftOf, quotaLines } from './capacity';
 import { isGpu, resourceName } from './devices';
-import { formatAmount, formatFree } from './format';
+import { formatAmount, formatCount, formatFree } from './format';
 
 /** A resource as people say it: “CPU”, “Memory”, “GPUs”. */
 export function resourceLabel(
@@ -45,7 +45,13 @@ export function capacityTitle(
   const lines = !knowsNodes(capacity)
     ? []
     : [
-        trans._n('%1 node at %2', '%1 nodes at %2', nodes, server),
+        trans._n(
+          '%2 node at %3',
+          '%2 nodes at %3',
+          nodes,
+          formatCount(nodes),
+          server
+        ),
         ...['cpu', 'memory'].flatMap(resource => {
           const amount = amountOf(amounts, resource);
           return amount
@@ -83,11 +89,17 @@ export function poolTitle(
   const { total, allocated, free, unhealthy } = amount;
   const kind = product === null ? resource : `${product} (${resource})`;
   return [
-    trans._n('%2 on %1 node', '%2 on %1 nodes', nodes, kind),
+    trans._n(
+      '%2 on %3 node',
+      '%2 on %3 nodes',
+      nodes,
+      kind,
+      formatCount(nodes)
+    ),
     trans.__(
       '%1 of %2 are free, at most %3 on one node.',
-      free,
-      total,
+      formatCount(free),
+      formatCount(total),
       most_on_a_node
     ),
     heldText(resource, allocated, mine, trans),

@@ -310,17 +310,18 @@ function captionOf(
     return null;
   }
   const { resource } = pool;
-  const mine = capacity.mine[resource] ?? 0;
+  const held = capacity.mine[resource] ?? 0;
   const quota = quotaOf(quotaLines(capacity, namespace) ?? [], resource);
   if (!quota || narrow) {
-    return mine > 0 ? trans.__('yours %1', mine) : null;
+    return held > 0 ? trans.__('yours %1', formatAmount(resource, held)) : null;
   }
-  const { used, hard } = quota;
-  if (used === null) {
-    return trans.__('%1: %2 allowed', namespace, hard);
+  const most = formatAmount(resource, quota.hard);
+  if (quota.used === null) {
+    return trans.__('%1: %2 allowed', namespace, most);
   }
+  const used = formatAmount(resource, quota.used);
   // Others of the namespace share its limit, and one's jobs may be in others.
-  return used === mine
-    ? trans.__('yours %1 of %2 allowed', mine, hard)
-    : trans.__('%1: %2 of %3 allowed', namespace, used, hard);
+  return quota.used === held
+    ? trans.__('yours %1 of %2 allowed', used, most)
+    : trans.__('%1: %2 of %3 allowed', namespace, used, most);
 }
