@@ -30,6 +30,8 @@ _ACCELERATOR: Final = re.compile(
     r"(?:^|[^a-z])(?:v?gpu|dcu|npu|tpu|gcu|mlu|xpu|gaudi|ascend\w*|neuron(?:core|device)?|mig-[\w.-]+)(?:$|[^a-z])"
     r"|^(?:i915|xe)$"
 )
+_PORTION: Final = re.compile(r"[-_.](?:mem|core|percent)")
+"""What names an amount of a device that is shared, such as ``aliyun.com/gpu-mem``: the devices are not counted by it."""
 _NATIVE: Final = ("kubernetes.io", "k8s.io")
 _PRODUCT: Final = re.compile(
     r"[^/]+/(?:gpu|dcu|npu|gcu|mlu|device)[.-]?(?:product(?:-name)?|model|type)|cloud\.google\.com/gke-accelerator"
@@ -49,7 +51,9 @@ _OF_WHOLE_PODS: Final = ("cpu", "memory", "hugepages-")
 def is_accelerator(resource: str) -> bool:
     """Whether a resource is a kind of device that models are trained on."""
     domain, _, name = resource.rpartition("/")
-    return bool(domain) and not domain.endswith(_NATIVE) and _ACCELERATOR.search(name.lower()) is not None
+    name = name.lower()
+    is_device = _ACCELERATOR.search(name) is not None and _PORTION.search(name) is None
+    return bool(domain) and not domain.endswith(_NATIVE) and is_device
 
 
 # -- pods --------------------------------------------------------------------------------------------------------------

@@ -40,11 +40,10 @@ def capacity_of(node: NodeCapacity) -> Capacity:
     found = {one.resource: one for one in node.amounts}
     gpus = found.pop(GPU, None)
     held = gpus.allocated if gpus is not None else 0.0
-    pools = (
-        [Pool(resource=GPU, product=node.product, nodes=1, amount=gpus, most_on_a_node=gpus.free, mine=held)]
-        if gpus is not None
-        else []
-    )
+    pools = []
+    if gpus is not None:
+        sizes = {"most_on_a_node": gpus.free, "largest_node": gpus.total}
+        pools = [Pool(resource=GPU, product=node.product, nodes=1, amount=gpus, mine=held, **sizes)]
     return Capacity(
         time=time.time(),
         server=node.name,

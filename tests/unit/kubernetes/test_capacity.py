@@ -224,10 +224,12 @@ def test_accelerators_of_all_makers_and_nothing_else() -> None:
     names = ["nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared", "amd.com/gpu", "hygon.com/dcu"]
     names += ["huawei.com/Ascend910", "huawei.com/npu", "enflame.com/gcu", "cambricon.com/mlu", "google.com/tpu"]
     names += ["gpu.intel.com/i915", "gpu.intel.com/xe", "nvidia.com/mig-3g.40gb.shared", "aws.amazon.com/neuroncore"]
-    names += ["gpu.intel.com/xpu", "aliyun.com/gpu-mem", "volcano.sh/vgpu-number", "habana.ai/gaudi"]
+    names += ["gpu.intel.com/xpu", "volcano.sh/vgpu-number", "habana.ai/gaudi"]
     others = ["cpu", "memory", "pods", "ephemeral-storage", "hugepages-2Mi", "rdma/hca", "nvidia.com/hostdev"]
     others += ["gpu.intel.com/i915_monitoring", "nvidia.com/gpumem", "requests.nvidia.com", "hugepages-1Gi"]
     others += ["example.com/dongle", "attachable-volumes-csi-x", "kubernetes.io/batch-cpu", "gpu"]
+    others += ["aliyun.com/gpu-mem", "volcano.sh/gpu-memory", "volcano.sh/vgpu-memory", "elasticgpu.io/gpu-core"]
+    others += ["aliyun.com/gpu-core.percentage", "huawei.com/Ascend910A-memory"]
     assert [name for name in [*names, *others] if is_accelerator(name)] == names
 
 
