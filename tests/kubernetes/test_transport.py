@@ -272,6 +272,18 @@ async def test_a_list_comes_in_pages(server: FakeApi, api: KubeApi) -> None:
     assert {request.query["labelSelector"] for request in server.requests} == {"a=b"}
 
 
+@pytest.mark.parametrize("turns", [0, 1, 5])
+async def test_a_list_that_is_given_up_leaves_nothing_behind(server: FakeApi, api: KubeApi, turns: int) -> None:
+    server.page, server.objects = 1, {name: pod(name) for name in "abc"}
+    before = asyncio.all_tasks()
+    async with contextlib.aclosing(api.pages(PODS)) as pages:
+        await anext(pages)
+        server.faults.append(("list", hang))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+    assert [task for task in asyncio.all_tasks() - before if task.get_coro().__name__ == "_page"] == []
+
+
 async def test_a_list_whose_next_page_has_expired_is_read_at_once(server: FakeApi, api: KubeApi) -> None:
     server.page = 100
     server.objects = {f"p{number}": pod(f"p{number}") for number in range(250)}

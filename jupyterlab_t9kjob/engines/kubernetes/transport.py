@@ -204,6 +204,7 @@ class KubeApi:
             yield page
         finally:
             asked.cancel()
+            await asyncio.gather(asked, return_exceptions=True)
 
     async def _page(
         self, path: str, params: Params | None, keep: Keep, following: str | None = None, *, whole: bool = False
