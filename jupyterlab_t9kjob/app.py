@@ -16,6 +16,7 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
 
 from .core.errors import Unavailable
+from .core.tasks import spawn
 from .handlers.routes import handlers
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class T9kJobApp(ExtensionApp):
             raise Unavailable("The server is stopping.", reason="Stopping", hint="Start JupyterLab again.")
         if self._services is None:
             if self._starting is None:
-                self._starting = asyncio.create_task(self._start())
+                self._starting = spawn(self._start(), "start the job service")
             try:
                 self._services = await asyncio.shield(self._starting)
             except OSError as error:

@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextvars import Context
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Protocol
@@ -23,6 +22,7 @@ from .core.engine import EngineInfo
 from .core.errors import JobError, NotFound
 from .core.job import JobSummary
 from .core.pace import rest
+from .core.tasks import spawn
 from .handlers.messages import Delta, JobDetail, Snapshot
 from .jobs import JobService, listed
 from .tensorboard.model import TensorBoard
@@ -202,7 +202,7 @@ class Feed:
         """Let capacity be counted and published as long as anybody looks at it; returns how to end that."""
         self._capacity_watchers += 1
         if self._capacity_task is None:
-            self._capacity_task = asyncio.create_task(self._follow_capacity(), name="follow capacity")
+            self._capacity_task = spawn(self._follow_capacity(), "follow capacity")
         return self._leave_capacity
 
     def _leave_capacity(self) -> None:
@@ -247,8 +247,7 @@ class Feed:
         revision = self.job_revision(ident)
         known = self._details.pop(ident, None)
         if known is None or known[0] != revision or (known[1].done() and known[1].exception()):
-            # In a context of its own: that of the page that asks first would keep its connection as long as the answer.
-            known = (revision, Context().run(asyncio.create_task, self._detail(ident)))
+            known = (revision, spawn(self._detail(ident), "tell all of a job"))
         self._details[ident] = known
         if len(self._details) > KEPT_DETAILS:
             del self._details[next(iter(self._details))]

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from ..core.engine import LogFile
 from ..core.errors import JobError, NotFound
 from ..core.job import LogStream
+from ..core.tasks import spawn
 from ..jobs import JobService
 from .index import TimeIndex
 from .model import LogLine
@@ -124,7 +125,7 @@ class JobLogs:
         except BaseException:
             self._end_look()
             raise
-        self._watch = asyncio.create_task(self._watch_files())
+        self._watch = spawn(self._watch_files(), "watch the files of a log")
 
     async def stop(self) -> None:
         """Stop watching."""

@@ -17,6 +17,7 @@ import anyio
 
 from ..core.errors import FieldError
 from ..core.job import Reason
+from ..core.tasks import spawn
 from ..paths import ContentsRoot
 from .events import Found, look
 from .folders import canonical, check
@@ -150,7 +151,7 @@ class Board:
         self._verdict = None
         self._started_at = time.time()
         self._become("starting")
-        self.work = asyncio.create_task(self._run())
+        self.work = spawn(self._run(), "run a TensorBoard")
         return self.work
 
     async def end(self) -> None:
@@ -256,7 +257,7 @@ class Board:
 
     def watch(self) -> None:
         """Begin to look for event files."""
-        self._watch = asyncio.create_task(self._look_again_and_again())
+        self._watch = spawn(self._look_again_and_again(), "look for event files")
 
     async def _look_again_and_again(self) -> None:
         """Look for event files, but no more than a tenth of the time."""

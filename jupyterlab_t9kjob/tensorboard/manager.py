@@ -11,6 +11,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context
 from pathlib import Path
 
 from ..core.errors import Conflict, NotFound, Unavailable
@@ -230,7 +231,7 @@ class TensorBoardManager:
         await self._make_room()
         work = board.start()
         self._work.add(work)
-        work.add_done_callback(self._work.discard)
+        work.add_done_callback(self._work.discard, context=Context())
 
     async def _make_room(self) -> None:
         """Stop the one that was looked at longest ago, if as many run as may."""

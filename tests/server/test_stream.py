@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
+from contextvars import ContextVar
 from types import SimpleNamespace
 
 import pytest
@@ -117,6 +120,31 @@ async def test_capacity_goes_to_the_pages_that_ask_and_is_counted_only_for_them(
     await page.send(type="subscribe", capacity=False)
     plain.close()
     await eventually(lambda: not fakes.capacity.lookers)
+
+
+async def test_the_first_page_is_not_kept_as_long_as_others_look_at_capacity(fakes: SimpleNamespace):
+    from jupyterlab_t9kjob.jobs import JobService
+
+    class Request:
+        """Stands for all that a request of a page keeps."""
+
+    request: ContextVar[Request] = ContextVar("request")
+    published = feed.Feed(JobService({"local": fakes.engine}), fakes.tensorboards, fakes.capacity)
+    await published.start()
+
+    async def look() -> weakref.ref[Request]:
+        request.set(Request())
+        published.look_at_capacity()
+        return weakref.ref(request.get())
+
+    try:
+        kept = await asyncio.create_task(look())
+        await eventually(lambda: fakes.capacity.lookers)
+        await asyncio.sleep(0)  # until then the loop itself keeps what has just ended
+        gc.collect()
+        assert kept() is None
+    finally:
+        await published.stop()
 
 
 async def test_capacity_that_is_not_of_now_says_of_when_it_is(

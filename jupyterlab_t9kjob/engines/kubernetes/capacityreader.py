@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...core.capacity import Capacity, NodeList
 from ...core.errors import Unavailable
+from ...core.tasks import spawn
 from .capacity import most_beside, pools_of, sum_of, together
 from .counting import Counting
 from .placing import Room
@@ -171,11 +172,9 @@ class CapacityReader:
     def _leave(self, moved: Moved) -> None:
         self._lookers.remove(moved)
         if not self._lookers and self._counting is not None:
-            # in a context of its own: that of the page that looked last would keep its connection as long
-            linger = self._linger()
-            self._rest = Context().run(partial(asyncio.create_task, linger, name="follow the capacity a while longer"))
+            self._rest = spawn(self._linger(), "follow the cluster's capacity a while longer")
             self._tasks.add(self._rest)
-            self._rest.add_done_callback(self._tasks.discard)
+            self._rest.add_done_callback(self._tasks.discard, context=Context())
 
     async def _linger(self) -> None:
         await asyncio.sleep(LINGER_SECONDS)

@@ -13,6 +13,7 @@ from typing import Final
 import anyio
 
 from ...core.engine import LogFile
+from ...core.tasks import spawn
 from ...logs.cap import NOT_SUPPORTED, size_in_words
 from ...logs.lease import BEAT_SECONDS, Lease
 from ...logs.records import SpoolRecord, read_records
@@ -200,7 +201,7 @@ class JobLogs:
         if self._wanted:
             self._seen.clear()
             if self._work is None or self._work.done():
-                self._work = asyncio.create_task(self._run(), name=f"logs in {self._kept.folder}")
+                self._work = spawn(self._run(), f"logs in {self._kept.folder}")
 
     async def _run(self) -> None:
         """Get what there is to get, until nobody wants it or nothing is left."""

@@ -11,6 +11,7 @@ from contextlib import aclosing
 
 import anyio
 
+from ...core.tasks import spawn
 from .fields import text
 from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, without_managed_fields
 
@@ -122,7 +123,7 @@ class Collection:
     def start(self) -> None:
         """Begin to follow the collection; it never gives up."""
         self._end = self._api.on_wake(self.retry)
-        self._task = asyncio.create_task(self._run(), name=f"watch {self._path}")
+        self._task = spawn(self._run(), f"watch {self._path}")
 
     async def stop(self) -> None:
         """Stop following it."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -199,3 +202,28 @@ async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypat
     for end in (leave, *ends):
         end()
     await cluster.stop()
+
+
+class Request:
+    """Stands for all that a request of a page keeps."""
+
+
+async def test_who_looks_is_not_kept_as_long_as_the_cluster_is_followed() -> None:
+    request: ContextVar[Request] = ContextVar("request")
+    api = Api(SimpleNamespace(host="a"))
+    api.put_node("one")
+    reader = reader_of(api)
+
+    async def look() -> weakref.ref[Request]:
+        request.set(Request())
+        await reader.nodes()
+        return weakref.ref(request.get())
+
+    kept = await asyncio.create_task(look())
+    await rest()
+    gc.collect()
+    assert kept() is None
+    api.put_node("two")
+    await rest()
+    assert len((await reader.nodes()).nodes) == 2
+    await reader.stop()
