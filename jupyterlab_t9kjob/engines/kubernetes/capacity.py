@@ -31,7 +31,7 @@ _ACCELERATOR: Final = re.compile(
     r"|^(?:i915|xe)$"
 )
 _PORTION: Final = re.compile(r"[-_.](?:mem|core|percent)")
-"""What names an amount of a device that is shared, such as ``aliyun.com/gpu-mem``: the devices are not counted by it."""
+"""In names of amounts of a shared device, such as ``aliyun.com/gpu-mem``, by which devices are not counted."""
 _NATIVE: Final = ("kubernetes.io", "k8s.io")
 _PRODUCT: Final = re.compile(
     r"[^/]+/(?:gpu|dcu|npu|gcu|mlu|device)[.-]?(?:product(?:-name)?|model|type)|cloud\.google\.com/gke-accelerator"
@@ -99,7 +99,7 @@ def held_by(pod: Json) -> Held | None:
 
 
 def kept_of_pod(pod: Json) -> Json:
-    """Return what counts of a pod, which is little."""
+    """Return what counts of a pod, which is little: `held` is what it takes, a `Held` or None."""
     metadata = pod["metadata"]
     return {"metadata": {name: metadata[name] for name in ("uid", "resourceVersion")}, "held": held_by(pod)}
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, QuotaLine, Taint
 from .capacity import MEASURED, OWN_TAINTS, exact, is_accelerator, requests_of, times
-from .fields import part, parts, text, texts, value
+from .fields import part, parts, text, texts
 from .sentences import named
 from .transport import Json
 
@@ -23,6 +23,7 @@ _COUNTED: Final = ("gpu", "dcu", "npu", "vgpu", "xpu", "tpu")
 _MAKERS: Final = ("nvidia", "amd", "tesla", "geforce", "quadro", "instinct", "hygon")
 _SHAPE: Final = re.compile(r"sxm\d*|pcie?|hbm\w*|nvl|oam|\d+gi?b", re.IGNORECASE)
 """What tells how a device is built in, and its memory."""
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 _POOLS: Final = (
     "karpenter.sh/nodepool",
     "cloud.google.com/gke-nodepool",
@@ -261,7 +262,7 @@ def _meets(node: Node, term: Json) -> bool:
 
 def _matches(labels: Mapping[str, str], expression: Json) -> bool:
     has, values = labels.get(text(expression, "key") or ""), texts(expression, "values")
-    operator = value(expression, "operator")
+    operator = text(expression, "operator")
     if operator == "In":
         return has in values
     if operator == "NotIn":
@@ -270,11 +271,12 @@ def _matches(labels: Mapping[str, str], expression: Json) -> bool:
         return has is not None
     if operator == "DoesNotExist":
         return has is None
-    try:
-        number, bound = int(has or ""), int(values[0] if values else "")
-    except ValueError:
+    number, bound = (_NUMBER.fullmatch(one) for one in (has or "", values[0] if values else ""))
+    if number is None or bound is None:
         return False
-    return number > bound if operator == "Gt" else number < bound
+    if operator == "Gt":
+        return int(number[0]) > int(bound[0])
+    return operator == "Lt" and int(number[0]) < int(bound[0])
 
 
 # -- words -------------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from .discovery import KUEUE, T9K_SCHEDULER
 from .fields import flag, part, parts, text, value, whole
 from .kinds import JobKind, conditions
 from .reasons import refused
+from .rights import AT_A_TIME
 from .selectors import selects
 from .sentences import named
 from .transport import ApiError, Json, KubeApi, Unreachable
@@ -52,7 +53,7 @@ class Queues:
     def __init__(self, kind: JobKind, cluster: Cluster) -> None:
         self._kind = kind
         self._cluster = cluster
-        self._known: dict[str, tuple[float, QueueList]] = {}
+        self._known: dict[tuple[str, str], tuple[float, QueueList]] = {}
 
     async def of(self, namespace: str, *, fresh: bool = False) -> QueueList | None:
         """Return the queues that jobs of a namespace can be put into; None if this cluster has no such queues.
@@ -71,13 +72,14 @@ class Queues:
         version = self._cluster.groups.get(self._kind.queues)
         if version is None:
             return None
-        since, known = self._known.get(namespace, (0.0, None))
+        where = self._cluster.identity, namespace
+        since, known = self._known.get(where, (0.0, None))
         if fresh or known is None or time.monotonic() - since > REMEMBERED_SECONDS:
             try:
                 known = await queues_of(api, self._kind.queues, version, namespace)
             except (ApiError, Unreachable) as error:
                 raise refused(error) from error
-            self._known = {namespace: (time.monotonic(), known)}
+            self._known = {where: (time.monotonic(), known)}
         return known
 
 
@@ -156,7 +158,13 @@ async def _of_kueue(api: KubeApi, base: str, namespace: str) -> QueueList:
         limited = f"This account may not list the queues of namespace {namespace} (list localqueues.{KUEUE})."
         return QueueList(limited=limited)
     names = sorted({name for item in items if (name := text(item, "spec", "clusterQueue"))})
-    found = await asyncio.gather(*(_got(api, f"{base}/clusterqueues/{quote(name, safe='')}") for name in names))
+    gate = asyncio.Semaphore(AT_A_TIME)
+
+    async def got(name: str) -> Json | None:
+        async with gate:
+            return await _got(api, f"{base}/clusterqueues/{quote(name, safe='')}")
+
+    found = await asyncio.gather(*map(got, names))
     behind = dict(zip(names, found, strict=True))
     labels = await _labels(api, namespace) if any(behind.values()) else None
     return QueueList(

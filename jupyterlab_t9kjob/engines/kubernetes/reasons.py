@@ -53,7 +53,7 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
 _OTHERS: Final = 2
 _WEIGHTS: Final = {
     **dict.fromkeys(("QuotaExceeded", "QuotaNeedsResources", "Refused", "WebhookDown"), 0),
-    **dict.fromkeys(("Unschedulable", "NoSuchClaim", "UnboundClaim"), 1),
+    **dict.fromkeys(("Unschedulable", "NoPlaceYet", "NoSuchClaim", "UnboundClaim"), 1),
     **dict.fromkeys(("SchedulingGated", "InQueue", "NotScheduled", "MakingRoom"), 3),
     **dict.fromkeys(("Pulling", "ContainerCreating"), 4),
     **dict.fromkeys(("WaitingForMaster", "InitContainer"), 5),
@@ -416,7 +416,7 @@ def _runs(place: Place) -> bool:
 
 def _tells_nothing(wait: Reason) -> bool:
     """Whether a wait is for a scheduler that says no more than that."""
-    return wait.code == "NotScheduled" or (wait.code == "Unschedulable" and "has found no place" in wait.sentence)
+    return wait.code in ("NotScheduled", "NoPlaceYet")
 
 
 def _failed_by_itself(first: Ending | None) -> bool:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.job import Reason
-from ...core.quantity import amount
-from .fields import part, parts, text, texts, value
-from .placing import Lack, Room, fewer, may_grow, never, not_now
+from .capacity import requests_of
+from .fields import part, parts, text, texts
+from .placing import Lack, Room, fewer, may_grow, never, not_now, quantity
 from .sentences import joined, listed, made, named
 from .transport import Json
 
@@ -174,7 +174,7 @@ def _another_scheduler(message: str, pod: Json) -> Reason:
     where = f" in queue {named(queue)}" if queue else ""
     who = "The scheduler" if scheduler == "default-scheduler" else f"The scheduler {named(scheduler)}"
     hint = "It starts when the scheduler finds one. Ask for less, or for another queue, to start sooner."
-    return made("Unschedulable", f"{who} has found no place for it{where} yet", hint, verbatim=message)
+    return made("NoPlaceYet", f"{who} has found no place for it{where} yet", hint, verbatim=message)
 
 
 def _obstacles(words: str) -> Iterator[Obstacle]:
@@ -248,32 +248,12 @@ def _hints(obstacles: list[Obstacle]) -> str | None:
 
 
 def _lacking(obstacles: list[Obstacle], pod: Json) -> str:
-    """Return what the pod asks for of that of which too little is free: “9 nvidia.com/gpu and 2Ti memory”."""
-    needs = []
+    """Return what the pod asks for of that of which too little is free: “9 nvidia.com/gpu and 2 TiB memory”."""
+    needs, asked = [], requests_of(pod)
     for resource in {one.resource: None for one in obstacles if one.resource}:
-        asked = _asked(pod, resource)
-        if asked is not None:
-            needs.append(f"{named(asked)} {_THINGS.get(resource, resource)}")
+        if asked[resource]:
+            needs.append(f"{quantity(resource, asked[resource])} {_THINGS.get(resource, resource)}")
     return listed(needs)
-
-
-def _asked(pod: Json, resource: str) -> str | None:
-    """Return how much of a resource the containers of a pod ask for together; None if that can't be said."""
-    asked = []
-    for container in parts(pod, "spec", "containers"):
-        requests = {**part(container, "resources", "limits"), **part(container, "resources", "requests")}
-        quantity = value(requests, resource)
-        if quantity is not None and isinstance(quantity, str | int):
-            asked.append(str(quantity))
-    amounts = [amount(quantity) for quantity in asked]
-    total = sum(one for one in amounts if one is not None)
-    if not asked or None in amounts or total > 2**53:
-        return None
-    if resource not in _THINGS:
-        return str(int(total))  # devices are counted, and the API server writes 9000 as 9k
-    if len(asked) == 1:
-        return asked[0]
-    return f"{total / 2**30:.4g}Gi" if resource != "cpu" else f"{total:.4g}"
 
 
 def _selector(pod: Json) -> str:

@@ -309,7 +309,8 @@ def test_affinity_counts_as_the_scheduler_has_it() -> None:
     assert on(asks({"key": "age", "operator": "DoesNotExist"})) == "8 A100 are free on b"
     assert on(asks({"key": "age", "operator": "Gt", "values": ["2"]})) == one
     assert on(asks(fields=[{"key": "metadata.name", "operator": "In", "values": ["a"]}])) == one
-    assert only(asks({"key": "age", "operator": "Lt", "values": ["2"]}))[1] == "NoSuchNode"
+    for operator, bound in (("Lt", "2"), ("Lower", "5"), ("Lt", "1_0"), ("Lt", " 5"), ("Gt", ""), ([], "5")):
+        assert only(asks({"key": "age", "operator": operator, "values": [bound]}))[1] == "NoSuchNode"
 
 
 def test_types_that_ask_for_different_things_share_what_is_free() -> None:

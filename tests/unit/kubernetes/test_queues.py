@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue, QueueList
-from jupyterlab_t9kjob.engines.kubernetes.queues import queues_of, seconds_of
+from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.queues import Queues, queues_of, seconds_of
+from jupyterlab_t9kjob.engines.kubernetes.rights import AT_A_TIME
 from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError
 from tests.unit.kubernetes.queues import KUEUE, T9K, Objects, cluster_queue, local_queue, namespace, t9k_queue
 
@@ -168,3 +171,44 @@ async def test_queues_of_any_shape() -> None:
 )
 def test_durations_of_t9k(written: str | None, seconds: float | None) -> None:
     assert seconds_of(written) == (pytest.approx(seconds) if seconds is not None else None)
+
+
+async def test_the_queues_of_another_cluster_are_not_remembered() -> None:
+    class Connected:
+        def __init__(self) -> None:
+            self.identity, self.here = "one", "ours"
+            self.groups = {"kueue.x-k8s.io": "v1beta2"}
+
+        async def api_for(self, _kind: Any) -> Objects:
+            return Objects({LOCAL: [local_queue(self.here)]})
+
+    cluster = Connected()
+    queues = Queues(Kubeflow(), cluster)  # type: ignore[arg-type]
+
+    async def names() -> list[str]:
+        return [queue.name for queue in (await queues.of("team") or QueueList()).queues]
+
+    assert await names() == ["ours"]
+    cluster.here = "theirs"
+    assert await names() == ["ours"]
+    cluster.identity = "two"
+    assert await names() == ["theirs"]
+
+
+async def test_not_all_cluster_queues_are_asked_for_at_once() -> None:
+    class Slow(Objects):
+        asking = most = 0
+
+        async def get(self, path: str) -> Any:
+            self.asking += 1
+            self.most = max(self.most, self.asking)
+            await asyncio.sleep(0)
+            self.asking -= 1
+            return await super().get(path)
+
+    behind = [f"behind-{number}" for number in range(40)]
+    things = {f"{BEHIND}/{name}": cluster_queue(name) for name in behind}
+    api = Slow({LOCAL: [local_queue(f"q-{name}", name) for name in behind], TEAM: namespace(), **things})
+    found = await queues_of(api, "kueue.x-k8s.io", "v1beta2", "team")  # type: ignore[arg-type]
+    assert [len(queue.quota) for queue in found.queues] == [2] * 40
+    assert api.most <= AT_A_TIME

@@ -29,7 +29,7 @@ SENTENCES = {
     "gpu-9": ("Unschedulable", "Needs 9 nvidia.com/gpu; the only node has too few free" + WAIT),
     "memory-much": (
         "Unschedulable",
-        "Needs 300 CPU and 2Ti memory; the only node has too little of that free" + WAIT,
+        "Needs 300 CPU and 2 TiB memory; the only node has too little of that free" + WAIT,
     ),
     "affinity": ("Unschedulable", "Needs a node with gpu=a100; the only node lacks such labels" + WAIT),
     "taint": (
@@ -444,6 +444,25 @@ def test_devices_are_counted_in_numbers() -> None:
     assert job.reason().sentence.startswith("Needs 9000 nvidia.com/gpu; ")
 
 
+def test_what_init_containers_and_sidecars_ask_for_counts() -> None:
+    job = situation("gpu-9")
+    spec = job.pods[0]["spec"]
+    spec["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "2"}}
+    spec["initContainers"] = [
+        {"name": "beside", "restartPolicy": "Always", "resources": {"limits": {"nvidia.com/gpu": "1"}}},
+        {"name": "first", "resources": {"limits": {"nvidia.com/gpu": "4"}}},
+    ]
+    assert job.reason().sentence.startswith("Needs 5 nvidia.com/gpu; ")
+
+
+def test_a_queue_s_name_is_not_taken_for_our_own_words() -> None:
+    job = situation("affinity")
+    report = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
+    report["message"] = "0/1 nodes are available: 1 has found no place."
+    group = {"metadata": {}, "spec": {}, "status": {"conditions": [{"type": "GroupScheduled", "status": "False"}]}}
+    assert job.reason(group=group).code == "Unschedulable"
+
+
 def test_a_report_of_another_scheduler_is_passed_on() -> None:
     job = situation("gpu-9")
     pod = job.pods[0]
@@ -451,6 +470,7 @@ def test_a_report_of_another_scheduler_is_passed_on() -> None:
     pod["spec"]["schedulerName"] = "t9k-scheduler"
     pod["metadata"]["labels"]["scheduler.tensorstack.dev/queue"] = "short"
     reason = job.reason()
+    assert reason.code == "NoPlaceYet"
     start = "The scheduler t9k-scheduler has found no place for it in queue short yet"
     assert reason.sentence.startswith(start)
     assert reason.verbatim == "pod group not ready"
