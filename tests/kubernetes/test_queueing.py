@@ -58,8 +58,8 @@ async def following(*workloads: dict[str, Any], **groups: list[dict[str, Any]]) 
         server.items |= {WORKLOADS: list(workloads), GROUPS: groups.get("groups", [])}
         api = KubeApi(connect(server))
         found = Queueing(api, "lab", note, note)
-        found.follow(KUEUE, "v1beta1")
-        found.follow(T9K_SCHEDULER, "v1beta1")
+        await found.follow(KUEUE, "v1beta1")
+        await found.follow(T9K_SCHEDULER, "v1beta1")
         try:
             await until(lambda: found.knows(KUEUE) and found.knows(T9K_SCHEDULER), told)
             await server.watched(2)
@@ -113,6 +113,18 @@ async def test_a_change_makes_nobody_look_at_all_workloads(monkeypatch: pytest.M
         await bench.change(waiting("0", 0, pending("still full")))
         bench.queueing.ahead(waiting("1"))
         assert set(looked) == {"0"}
+
+
+async def test_a_group_that_is_spoken_to_in_another_version() -> None:
+    newer = WORKLOADS.replace("v1beta1", "v1beta2")
+    async with following(waiting("first")) as bench:
+        bench.server.items[newer] = [waiting("second")]
+        await bench.queueing.follow(KUEUE, "v1beta1")
+        assert bench.queueing.of(KUEUE, "job-first") is not None
+        await bench.queueing.follow(KUEUE, "v1beta2")
+        await until(lambda: bench.queueing.knows(KUEUE), bench.told)
+        assert bench.queueing.of(KUEUE, "job-first") is None
+        assert bench.queueing.of(KUEUE, "job-second") is not None
 
 
 async def test_what_is_kept_is_little() -> None:

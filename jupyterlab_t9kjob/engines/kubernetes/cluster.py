@@ -401,7 +401,7 @@ class Cluster:
         for group in QUEUEING:
             version, rights = self.groups.get(group), self.queue_rights(group, space.name)
             if version is not None and allowed(rights, ("list", "watch")):
-                space.queueing.follow(group, version)
+                await space.queueing.follow(group, version)
             else:
                 await space.queueing.drop(group)
 

@@ -44,6 +44,7 @@ class Queueing:
         self._touched = touched
         self._state_changed = state_changed
         self._watches: dict[str, Collection] = {}
+        self._versions: dict[str, str] = {}
         self._of: dict[str, dict[str, dict[str, Json]]] = {}
         self._owner: dict[str, str] = {}
         self._queues: dict[str, list[Rank]] = {}
@@ -53,18 +54,20 @@ class Queueing:
         """Stop all watches."""
         await asyncio.gather(*(watch.stop() for watch in self._watches.values()))
 
-    def follow(self, group: str, version: str) -> None:
-        """Begin to watch what a group has for each job."""
-        if group in self._watches:
+    async def follow(self, group: str, version: str) -> None:
+        """Begin to watch what a group has for each job; anew if it is to be spoken to in another version."""
+        if self._versions.get(group) == version:
             return
+        await self.drop(group)
         path = f"/apis/{group}/{version}/namespaces/{self._namespace}/{OBJECTS[group]}"
         changed, told = partial(self._changed, group), self._state_changed
         watch = Collection(self._api, path, changed, keep=KEEP[group], state_changed=told)
-        self._watches[group] = watch
+        self._watches[group], self._versions[group] = watch, version
         watch.start()
 
     async def drop(self, group: str) -> None:
         """Stop watching it, and forget what it had."""
+        self._versions.pop(group, None)
         watch = self._watches.pop(group, None)
         if watch is not None:
             await watch.stop()
