@@ -25,6 +25,7 @@ from .kinds import JobKind
 from .labvolumes import lab_mounts
 from .rights import NAMESPACE_RIGHTS, allowed, ask, job_rights, queue_rights
 from .self_pod import find_lab
+from .sentences import answer_of
 from .settings import Settings
 from .slots import Slots
 from .space import Sink, Space
@@ -207,9 +208,9 @@ class Cluster:
             times = [watch.stale_since for watch in (*jobs, *others) if not watch.denied]
             return min([self.problem_since, *(since for since in times if since is not None)]), self.problem
         stale = [
-            (watch.stale_since, watch.error.message if isinstance(watch.error, ApiError) else str(watch.error))
+            (watch.stale_since, answer_of(watch.error))
             for watch in (*jobs, *others)
-            if watch.stale_since is not None
+            if watch.stale_since is not None and watch.error is not None
         ]
         return min(stale, default=None)
 
@@ -274,7 +275,7 @@ class Cluster:
             except NoCluster as error:
                 self.problem, self.problem_since = str(error), None
             except (ApiError, Unreachable) as error:
-                self._unwell(_refused(error) if isinstance(error, ApiError) else str(error))
+                self._unwell(_refused(error) if isinstance(error, ApiError) else answer_of(error))
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("The cluster's answer was not understood")
@@ -416,7 +417,7 @@ class Cluster:
         except (ApiError, Unreachable) as error:
             self._lab_due = True
             message = "JupyterLab's own pod could not be looked at, so its volumes and image are not known."
-            hint = error.message if isinstance(error, ApiError) else str(error)
+            hint = answer_of(error)
         return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))
 
     def _space_changed(self) -> None:
@@ -461,4 +462,4 @@ def _refused(error: ApiError) -> str:
             "The cluster does not accept who this lab says it is: its token or certificate may have expired."
             " Log in to the cluster again."
         )
-    return f"The cluster refuses: {error.message}"
+    return f"The cluster refuses: {answer_of(error)}"

@@ -19,6 +19,7 @@ from .capacity import Held, kept_of_node, kept_of_pod, node_of, quota_of
 from .fields import part
 from .ownpods import OwnPods
 from .placing import Node, Room
+from .sentences import answer_of
 from .space import Space
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .watch import Collection
@@ -129,7 +130,7 @@ class Counting:
         found = [_NO_PODS] if self._pods.denied else []
         for watch, what in ((self._nodes, "nodes"), (self._pods, "pods")):
             if not watch.known and not watch.denied:
-                why = f": {_words(watch.error)}" if watch.error is not None else " yet."
+                why = f": {answer_of(watch.error)}" if watch.error is not None else " yet."
                 found.append(f"The cluster's {what} are not known{why}")
         return " ".join(found) or None
 
@@ -155,7 +156,7 @@ class Counting:
         if isinstance(error, ApiError) and error.status == 403:
             return NamespaceQuota(namespace=namespace, limited=_NO_QUOTAS.format(namespace))
         if error is not None:
-            return NamespaceQuota(namespace=namespace, limited=f"Quotas are not known: {_words(error)}")
+            return NamespaceQuota(namespace=namespace, limited=f"Quotas are not known: {answer_of(error)}")
         return NamespaceQuota(namespace=namespace, lines=[line for quota in objects for line in quota_of(quota)])
 
     # -- counting -----------------------------------------------------------------------------------------------------
@@ -223,7 +224,3 @@ class Counting:
 
 def _quotas_path(namespace: str) -> str:
     return f"/api/v1/namespaces/{namespace}/resourcequotas"
-
-
-def _words(error: ApiError | Unreachable) -> str:
-    return error.message if isinstance(error, ApiError) else str(error)

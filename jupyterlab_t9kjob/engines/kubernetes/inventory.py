@@ -8,6 +8,7 @@ from ...core.engine import Volume
 from ...core.errors import FieldError, NotAllowed
 from ...core.lab import Lab, LabMount
 from .reasons import refused
+from .sentences import quoted
 from .transport import ApiError, KubeApi, Unreachable
 
 
@@ -51,7 +52,7 @@ async def _claims(api: KubeApi, namespace: str) -> list[dict[str, Any]]:
         raise NotAllowed(
             f"This account may not list the PVCs of the namespace {namespace}.",
             hint="Type the PVC's name, or ask for the right to list persistentvolumeclaims.",
-            verbatim=error.message,
+            verbatim=quoted(error.message),
         ) from error
     if not claims:
         await _demand(api, namespace)
@@ -69,7 +70,7 @@ async def _demand(api: KubeApi, namespace: str) -> None:
                 reason="NoSuchNamespace",
                 field="/namespace",
                 hint="Choose another one.",
-                verbatim=error.message,
+                verbatim=quoted(error.message),
             ) from error
         if error.status != 403:  # who may not look may still create
             raise

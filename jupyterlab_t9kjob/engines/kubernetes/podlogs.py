@@ -23,7 +23,7 @@ from .fields import parts, text
 from .kept import Kept, in_thread, not_kept
 from .lives import ContainerState, Life, lives_of
 from .rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
-from .sentences import plain
+from .sentences import answer_of, plain
 from .slots import Slot, Slots
 from .spools import NotOurs, Spools
 from .transport import ApiError, KubeApi, Params, Unreachable
@@ -151,18 +151,18 @@ class ContainerLog:
             return self._failed()
         except ApiError as error:
             if error.status == 403:
-                self.trouble = f"This account may not read its log: {plain(error.message)}"
+                self.trouble = f"This account may not read its log: {answer_of(error)}"
                 return self._failed(REFUSED_DELAY)
             if error.status == 404 and error.reason == "NotFound":
                 self._here = False  # to be made sure of
                 return self._failed()
             if error.status == 400:
                 return self._failed(LASTING_DELAY)  # it waits, and the watch tells why
-            self.trouble = f"Its log can't be read: {plain(error.message)}"
+            self.trouble = f"Its log can't be read: {answer_of(error)}"
             return max(self._failed(), min(error.retry_after or 0.0, LASTING_DELAY))
         except Unreachable as error:
             self._failing_since = None
-            self.trouble = plain(str(error))
+            self.trouble = answer_of(error)
             return self._failed()
         except Exception as error:
             log.exception("Keeping the log of %s failed", self._pod_path)
@@ -213,7 +213,7 @@ class ContainerLog:
         except ApiError as error:
             if error.status != 400 and error.reason != "NotFound" and not self._gives_up(error):
                 raise
-            lost = f"The node does not have it any more ({plain(error.message)})."
+            lost = f"The node does not have it any more ({answer_of(error)})."
         else:
             if spool.notice is not None and spool.size == 0:
                 lost = f"The node does not have it any more ({plain(spool.notice)})."

@@ -14,7 +14,7 @@ from .fields import text
 from .kinds import Place
 from .manifestfields import field_of, pointer_of
 from .rules import Rule, rule_of
-from .sentences import listed, made, named, plain, quoted, waited
+from .sentences import answer_of, listed, made, named, plain, quoted, waited
 from .transport import ApiError, Json, Unreachable
 
 _RIGHT: Final = re.compile(
@@ -61,7 +61,7 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
         spec that they come from.
     """
     if isinstance(error, Unreachable):
-        return Unavailable(plain(str(error)), hint="The cluster is tried again by itself.")
+        return Unavailable(answer_of(error), hint="The cluster is tried again by itself.")
     found = _by_words(error, manifest, edited) or _by_status(error, manifest)
     found.message = plain(found.message)
     found.hint = plain(found.hint, 600) if found.hint else None

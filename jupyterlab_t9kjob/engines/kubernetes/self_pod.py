@@ -13,6 +13,7 @@ from typing import Final
 from ...core.engine import Check
 from ...core.lab import Lab, LabMount
 from ...core.spec import Security
+from .sentences import answer_of
 from .surroundings import Surroundings, surroundings
 from .transport import ApiError, Json, KubeApi
 
@@ -93,7 +94,7 @@ async def _own_pod(api: KubeApi, namespace: str, here: Surroundings) -> tuple[Js
     if refusal is not None:
         message = "This account may not look at JupyterLab's own pod, so its volumes and image are not known."
         hint = f"Allow it to get pods in the namespace {namespace}; until then choose volumes and image in the form."
-        return None, Check(level="warning", code="LabUnknown", message=message, hint=f"{hint} {refusal.message}")
+        return None, Check(level="warning", code="LabUnknown", message=message, hint=f"{hint} {answer_of(refusal)}")
     message = (
         f"JupyterLab's own pod was not found in the namespace {namespace}, so its volumes and image are not known."
     )

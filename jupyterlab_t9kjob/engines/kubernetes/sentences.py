@@ -9,6 +9,7 @@ from typing import Final
 
 from ...core.job import Fix, Reason
 from ...core.wording import duration
+from .errors import ApiError, Unreachable
 
 MOST_SENTENCE: Final = 300
 """Characters; a longer one is cut, and ends in “…”."""
@@ -25,6 +26,11 @@ def plain(text: str, most: int = MOST_SENTENCE) -> str:
     """Return a text as one line without control characters, cut to `most` characters."""
     line = " ".join(_visible(text[: 20 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def answer_of(error: ApiError | Unreachable) -> str:
+    """Return what a cluster has answered, or why it has not, as it may stand in a sentence."""
+    return plain(error.message if isinstance(error, ApiError) else str(error))
 
 
 def named(text: str) -> str:

@@ -17,6 +17,7 @@ from ...core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_O
 from .discovery import Found
 from .kinds import JobKind
 from .reasons import refused
+from .sentences import quoted
 from .space import jobs_path
 from .transport import ApiError, Json, KubeApi, Unreachable
 
@@ -167,7 +168,7 @@ async def _existing(api: KubeApi, path: str, manifest: Json, error: ApiError | N
         reason="NameTaken",
         field="/spec/name",
         hint="Choose another name, or delete that job.",
-        verbatim=error.message if error is not None else None,
+        verbatim=quoted(error.message) if error is not None else None,
     )
 
 

@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.capacityreader import CapacityReader
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.transport import Page
+from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Page
 
 pytestmark = pytest.mark.asyncio
 
@@ -37,12 +37,15 @@ class Api:
     ----------
     watch_ends
         Called when somebody stops watching.
+    refusals
+        How lists are refused, by path.
     """
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
         self.lost = False
         self.watch_ends: Callable[[], None] = lambda: None
+        self.refusals: dict[str, ApiError] = {}
         self._objects: dict[str, dict[str, Json]] = {}
         self._history: list[tuple[int, str, Json]] = []
         self._watches: list[tuple[str, asyncio.Queue[Json]]] = []
@@ -81,6 +84,8 @@ class Api:
 
     async def pages(self, path: str, _params: Any = None, *, keep: Callable[[Json], Json]) -> AsyncIterator[Page]:
         await asyncio.sleep(0)
+        if path in self.refusals:
+            raise self.refusals[path]
         yield Page(list(map(keep, self._objects.get(path, {}).values())), str(self._version))
 
     @asynccontextmanager
@@ -226,4 +231,14 @@ async def test_who_looks_is_not_kept_as_long_as_the_cluster_is_followed() -> Non
     api.put_node("two")
     await rest()
     assert len((await reader.nodes()).nodes) == 2
+    await reader.stop()
+
+
+async def test_what_a_cluster_says_is_shown_as_one_line() -> None:
+    api = Api(SimpleNamespace(host="a"))
+    api.refusals[NODES] = ApiError(500, {"message": "etcd\x1b[31m is\n\u202egone" + "!" * 5000})
+    reader = reader_of(api)
+    limited = (await reader.nodes()).limited or ""
+    assert limited.startswith("The cluster's nodes are not known: etcd") and "is gone!!!" in limited
+    assert len(limited) < 400 and limited.isprintable()
     await reader.stop()

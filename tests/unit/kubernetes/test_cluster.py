@@ -36,6 +36,7 @@ def watch(state: State) -> Collection:
         ((13.0, LOST), (12.0, LOST), (9.0, DENIED), 14.0, (12.0, "The cluster does not answer.")),
         ((13.0, LOST), (12.5, LOST), (9.0, DENIED), None, (12.5, "No route.")),
         ((9.0, DENIED), None, None, None, (9.0, "may not list")),
+        ((9.0, ApiError(500, {"message": "no\x1b[1m\nquorum"})), None, None, None, (9.0, "no [1m quorum")),
         ((9.0, DENIED), None, None, 14.0, (14.0, "The cluster does not answer.")),
     ],
 )
