@@ -1,38 +1,22 @@
 """How much of a cluster is free: nodes against their pods, counted as the scheduler counts.
 
-What a pod holds is its effective request (`PodRequests` of k8s.io/component-helpers, by which the scheduler counts):
-containers and sidecars run together, an init container runs beside the sidecars that were started before it, and the
-larger of both counts (KEP-753). Requests of a whole pod stand for those of its containers (KEP-2837), and of one that
-is resized in place the larger of what it has and what it is to get counts (KEP-1287). Extended resources (GPUs) have
-requests equal to their limits. Total is a node's capacity, what is not allocatable of it is unhealthy (as
-``arena top node`` counts).
+Total is a node's capacity, what is not allocatable of it is unhealthy (as ``arena top node`` counts), and what a pod
+holds is told by `requests`.
 """
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, Pool, QuotaLine, Taint
-from ...core.quantity import amount
 from .fields import flag, part, parts, text
+from .requests import Held
+from .resources import MEASURED, amounts_of, exact, is_accelerator, together
 from .transport import Json
 
-MEASURED: Final = ("cpu", "memory")
-"""Beside accelerators: what else a job asks for."""
-
-_ACCELERATOR: Final = re.compile(
-    r"(?:^|[^a-z])(?:v?gpu|dcu|npu|tpu|gcu|mlu|xpu|gaudi|ascend\w*|neuron(?:core|device)?|mig-[\w.-]+)(?:$|[^a-z])"
-    r"|^(?:i915|xe)$"
-)
-_PORTION: Final = re.compile(r"[-_.](?:mem|core|percent)")
-"""In names of amounts of a shared device, such as ``aliyun.com/gpu-mem``, by which devices are not counted."""
-_NATIVE: Final = ("kubernetes.io", "k8s.io")
 _PRODUCT: Final = re.compile(
     r"[^/]+/(?:gpu|dcu|npu|gcu|mlu|device)[.-]?(?:product(?:-name)?|model|type)|cloud\.google\.com/gke-accelerator"
 )
@@ -42,113 +26,6 @@ OWN_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Taints by which a node itself says that it takes no pods, such as that its disk is full."""
 _SAID: Final = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "unschedulable"))
 """Those of them that say no more than `ready` and `cordoned`."""
-_ENDED: Final = ("Succeeded", "Failed")
-_OF_WHOLE_PODS: Final = ("cpu", "memory", "hugepages-")
-"""What can be asked for a whole pod."""
-
-
-@lru_cache(1024)
-def is_accelerator(resource: str) -> bool:
-    """Whether a resource is a kind of device that models are trained on."""
-    domain, _, name = resource.rpartition("/")
-    name = name.lower()
-    is_device = _ACCELERATOR.search(name) is not None and _PORTION.search(name) is None
-    return bool(domain) and not domain.endswith(_NATIVE) and is_device
-
-
-# -- pods --------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a pod takes from its node.
-
-    Attributes
-    ----------
-    node
-        Its name.
-    amounts
-        By resource, in its base unit; only of accelerators, CPU and memory.
-    """
-
-    node: str
-    amounts: Counter[str]
-
-
-def requests_of(pod: Json) -> Counter[str]:
-    """Return what a pod holds while it runs, by resource."""
-    held = _together(pod, _asked)
-    statuses = {text(each, "name"): each for each in _statuses(pod)}
-    if any(_is_resized(each, statuses.get(text(each, "name"))) for each in _containers(pod)):
-        before = _together(pod, lambda container: _had(container, statuses.get(text(container, "name"))))
-        held = before if _is_infeasible(pod) else held | before
-    for name, asked in _amounts(part(pod, "spec", "resources", "requests")).items():
-        if name.startswith(_OF_WHOLE_PODS):
-            held[name] = asked
-    held += _amounts(part(pod, "spec", "overhead"))
-    return Counter({name: exact(asked) for name, asked in held.items()})
-
-
-def held_by(pod: Json) -> Held | None:
-    """Return what a pod takes from its node; None of one that was placed on none, or has ended."""
-    node = text(pod, "spec", "nodeName")
-    if node is None or text(pod, "status", "phase") in _ENDED:
-        return None
-    counted = {name: taken for name, taken in requests_of(pod).items() if name in MEASURED or is_accelerator(name)}
-    return Held(sys.intern(node), Counter(counted))
-
-
-def kept_of_pod(pod: Json) -> Json:
-    """Return what counts of a pod, which is little: `held` is what it takes, a `Held` or None."""
-    metadata = pod["metadata"]
-    return {"metadata": {name: metadata[name] for name in ("uid", "resourceVersion")}, "held": held_by(pod)}
-
-
-def _together(pod: Json, asked: Callable[[Json], Counter[str]]) -> Counter[str]:
-    """Return what the containers of a pod hold together, at the moment when that is most."""
-    running: Counter[str] = Counter()
-    starting: Counter[str] = Counter()
-    for container in parts(pod, "spec", "initContainers"):
-        if container.get("restartPolicy") == "Always":  # a sidecar
-            running += asked(container)
-            starting |= running
-        else:
-            starting |= running + asked(container)
-    for container in parts(pod, "spec", "containers"):
-        running += asked(container)
-    return running | starting
-
-
-def _asked(container: Json) -> Counter[str]:
-    """Return a container's requests; a limit without a request counts as one."""
-    resources = part(container, "resources")
-    return _amounts({**part(resources, "limits"), **part(resources, "requests")})
-
-
-def _had(container: Json, status: Json | None) -> Counter[str]:
-    """Return what a container was given, and what it has."""
-    given, has = part(status, "allocatedResources"), part(status, "resources", "requests")
-    return _amounts(given) | _amounts(has) or _asked(container)
-
-
-def _is_resized(container: Json, status: Json | None) -> bool:
-    written = part(container, "resources", "requests")
-    told = (part(status, "allocatedResources"), part(status, "resources", "requests"))
-    return any(each and each != written for each in told)
-
-
-def _is_infeasible(pod: Json) -> bool:
-    """Whether a pod was to become larger than its node."""
-    conditions = parts(pod, "status", "conditions")
-    return any(each.get("type") == "PodResizePending" and each.get("reason") == "Infeasible" for each in conditions)
-
-
-def _containers(pod: Json) -> list[Json]:
-    return [*parts(pod, "spec", "containers"), *parts(pod, "spec", "initContainers")]
-
-
-def _statuses(pod: Json) -> list[Json]:
-    return [*parts(pod, "status", "containerStatuses"), *parts(pod, "status", "initContainerStatuses")]
 
 
 # -- nodes -------------------------------------------------------------------------------------------------------------
@@ -185,7 +62,7 @@ def node_of(node: Json, held: Iterable[Held], mine: Mapping[str, float] | None =
         count += 1
     ready, cordoned, taints = _is_ready(node), flag(node, "spec", "unschedulable"), _taints(node)
     takes = ready and not cordoned and not any(taint.key.startswith(OWN_TAINTS) for taint in taints)
-    capacity, allocatable = (_amounts(part(node, "status", name)) for name in ("capacity", "allocatable"))
+    capacity, allocatable = (amounts_of(part(node, "status", name)) for name in ("capacity", "allocatable"))
     there = capacity | allocatable
     names = [*(name for name in MEASURED if name in there), *sorted(filter(is_accelerator, there))]
     labels = part(node, "metadata", "labels")
@@ -243,15 +120,6 @@ def sum_of(nodes: Iterable[NodeCapacity]) -> list[Amount]:
     return [_sum(resource, amounts) for resource, amounts in found.items() if amounts]
 
 
-def together(amounts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """Return amounts by resource, added up."""
-    found: dict[str, float] = {}
-    for each in amounts:
-        for name, one in each.items():
-            found[name] = exact(found.get(name, 0.0) + one)
-    return found
-
-
 def most_beside(nodes: Iterable[NodeCapacity]) -> dict[str, float]:
     """Return the most CPU and the most memory that is free on one of these nodes."""
     most: dict[str, float] = {}
@@ -306,35 +174,8 @@ def quota_of(quota: Json) -> list[QuotaLine]:
     spec, status = part(quota, "spec"), part(quota, "status")
     name = text(quota, "metadata", "name") or ""
     scoped = bool(spec.get("scopes") or part(spec, "scopeSelector"))
-    used = _amounts(part(status, "used"))
+    used = amounts_of(part(status, "used"))
     return [
         QuotaLine(quota=name, resource=resource, used=used[resource], hard=hard, scoped=scoped)
-        for resource, hard in _amounts(part(status, "hard")).items()
+        for resource, hard in amounts_of(part(status, "hard")).items()
     ]
-
-
-# -- amounts -----------------------------------------------------------------------------------------------------------
-
-
-def _amounts(written: Mapping[str, Any]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for name, each in written.items():
-        read = _read(each) if isinstance(each, str | int) else None
-        if read is not None:
-            found[sys.intern(name)] = read  # type: ignore[assignment]  # a Counter's arithmetic, also with fractions
-    return found
-
-
-@lru_cache(4096)
-def _read(written: str | int) -> float | None:
-    return amount(str(written))
-
-
-def exact(sum_: float) -> float:
-    """Return a sum of quantities, which have nine decimals at most, without what binary fractions add to it."""
-    return round(sum_, 9)
-
-
-def times(has: float, wanted: float) -> int:
-    """Return how many times a quantity, which is not 0, is contained in another one."""
-    return round(has * 1e9) // round(wanted * 1e9)  # in binary fractions 1 has only nine times 0.1

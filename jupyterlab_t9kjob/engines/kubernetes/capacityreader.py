@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from ...core.capacity import Capacity, NodeList
 from ...core.errors import Unavailable
 from ...core.tasks import spawn
-from .capacity import most_beside, pools_of, sum_of, together
+from .capacity import most_beside, pools_of, sum_of
 from .counting import Counting
 from .placing import Room
+from .resources import together
 
 if TYPE_CHECKING:
     from .cluster import Cluster

@@ -15,10 +15,11 @@ from typing import Final
 import anyio
 
 from ...core.capacity import NamespaceQuota, NodeCapacity
-from .capacity import Held, kept_of_node, kept_of_pod, node_of, quota_of
+from .capacity import kept_of_node, node_of, quota_of
 from .fields import part
 from .ownpods import OwnPods
 from .placing import Node, Room
+from .requests import Held, kept_of_pod
 from .sentences import answer_of
 from .space import Space
 from .transport import ApiError, Json, KubeApi, Unreachable

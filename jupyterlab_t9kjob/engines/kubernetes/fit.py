@@ -14,15 +14,12 @@ from ...core.capacity import QuotaLine
 from ...core.engine import Check
 from ...core.job import Fix
 from ...core.manifests.model import child
-from .capacity import MEASURED, exact, is_accelerator, requests_of, times
 from .fields import count, part, parts
 from .manifestfields import field_of
 from .placing import (
-    PLACED_BY,
     Lack,
     Node,
     Room,
-    asked_of,
     chosen,
     ever,
     fewer,
@@ -32,11 +29,12 @@ from .placing import (
     not_now,
     now,
     open_to,
-    quantity,
+    product_of,
     room_for,
-    said,
     taints_against,
 )
+from .requests import asked_of, requests_of, shape_of
+from .resources import MEASURED, exact, is_accelerator, quantity, said, times
 from .sentences import listed, named, within
 from .transport import Json
 
@@ -116,7 +114,7 @@ def groups_of(manifest: Json, least: int | None = None) -> list[Group]:
         if left is not None:
             replicas, left = min(replicas, left), max(0, left - replicas)
         pod = {"spec": part(replica, "template", "spec")}
-        key = repr([sorted(requests_of(pod).items()), *(pod["spec"].get(name) for name in PLACED_BY)])
+        key = shape_of(pod)
         if key in groups:
             groups[key] = replace(groups[key], replicas=groups[key].replicas + replicas)
         else:
@@ -167,7 +165,7 @@ class _Job:
         if tolerated and nearer is None:
             return None
         large = [node for node in wanted if room_for(group.asked, node, ever)]
-        what = " and ".join(said(name, amount, large) for name, amount in group.asked.items())
+        what = " and ".join(said(name, amount, product_of(name, large)) for name, amount in group.asked.items())
         taints = taints_against(group.pod, large)
         message = f"Nodes that have {what} keep the job away by the taint {listed(taints)}."
         hint = "Tolerate it under Scheduling if the job is meant for them; some clusters do that by themselves."
@@ -223,7 +221,7 @@ class _Job:
         taking = [node for node in wanted if room_for(group.asked, node, now)]
         where = f"on {taking[0].name}" if len(taking) == 1 else f"on {len(taking)} nodes"
         free = ((name, sum(node.amount(name).free for node in taking)) for name in sorted(group.asked))
-        devices = [said(name, amount, taking) for name, amount in free if is_accelerator(name)]
+        devices = [said(name, amount, product_of(name, taking)) for name, amount in free if is_accelerator(name)]
         if devices:
             message = f"Fits now: {listed(devices)} {'is' if devices[0].startswith('1 ') else 'are'} free {where}."
         else:

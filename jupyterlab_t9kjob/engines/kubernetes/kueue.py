@@ -16,10 +16,10 @@ from ...core.engine import Capability
 from ...core.job import Reason
 from ...core.manifests.names import PAUSED, STOPPED
 from ...core.quantity import amount
-from .capacity import exact, requests_of
 from .fields import moment, part, parts, text, value, whole
 from .kinds import State, conditions, holds, stopped
-from .placing import quantity, said
+from .requests import requests_of
+from .resources import exact, quantity, said
 from .sentences import counted, joined, made, named, waited
 from .transport import Json
 

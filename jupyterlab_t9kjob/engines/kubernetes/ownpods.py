@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from .capacity import Held, held_by
+from .requests import Held, held_by
 from .space import Space
 from .transport import Json
 

@@ -6,24 +6,20 @@ and Tolerations]. What depends on other pods or on volumes is left out: it can o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, QuotaLine, Taint
-from .capacity import MEASURED, OWN_TAINTS, exact, is_accelerator, requests_of, times
-from .fields import part, parts, text, texts
+from .capacity import OWN_TAINTS
+from .fields import part, parts
+from .requests import asked_of, shape_of
+from .resources import MEASURED, exact, quantity, said, times, word
+from .selectors import matches, tolerates
 from .sentences import named
 from .transport import Json
 
-_COUNTED: Final = ("gpu", "dcu", "npu", "vgpu", "xpu", "tpu")
-"""Names of devices that are said in capitals rather than with their maker: `amd.com/gpu` is “GPUs”."""
-_MAKERS: Final = ("nvidia", "amd", "tesla", "geforce", "quadro", "instinct", "hygon")
-_SHAPE: Final = re.compile(r"sxm\d*|pcie?|hbm\w*|nvl|oam|\d+gi?b", re.IGNORECASE)
-"""What tells how a device is built in, and its memory."""
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 _POOLS: Final = (
     "karpenter.sh/nodepool",
     "cloud.google.com/gke-nodepool",
@@ -56,14 +52,6 @@ class Node:
 
 
 Measure = Callable[[Amount], float]
-PLACED_BY: Final = ("nodeSelector", "affinity", "tolerations")
-"""Fields of a pod that decide which nodes it may be placed on."""
-
-
-def asked_of(pod: Json) -> dict[str, float]:
-    """Return what a pod asks of its node, by resource, of what is known of nodes."""
-    held = sorted(requests_of(pod).items())
-    return {name: wanted for name, wanted in held if name in MEASURED or is_accelerator(name)}
 
 
 def ever(amount: Amount) -> float:
@@ -102,7 +90,7 @@ class Lack:
 
     def words(self, amount: float) -> str:
         """Say an amount of it: “8 A100”."""
-        return said(self.resource, amount, self.nodes)
+        return said(self.resource, amount, product_of(self.resource, self.nodes))
 
 
 def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure) -> Lack | None:
@@ -155,8 +143,7 @@ class Room:
 
         None if nothing is known to. Many pods ask for the same, so what was found is kept.
         """
-        spec = part(pod, "spec")
-        key = repr([asked_of(pod), *(spec.get(name) for name in PLACED_BY)])
+        key = shape_of(pod)
         if key not in self._told:
             self._told[key] = self._find(pod)
         return self._told[key]
@@ -177,7 +164,7 @@ def room_for(asked: Mapping[str, float], node: Node, measure: Measure) -> int | 
 
 def never(lack: Lack) -> str:
     """Say that no node is large enough: “No node has 16 A100: each has 8”."""
-    beside = " and ".join(said(name, wanted, lack.nodes) for name, wanted in lack.beside.items())
+    beside = " and ".join(said(name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items())
     which = f"No node with {beside}" if beside else "No node"
     most = quantity(lack.resource, lack.most)
     if len(lack.nodes) == 1:
@@ -189,8 +176,9 @@ def never(lack: Lack) -> str:
 
 def not_now(lack: Lack) -> str:
     """Say that too little is free: “Needs 4 free A100 on one node; the most free is 2, on node-7”."""
-    thing = word(lack.resource, lack.nodes, lack.asked)
-    beside = " and ".join(said(name, wanted, lack.nodes, "free ") for name, wanted in lack.beside.items())
+    thing = word(lack.resource, lack.asked, product_of(lack.resource, lack.nodes))
+    besides = ((name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items())
+    beside = " and ".join(said(*one, "free ") for one in besides)
     where = f"a node with {beside}" if beside else "one node"
     most = f"the most free is {quantity(lack.resource, lack.most)}, on {lack.on.name}" if lack.most > 0 else "none is"
     return f"Needs {quantity(lack.resource, lack.asked)} free {thing} on {where}; {most}"
@@ -201,6 +189,12 @@ def fewer(lack: Lack) -> str:
     if lack.resource == "memory":
         return f"Ask for {int(lack.most // 2**30)} GiB or less on a node."
     return f"Ask for {quantity(lack.resource, lack.most)} or {'less' if lack.resource == 'cpu' else 'fewer'} on a node."
+
+
+def product_of(resource: str, nodes: Iterable[Node]) -> str | None:
+    """Return the product that a resource is on nodes; None where they don't agree, or don't say."""
+    products = {node.capacity.product for node in nodes if node.amount(resource).total}
+    return products.pop() if len(products) == 1 else None
 
 
 # -- which nodes -------------------------------------------------------------------------------------------------------
@@ -240,16 +234,7 @@ def may_grow(nodes: Iterable[Node]) -> bool:
 def _keeps_away(taint: Taint, tolerations: Sequence[Json]) -> bool:
     if taint.key.startswith(OWN_TAINTS):
         return False  # it goes when the node is well again; nothing is free there until then
-    return not any(_tolerates(one, taint) for one in tolerations)
-
-
-def _tolerates(toleration: Json, taint: Taint) -> bool:
-    if text(toleration, "effect") not in (None, taint.effect):
-        return False
-    key = text(toleration, "key")
-    if text(toleration, "operator") == "Exists":
-        return key in (None, taint.key)
-    return key == taint.key and (text(toleration, "value") or "") == taint.value
+    return not any(tolerates(one, taint) for one in tolerations)
 
 
 def _meets(node: Node, term: Json) -> bool:
@@ -257,60 +242,4 @@ def _meets(node: Node, term: Json) -> bool:
     if not expressions and not names:
         return False
     name = {"metadata.name": node.capacity.name}
-    return all(_matches(node.labels, one) for one in expressions) and all(_matches(name, one) for one in names)
-
-
-def _matches(labels: Mapping[str, str], expression: Json) -> bool:
-    has, values = labels.get(text(expression, "key") or ""), texts(expression, "values")
-    operator = text(expression, "operator")
-    if operator == "In":
-        return has in values
-    if operator == "NotIn":
-        return has not in values
-    if operator == "Exists":
-        return has is not None
-    if operator == "DoesNotExist":
-        return has is None
-    number, bound = (_NUMBER.fullmatch(one) for one in (has or "", values[0] if values else ""))
-    if number is None or bound is None:
-        return False
-    if operator == "Gt":
-        return int(number[0]) > int(bound[0])
-    return operator == "Lt" and int(number[0]) < int(bound[0])
-
-
-# -- words -------------------------------------------------------------------------------------------------------------
-
-
-def said(resource: str, amount: float, nodes: Iterable[Node] = (), before: str = "") -> str:
-    """Say an amount: “8 A100”, “1 GPU”, “64 CPU”, “512 GiB memory”; `before` stands before the thing."""
-    return f"{quantity(resource, amount)} {before}{word(resource, nodes, amount)}"
-
-
-def quantity(resource: str, amount: float) -> str:
-    """Say how much of a resource: “8”, “0.5”, “512 GiB”."""
-    if resource != "memory":
-        return f"{amount:.10g}"
-    unit, name = next((one for one in _UNITS if amount >= one[0]), _UNITS[-1])
-    return f"{amount / unit:.4g} {name}"
-
-
-def word(resource: str, nodes: Iterable[Node] = (), amount: float = 2) -> str:
-    """Name a resource: “A100” where the nodes that have it agree, “GPUs”, “CPU”, “example.com/dongle”."""
-    if resource in MEASURED:
-        return {"cpu": "CPU", "memory": "memory"}[resource]
-    products = {node.capacity.product for node in nodes if node.amount(resource).total}
-    plain = resource.rpartition("/")[2]
-    if plain not in _COUNTED:
-        return named(resource)
-    product = _short(products.pop() or "") if len(products) == 1 else ""
-    return product or (plain.upper() if amount == 1 else f"{plain.upper()}s")
-
-
-def _short(product: str) -> str:
-    """Return a product's name without its maker and its shape: “A100” of ``NVIDIA-A100-SXM4-80GB``."""
-    words = re.split(r"[-_\s]+", product[:200])
-    return named(" ".join(one for one in words if one.lower() not in _MAKERS and not _SHAPE.fullmatch(one)))
-
-
-_UNITS: Final = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"))
+    return all(matches(one, node.labels) for one in expressions) and all(matches(one, name) for one in names)

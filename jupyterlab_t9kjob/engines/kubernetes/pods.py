@@ -8,9 +8,9 @@ from typing import Final
 
 from ...core.job import Pod, PodMount
 from ...core.spec import Device
-from .capacity import requests_of
 from .fields import count, flag, moment, part, parts, text, texts, value, whole
 from .kinds import Place, conditions, holds, is_terminating
+from .requests import requests_of
 from .transport import Json
 
 _ENDED: Final = ("Succeeded", "Failed")

@@ -14,10 +14,9 @@ from ...core.engine import Check
 from ...core.manifests.pytorchjob import GANG_SCHEDULERS
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .capacity import exact, is_accelerator, together
 from .discovery import KUEUE
 from .fit import groups_of
-from .placing import quantity, said
+from .resources import exact, is_accelerator, quantity, said, together
 from .sentences import listed, named
 from .transport import Json
 

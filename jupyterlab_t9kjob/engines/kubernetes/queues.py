@@ -15,12 +15,12 @@ from urllib.parse import quote
 
 from ...core.capacity import Queue, QueueList, QuotaLine
 from ...core.quantity import amount
-from .capacity import together
 from .cluster import Cluster
 from .discovery import KUEUE, T9K_SCHEDULER
 from .fields import flag, part, parts, text, value, whole
 from .kinds import JobKind, conditions
 from .reasons import refused
+from .resources import together
 from .rights import AT_A_TIME
 from .selectors import selects
 from .sentences import named

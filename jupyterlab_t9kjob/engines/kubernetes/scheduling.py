@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.job import Reason
-from .capacity import requests_of
 from .fields import part, parts, text, texts
-from .placing import Lack, Room, fewer, may_grow, never, not_now, quantity
+from .placing import Lack, Room, fewer, may_grow, never, not_now
+from .requests import requests_of
+from .resources import THINGS, quantity
 from .sentences import joined, listed, made, named
 from .transport import Json
 
@@ -62,9 +63,6 @@ _OTHERS: Final = (
 """A part of the report's words, what it is about, and what it says of a node."""
 
 _PLURAL: Final = {"is": "are", "has": "have", "lacks": "lack", "runs": "run"}
-_THINGS: Final = {"cpu": "CPU", "memory": "memory", "ephemeral-storage": "disk"}
-"""Resources that are measured rather than counted."""
-
 _SELECTOR_HINT: Final = "Ask for labels that nodes have, or for none, under Scheduling."
 _TAINT_HINT: Final = "Tolerate the taint under Scheduling, if the job is meant for those nodes."
 _VOLUME_HINT: Final = "Choose nodes that can mount the volume, or another volume."
@@ -188,7 +186,7 @@ def _obstacle(nodes: int, words: str) -> Obstacle:
     short = _INSUFFICIENT.fullmatch(words)
     if short is not None:
         resource = named(short["resource"])
-        return Obstacle(nodes, "Room", f"has too {'little' if resource in _THINGS else 'few'} free", resource)
+        return Obstacle(nodes, "Room", f"has too {'little' if resource in THINGS else 'few'} free", resource)
     taint = _TAINT.search(words)
     if taint is not None:
         if taint["key"] in _CONDITIONS:
@@ -228,7 +226,7 @@ def _merged(obstacles: list[Obstacle]) -> list[Obstacle]:
 def _with_resource(obstacle: Obstacle) -> str:
     if obstacle.resource is None:
         return obstacle.words
-    return f"{obstacle.words} {_THINGS.get(obstacle.resource, obstacle.resource)}"
+    return f"{obstacle.words} {THINGS.get(obstacle.resource, obstacle.resource)}"
 
 
 def _plural(words: str) -> str:
@@ -252,7 +250,7 @@ def _lacking(obstacles: list[Obstacle], pod: Json) -> str:
     needs, asked = [], requests_of(pod)
     for resource in {one.resource: None for one in obstacles if one.resource}:
         if asked[resource]:
-            needs.append(f"{quantity(resource, asked[resource])} {_THINGS.get(resource, resource)}")
+            needs.append(f"{quantity(resource, asked[resource])} {THINGS.get(resource, resource)}")
     return listed(needs)
 
 

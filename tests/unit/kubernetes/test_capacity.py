@@ -11,14 +11,13 @@ from hypothesis import given
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
 from jupyterlab_t9kjob.engines.kubernetes import capacity
 from jupyterlab_t9kjob.engines.kubernetes.capacity import (
-    held_by,
-    is_accelerator,
     most_beside,
     pools_of,
     quota_of,
-    requests_of,
     sum_of,
 )
+from jupyterlab_t9kjob.engines.kubernetes.requests import held_by, kept_of_pod, requests_of
+from jupyterlab_t9kjob.engines.kubernetes.resources import is_accelerator
 from tests.unit.manifests.strategies import JSON
 
 GPU = "nvidia.com/gpu"
@@ -76,7 +75,7 @@ def node(
 
 def node_of(node: dict[str, Any], pods: list[dict[str, Any]], mine: Mapping[str, float] | None = None) -> NodeCapacity:
     """Count a node with its pods, both as they are kept."""
-    kept = [capacity.kept_of_pod({"metadata": {"uid": "1", "resourceVersion": "1"}, **pod}) for pod in pods]
+    kept = [kept_of_pod({"metadata": {"uid": "1", "resourceVersion": "1"}, **pod}) for pod in pods]
     held = [pod["held"] for pod in kept if pod["held"] is not None]
     return capacity.node_of(capacity.kept_of_node({"metadata": {}, **node}), held, mine)
 

@@ -11,9 +11,10 @@ from jupyterlab_t9kjob.core.capacity import QuotaLine
 from jupyterlab_t9kjob.core.engine import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.capacity import Held, node_of
+from jupyterlab_t9kjob.engines.kubernetes.capacity import node_of
 from jupyterlab_t9kjob.engines.kubernetes.fit import checks
 from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
+from jupyterlab_t9kjob.engines.kubernetes.requests import Held
 
 GPU = "nvidia.com/gpu"
 RESOURCES = "/spec/replica_specs/0/resources"

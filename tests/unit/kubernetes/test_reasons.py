@@ -455,6 +455,14 @@ def test_what_init_containers_and_sidecars_ask_for_counts() -> None:
     assert job.reason().sentence.startswith("Needs 5 nvidia.com/gpu; ")
 
 
+def test_disk_is_said_in_gibibytes() -> None:
+    job = situation("memory-much")
+    job.pods[0]["spec"]["containers"][0]["resources"] = {"requests": {"ephemeral-storage": "10Gi"}}
+    report = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
+    report["message"] = "0/1 nodes are available: 1 Insufficient ephemeral-storage."
+    assert job.reason().sentence.startswith("Needs 10 GiB disk; ")
+
+
 def test_a_queue_s_name_is_not_taken_for_our_own_words() -> None:
     job = situation("affinity")
     report = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
