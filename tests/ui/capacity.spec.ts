@@ -60,7 +60,7 @@ test('what is free, in the sidebar and on each node', async ({ page }) => {
     grid.getByRole('gridcell', { name: 'node-1', exact: true })
   ).toBeFocused();
   expect(await grid.getByRole('row').count()).toBeLessThan(150);
-  await expect(page.getByText(/^1500 nodes · GPUs: /)).toBeVisible();
+  await expect(page.getByText(/^1.500 nodes · GPUs: /)).toBeVisible();
   await expectAccessible(page);
   await picture(page, 'capacity-nodes');
 
@@ -86,6 +86,26 @@ test('what is free, in the sidebar and on each node', async ({ page }) => {
     ).toBeFocused();
   });
 
+  await test.step('it comes back as it was left', async () => {
+    const left = grid.getByRole('row', { name: /^node-63 / });
+    await page.activity.activateTab('Launcher');
+    await expect(grid).toBeHidden();
+    await page.activity.activateTab('Cluster Nodes');
+    await expect(left).toBeInViewport();
+    const { y } = (await left.boundingBox()) ?? { y: 0 };
+    await expect(grid.locator('td:focus')).toHaveText(/^node-\d+$/);
+    await page.mouse.move(600, y);
+    await page.mouse.wheel(0, 20_000);
+    await expect(left).toBeHidden();
+    // The row that had the focus is gone: the table can be reached again.
+    await expect(grid).toHaveAttribute('tabindex', '0');
+    await grid.focus();
+    await page.keyboard.press('PageDown');
+    await expect(grid.locator('td:focus')).toBeInViewport();
+    await page.mouse.wheel(0, -100_000);
+    await expect(grid.getByRole('row', { name: /^node-1 / })).toBeInViewport();
+  });
+
   await test.step('a narrow tab has what decides', async () => {
     await setMainWidth(page, 500);
     await expect(
@@ -98,20 +118,29 @@ test('what is free, in the sidebar and on each node', async ({ page }) => {
     await page.sidebar.setWidth(300);
   });
 
-  await test.step('filtered and sorted', async () => {
+  await test.step('filter and order outlive a reload', async () => {
+    // The lab saves its workspace a while after it changed.
+    const saved = page.waitForResponse(response => {
+      const request = response.request();
+      const body = request.postData() ?? '';
+      return (
+        request.method() === 'PUT' &&
+        response.url().includes('/api/workspaces') &&
+        ['"filter":"a100"', '"sort":"devices"'].every(part =>
+          body.includes(part)
+        )
+      );
+    });
     await page
       .getByRole('searchbox', { name: /^Filter the nodes/ })
       .fill('a100');
     await grid.getByRole('button', { name: 'GPUs free' }).click();
-    await expect(grid.getByRole('row').nth(1)).toContainText(
-      'A100 80 GB5 of 8'
-    );
-  });
-
-  await test.step('the tab is there again after a reload', async () => {
+    const first = grid.getByRole('row').nth(1);
+    await expect(first).toContainText('A100 80 GB0 of 8');
+    await saved;
     const lab = page as unknown as JupyterLabPage;
     await lab.reload({ waitForIsReady: false });
-    await expect(grid).toBeVisible({ timeout: 20_000 });
+    await expect(first).toContainText('A100 80 GB0 of 8', { timeout: 20_000 });
   });
 });
 

@@ -77,12 +77,19 @@ export function fakeNodes(count: number): NodeList {
 function fakeNode(index: number): NodeCapacity {
   const held = (index * 3) % 9;
   const hasDevices = index % 7 !== 5;
+  const ready = index % 50 !== 7;
+  const cordoned = index % 40 === 9;
+  const amounts = [
+    amount('cpu', 64, 4 * held),
+    amount('memory', 512 * GIB, 32 * held * GIB),
+    ...(hasDevices ? [amount('nvidia.com/gpu', 8, Math.min(8, held))] : [])
+  ];
   return {
     name: `node-${index + 1}`,
     address: `10.0.${index >> 8}.${index % 256}`,
     roles: [],
-    ready: index % 50 !== 7,
-    cordoned: index % 40 === 9,
+    ready,
+    cordoned,
     taints:
       index % 10 === 3
         ? [{ key: 'team', value: 'vision', effect: 'NoSchedule' }]
@@ -90,11 +97,10 @@ function fakeNode(index: number): NodeCapacity {
     product: hasDevices ? (index % 3 === 2 ? H100 : A100) : null,
     product_label: hasDevices ? LABEL : null,
     pods: held + 4,
-    amounts: [
-      amount('cpu', 64, 4 * held),
-      amount('memory', 512 * GIB, 32 * held * GIB),
-      ...(hasDevices ? [amount('nvidia.com/gpu', 8, Math.min(8, held))] : [])
-    ],
+    // Nothing is free where no pods are taken.
+    amounts: amounts.map(each =>
+      ready && !cordoned ? each : { ...each, free: 0 }
+    ),
     mine: hasDevices ? { 'nvidia.com/gpu': Math.floor(held / 3) } : {}
   };
 }
