@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from ..core import capacity, job
+from ..core.spec import NAMESPACE_PATTERN
 from ..handlers import messages
 from ..launch import model as launch
 from ..tensorboard import model as tensorboard
@@ -52,6 +53,8 @@ ANSWERS: dict[str, Any] = {
     "LogMessage": messages.LogMessage,
 }
 PATH_PARTS = {"action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]}}
+QUERY = {"namespace": {"pattern": NAMESPACE_PATTERN}}
+"""What every parameter of a name has beside what `paths.yaml` says of it."""
 # What every operation may answer; and those with a body.
 COMMON = (400, 403, 404, 503)
 COMMON_WITH_BODY = (413, 422)
@@ -111,7 +114,7 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
         for name in re.findall(r"{(\w+)}", path)
     ]
     for name, schema in spec.get("query", {}).items():
-        parameters.append({"name": name, "in": "query", "schema": schema})
+        parameters.append({"name": name, "in": "query", "schema": {**schema, **QUERY.get(name, {})}})
     if parameters:
         result["parameters"] = parameters
     if "body" in spec:
