@@ -81,7 +81,8 @@ def requests_of(pod: Json) -> Counter[str]:
     for name, asked in _amounts(part(pod, "spec", "resources", "requests")).items():
         if name.startswith(_OF_WHOLE_PODS):
             held[name] = asked
-    return held + _amounts(part(pod, "spec", "overhead"))
+    held += _amounts(part(pod, "spec", "overhead"))
+    return Counter({name: exact(asked) for name, asked in held.items()})
 
 
 def held_by(pod: Json) -> Held | None:
@@ -205,9 +206,9 @@ def _amount(name: str, total: float, usable: float, taken: float, *, takes: bool
     return Amount(
         resource=name,
         total=total,
-        unhealthy=_exact(max(0.0, total - usable)),
-        allocated=_exact(taken),
-        free=_exact(max(0.0, usable - taken)) if takes else 0.0,
+        unhealthy=exact(max(0.0, total - usable)),
+        allocated=exact(taken),
+        free=exact(max(0.0, usable - taken)) if takes else 0.0,
     )
 
 
@@ -243,7 +244,7 @@ def together(amounts: Iterable[Mapping[str, float]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for each in amounts:
         for name, one in each.items():
-            found[name] = _exact(found.get(name, 0.0) + one)
+            found[name] = exact(found.get(name, 0.0) + one)
     return found
 
 
@@ -279,17 +280,17 @@ def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapaci
         most_on_a_node=max(one.free for _node, one in members),
         largest_node=max(one.total for _node, one in members),
         most_beside=most_beside(node for node, _one in members),
-        mine=_exact(sum(node.mine.get(resource, 0.0) for node, _one in members)),
+        mine=exact(sum(node.mine.get(resource, 0.0) for node, _one in members)),
     )
 
 
 def _sum(resource: str, amounts: Sequence[Amount]) -> Amount:
     return Amount(
         resource=resource,
-        total=_exact(sum(one.total for one in amounts)),
-        unhealthy=_exact(sum(one.unhealthy for one in amounts)),
-        allocated=_exact(sum(one.allocated for one in amounts)),
-        free=_exact(sum(one.free for one in amounts)),
+        total=exact(sum(one.total for one in amounts)),
+        unhealthy=exact(sum(one.unhealthy for one in amounts)),
+        allocated=exact(sum(one.allocated for one in amounts)),
+        free=exact(sum(one.free for one in amounts)),
     )
 
 
@@ -325,6 +326,11 @@ def _read(written: str | int) -> float | None:
     return amount(str(written))
 
 
-def _exact(sum_: float) -> float:
+def exact(sum_: float) -> float:
     """Return a sum of quantities, which have nine decimals at most, without what binary fractions add to it."""
     return round(sum_, 9)
+
+
+def times(has: float, wanted: float) -> int:
+    """Return how many times a quantity, which is not 0, is contained in another one."""
+    return round(has * 1e9) // round(wanted * 1e9)  # in binary fractions 1 has only nine times 0.1

@@ -14,7 +14,7 @@ from ...core.capacity import QuotaLine
 from ...core.engine import Check
 from ...core.job import Fix
 from ...core.manifests.model import child
-from .capacity import MEASURED, is_accelerator, requests_of
+from .capacity import MEASURED, exact, is_accelerator, requests_of, times
 from .fields import count, part, parts
 from .manifestfields import field_of
 from .placing import (
@@ -255,7 +255,7 @@ class _Job:
     def _of_quota(self, quota: str, line: QuotaLine) -> Check | None:
         each = [(group, _counted(group.pod, line.resource)) for group in self.groups]
         group, most = max(each, key=lambda one: one[1], default=(None, 0.0))
-        total = sum(group.replicas * wanted for group, wanted in each)
+        total = exact(sum(group.replicas * wanted for group, wanted in each))
         if group is None or not total:
             return None
         resource = _plain(line.resource)
@@ -268,7 +268,7 @@ class _Job:
             who, needs = ("a replica needs", most) if one_alone else ("the job needs", total)
             message = f"{allows}, and {who} {quantity(resource, needs)}."
             return self._check("error", "QuotaTooSmall", message, f"The cluster would refuse its pods. {_MORE}", field)
-        if line.used is None or line.used + total <= line.hard:
+        if line.used is None or exact(line.used + total) <= line.hard:
             return None
         used = quantity(resource, line.used)
         message = f"Will wait: {within(allows)}, {used} are used, and the job needs {quantity(resource, total)}."
@@ -309,9 +309,8 @@ def _place(group: Group, nodes: Sequence[Node], free: Mapping[str, dict[str, flo
     asked, placed = group.asked, 0
     for node in nodes:
         left = free[node.capacity.name]
-        fits = min(
-            (int(left.get(name, 0.0) // wanted) for name, wanted in asked.items() if wanted), default=group.replicas
-        )
+        each = (times(left.get(name, 0.0), wanted) for name, wanted in asked.items() if wanted)
+        fits = min(each, default=group.replicas)
         taken = max(0, min(fits, group.replicas - placed))
         for name, wanted in asked.items():
             left[name] = left.get(name, 0.0) - taken * wanted

@@ -16,7 +16,7 @@ from ...core.engine import Capability
 from ...core.job import Reason
 from ...core.manifests.names import PAUSED, STOPPED
 from ...core.quantity import amount
-from .capacity import requests_of
+from .capacity import exact, requests_of
 from .fields import moment, part, parts, text, value, whole
 from .kinds import State, conditions, holds, stopped
 from .placing import quantity, said
@@ -229,4 +229,4 @@ def _asked(hold: Hold, resource: str, message: str | None = None) -> float:
         asked[resource] += each[resource] * (1 if count is None else count)
         if last is not None and text(pods, "name") == last["name"]:
             break
-    return float(asked[resource])
+    return exact(float(asked[resource]))

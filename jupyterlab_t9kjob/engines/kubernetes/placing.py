@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.capacity import Amount, NodeCapacity, QuotaLine, Taint
-from .capacity import MEASURED, OWN_TAINTS, is_accelerator, requests_of
+from .capacity import MEASURED, OWN_TAINTS, exact, is_accelerator, requests_of, times
 from .fields import part, parts, text, texts, value
 from .sentences import named
 from .transport import Json
@@ -63,7 +63,7 @@ def asked_of(pod: Json) -> dict[str, float]:
 
 def ever(amount: Amount) -> float:
     """Return what a pod may get of an amount at best: a device that is broken may be mended, what is kept is not."""
-    return amount.total - amount.unhealthy if amount.resource in MEASURED else amount.total
+    return exact(amount.total - amount.unhealthy) if amount.resource in MEASURED else amount.total
 
 
 def now(amount: Amount) -> float:
@@ -167,7 +167,7 @@ class Room:
 
 def room_for(asked: Mapping[str, float], node: Node, measure: Measure) -> int | None:
     """Return how many pods that ask for as much a node has room for; None if they ask for nothing."""
-    return min((int(measure(node.amount(name)) // wanted) for name, wanted in asked.items() if wanted), default=None)
+    return min((times(measure(node.amount(name)), wanted) for name, wanted in asked.items() if wanted), default=None)
 
 
 def never(lack: Lack) -> str:

@@ -6,7 +6,6 @@ is put into a closed queue.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -15,7 +14,7 @@ from ...core.engine import Check
 from ...core.manifests.pytorchjob import GANG_SCHEDULERS
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .capacity import is_accelerator
+from .capacity import exact, is_accelerator, together
 from .discovery import KUEUE
 from .fit import groups_of
 from .placing import quantity, said
@@ -75,20 +74,18 @@ def _not_paused(name: str) -> Check:
 
 def _of_quota(spec: JobSpec, manifest: Json, group: str, queue: Queue) -> Iterator[Check]:
     """Hold what the whole job asks for against the quota of its queue; the worst is said, once."""
-    asked: dict[str, float] = defaultdict(float)
-    for one in groups_of(manifest, spec.elastic.min if spec.elastic is not None else None):
-        for resource, each in one.asked.items():
-            asked[resource] += each * one.replicas
+    groups = groups_of(manifest, spec.elastic.min if spec.elastic is not None else None)
+    asked = together({name: each * one.replicas for name, each in one.asked.items()} for one in groups)
     lines = {line.resource: line for line in queue.quota}
     none = [resource for resource in asked if lines and resource not in lines and is_accelerator(resource)]
-    over = [line for line in lines.values() if asked[line.resource] > line.hard]
+    over = [line for line in lines.values() if asked.get(line.resource, 0.0) > line.hard]
     if group == KUEUE and none:
         message = f"The queue {named(queue.name)} has no {named(none[0])} at all."
         yield _said("warning", "AboveQueueQuota", message, f"The job will wait until it has some. {_OTHER}")
     elif over and not queue.borrows:
         yield _above(queue, over[0], asked[over[0].resource], group)
     elif not spec.paused:
-        full = [line for line in lines.values() if asked[line.resource] > line.hard - (line.used or 0.0)]
+        full = [line for line in lines.values() if asked.get(line.resource, 0.0) > _free(line)]
         if full:
             yield _full(queue, full[0], asked[full[0].resource], group)
 
@@ -102,8 +99,12 @@ def _above(queue: Queue, line: QuotaLine, asked: float, group: str) -> Check:
     return _said("warning", "AboveQueueQuota", message, f"{later} Ask for less, or choose another queue.")
 
 
+def _free(line: QuotaLine) -> float:
+    return exact(line.hard - (line.used or 0.0))
+
+
 def _full(queue: Queue, line: QuotaLine, asked: float, group: str) -> Check:
-    free = max(0.0, line.hard - (line.used or 0.0))
+    free = max(0.0, _free(line))
     message = (
         f"The job asks for {said(line.resource, asked)}, and {quantity(line.resource, free)} of"
         f" {quantity(line.resource, line.hard)} {'is' if free == 1 else 'are'} free in the queue {named(queue.name)}."

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
 from ...core.capacity import Queue, QueueList, QuotaLine
 from ...core.quantity import amount
+from .capacity import together
 from .cluster import Cluster
 from .discovery import KUEUE, T9K_SCHEDULER
 from .fields import flag, part, parts, text, value, whole
@@ -235,11 +235,8 @@ def _quota(behind: Json) -> list[QuotaLine]:
 
 
 def _summed(resources: Iterable[Json]) -> Mapping[str, float]:
-    total: Counter[str] = Counter()
-    for resource in resources:
-        name, number = text(resource, "name"), value(resource, "nominalQuota") or value(resource, "total") or 0
-        total[name or ""] += amount(str(number)) or 0.0  # type: ignore[assignment]  # fractions of a core
-    return total
+    numbers = ((text(one, "name") or "", value(one, "nominalQuota") or value(one, "total") or 0) for one in resources)
+    return together({name: amount(str(number)) or 0.0} for name, number in numbers)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

@@ -226,6 +226,32 @@ def test_what_is_said(name: str, kind: Kind) -> None:
     assert only(checked(spec, *nodes, kind=kind)) == expected
 
 
+def test_fractions_of_a_core_are_counted_exactly() -> None:
+    three = job(3, cpu="1100m")
+    allowed = {"lines": [{"resource": "limits.cpu", "hard": 3.3, "used": 0}]}
+    assert checked(three, quota=allowed) == []
+    two = {"lines": [{"resource": "limits.cpu", "hard": 3.3, "used": 2.2}]}
+    assert checked(job(1, cpu="1100m"), quota=two) == []
+    assert only(checked(job(2, cpu="1100m"), quota=two))[1] == "QuotaUsedUp"
+    assert only(checked(three, node("one", cpu="3300m")))[1] == "FitsNow"
+    assert only(checked(job(5, cpu="800m"), node("one", cpu="4")))[1] == "FitsNow"
+    assert only(checked(job(10, cpu="100m"), node("one", cpu="1")))[1] == "FitsNow"
+    found = only(checked(job(6, cpu="800m"), node("one", cpu="4")))
+    assert found[2] == "The cluster has room for 5 of its 6 replicas, were it empty."
+
+
+def test_containers_whose_fractions_fill_a_node() -> None:
+    manifest = render(job(1, cpu="100m"), "t9k")
+    pod = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]
+    pod["containers"].append({"name": "beside", "resources": {"limits": {"cpu": "200m"}}})
+    assert only(checks(manifest, Room([node("one", cpu="300m")]), "demo"))[1] == "FitsNow"
+
+
+def test_no_more_memory_than_there_is_counts() -> None:
+    found = only(checked(job(2, memory="4Gi"), node("one", memory=str(2**33 - 1))))
+    assert found[1] == "ClusterTooSmall"
+
+
 def test_what_to_do() -> None:
     (check,) = checked(job(1, 16), *FULL)
     assert check.hint == "Ask for 8 or fewer on a node."

@@ -52,6 +52,17 @@ def test_a_job_that_fits_into_its_queue() -> None:
     assert checked(QueueList(), scheduling={}) == []
 
 
+def test_fractions_of_a_core_are_counted_exactly() -> None:
+    def of(replicas: int, used: float, group: str) -> list[Check]:
+        known = queue(quota=[QuotaLine(quota="cores", resource="cpu", used=used, hard=3.3)])
+        replica = {"replicas": replicas, "resources": {"cpu": {"request": "1100m", "limit": "1100m"}}}
+        return checked(known, group, replica_specs=[replica])
+
+    for group in (KUEUE, T9K_SCHEDULER):
+        assert of(3, 0, group) == of(1, 2.2, group) == []
+        assert [check.code for check in of(2, 2.2, group)] == ["QueueFull"]
+
+
 def test_a_cluster_without_kueue() -> None:
     assert said(*checked(None)) == [("hint", "NoKueue", FIELD)]
     assert checked(None, T9K_SCHEDULER) == []
