@@ -14,7 +14,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.manifests.names import OWNER
-from jupyterlab_t9kjob.engines.kubernetes import cluster, discovery
+from jupyterlab_t9kjob.engines.kubernetes import cluster, discovery, presence
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import KINDS, PLURALS, WAIT, Bench, serving
@@ -324,7 +324,7 @@ async def test_a_kind_is_removed_and_installed_while_all_runs(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "BEAT_SECONDS", 1.0)
-    monkeypatch.setattr(cluster, "MISSING_SECONDS", 0.5)
+    monkeypatch.setattr(presence, "MISSING_SECONDS", 0.5)
 
     class OfTheTest(Kubeflow):
         """A kind like Kubeflow's that nobody else in the cluster misses."""

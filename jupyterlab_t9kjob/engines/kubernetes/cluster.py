@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import anyio
@@ -19,11 +19,12 @@ from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .capacityreader import CapacityReader
 from .credentials import load_connection, nothing_to_load
-from .discovery import QUEUEING, Found, find_kind, namespaces_of, queueing_of, sign_of_life
+from .discovery import QUEUEING, Found, namespaces_of, sign_of_life
 from .errors import ApiError, NoCluster, Unreachable
 from .kinds import JobKind
 from .labvolumes import lab_mounts
-from .rights import NAMESPACE_RIGHTS, allowed, ask, job_rights, queue_rights
+from .presence import Presence
+from .rights import Rights, allowed
 from .self_pod import find_lab
 from .sentences import answer_of
 from .settings import Settings
@@ -39,13 +40,6 @@ BEAT_SECONDS = 15.0
 """Between two signs of life: a connection may die without anybody knowing."""
 LOST_SECONDS = 1.5
 """Between two looks at a cluster that does not answer; one small request each, and all watches go on when it does."""
-MOST_MISSING = 3
-"""Looks in a row that find a kind gone before that is believed: an API server that starts, or a proxy, may not know it
-for a moment, and all of its jobs would count as deleted."""
-MISSING_SECONDS = 3.0
-"""Between two such looks; those in between don't count."""
-RETURN_SECONDS = 600.0
-"""How long a kind that is gone is looked for as often, for it may be installed anew."""
 READY_SECONDS = 5.0
 """How long a request waits for the first look to end."""
 
@@ -77,8 +71,6 @@ class Cluster:
         What jobs inherit; None before the first look.
     spaces
         The namespaces that are watched, by name.
-    groups
-        Version to speak of each API group of what queues jobs, see `discovery.QUEUEING`; those that the cluster has.
     capacity
         What is free; followed while somebody looks.
     log_turns
@@ -94,13 +86,10 @@ class Cluster:
         self.namespaces: list[str] = []
         self.lab: Lab | None = None
         self.spaces: dict[str, Space] = {}
-        self.groups: dict[str, str] = {}
         self.capacity = CapacityReader(self)
         self.log_turns = Slots(settings.followed_logs)
-        self._found: dict[str, Found] = {}
-        # How many looks in a row have not found a kind that was there, and when the last one was.
-        self._missing: dict[str, tuple[int, float]] = {}
-        self._rights: dict[tuple[str, str], dict[str, Capability]] = {}
+        self._presence = Presence()
+        self._rights = Rights()
         self._joined = ""
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
@@ -109,7 +98,6 @@ class Cluster:
         self._lock = asyncio.Lock()
         self._looked = asyncio.Event()
         self._looked_at = -LOOK_SECONDS
-        self._gone_at = -RETURN_SECONDS
         self._alive_at: float | None = None
         self._hurry = asyncio.Event()
         self._refused = False
@@ -163,7 +151,7 @@ class Cluster:
         if self.api is not None:
             self.api.wake()
         await self._look(thoroughly=True)
-        if self._missing:
+        if self._presence.doubtful:
             self._hurry.set()
 
     # -- what is known ------------------------------------------------------------------------------------------------
@@ -185,15 +173,20 @@ class Cluster:
 
     def found(self, kind: JobKind) -> Found | None:
         """Return what there is to know of a kind; None if the cluster does not have it."""
-        return self._found.get(kind.engine)
+        return self._presence.kinds.get(kind.engine)
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """Version to speak of each API group of what queues jobs, see `discovery.QUEUEING`; those that there are."""
+        return self._presence.groups
 
     def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
         """Return what this account may do with a kind of job in a namespace, by name."""
-        return {**self._rights.get(("", namespace), {}), **self._rights.get((kind.engine, namespace), {})}
+        return self._rights.on_jobs(kind, namespace)
 
     def queue_rights(self, group: str, namespace: str) -> dict[str, Capability]:
         """Return what this account may do with what queues jobs in a namespace, by name."""
-        return self._rights.get((group, namespace), {})
+        return self._rights.on_queueing(group, namespace)
 
     def watching(self, kind: JobKind) -> Iterator[Space]:
         """Yield the namespaces of the connected cluster in which jobs of a kind are watched."""
@@ -242,7 +235,7 @@ class Cluster:
         """Watch one more namespace from now on, and ask what may be done there."""
         self._wanted[namespace] = None
         async with self._lock:
-            if self.api is not None and self._found and namespace not in self.spaces:
+            if self.api is not None and self._presence.kinds and namespace not in self.spaces:
                 await self._watch(self.api, namespace)
                 await self._ask(self.api, [namespace])
 
@@ -259,8 +252,7 @@ class Cluster:
             thoroughly, self._refused = self._refused, False
             well = await self._look(thoroughly=thoroughly)
             self._looked.set()
-            hasty = self._missing or time.monotonic() - self._gone_at < RETURN_SECONDS
-            calm = MISSING_SECONDS if hasty else min(BEAT_SECONDS, LOOK_SECONDS)
+            calm = self._presence.haste or min(BEAT_SECONDS, LOOK_SECONDS)
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
             with anyio.move_on_after(calm if well or self.api is None else LOST_SECONDS):
                 await self._hurry.wait()
@@ -291,10 +283,10 @@ class Cluster:
         due = thoroughly or self.problem is not None or time.monotonic() - self._looked_at >= LOOK_SECONDS
         if not await self._look_for_kinds(api, every=due) and not due:
             return
-        self._looked_at = time.monotonic() if not self._missing else -LOOK_SECONDS
-        if not self._found:
+        self._looked_at = time.monotonic() if not self._presence.doubtful else -LOOK_SECONDS
+        if not self._presence.kinds:
             return
-        await self._look_for_queueing(api)
+        await self._presence.look_for_queueing(api)
         own = api.connection.namespace
         if thoroughly or self._lab_due:
             self.lab = await self._lab(api, own)  # before any job is read: its files are found by it
@@ -340,42 +332,18 @@ class Cluster:
         """See which kinds there are, of `every` one or of those that were not there; return whether one has come."""
         come = False
         for engine, sink in self._sinks.items():
-            known = self._found.get(engine)
+            known = self.found(sink.kind)
             if known is not None and not every:
                 continue
-            found = await find_kind(api, sink.kind, self.version, known)
-            if found is not None:
-                self._found[engine] = found
-                come = come or known is None
-                if self._missing.pop(engine, None) is not None:
-                    api.wake()
-            elif known is None or not self._is_gone(engine):
+            found = await self._presence.look_for_kind(api, sink.kind, self.version)
+            if found == known:
                 continue
-            else:
-                del self._found[engine], self._missing[engine]
-                self._gone_at = time.monotonic()
+            if found is None:
                 for space in self.spaces.values():
                     await space.drop(engine)
-            if found != known:
-                sink.kind_found(found)
+            come = come or known is None
+            sink.kind_found(found)
         return come
-
-    async def _look_for_queueing(self, api: KubeApi) -> None:
-        """See what queues jobs here; what was there and is not told of once may only be starting again."""
-        seen = await queueing_of(api)
-        for group in [group for group in self.groups if group not in seen and self._is_gone(group)]:
-            del self.groups[group], self._missing[group]
-        for group in seen:
-            self._missing.pop(group, None)
-        self.groups |= seen
-
-    def _is_gone(self, name: str) -> bool:
-        """Take note that a kind, or a group, was not found; return whether it has been away for long enough."""
-        count, before = self._missing.get(name, (0, -MISSING_SECONDS))
-        now = time.monotonic()
-        if now - before >= MISSING_SECONDS:
-            self._missing[name] = count + 1, now
-        return self._missing[name][0] >= MOST_MISSING
 
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
@@ -383,18 +351,15 @@ class Cluster:
             space = self.spaces[namespace] = Space(api, namespace, self._space_changed, self.capacity.tell)
             space.start()
             self.capacity.go_on()
-        for engine in self._found:
+        for engine in self._presence.kinds:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
 
     async def _ask(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
         """Ask what may be done in these namespaces, as far as it is not known; `again` asks for all of it."""
-        wanted = {"": NAMESPACE_RIGHTS} | {engine: job_rights(self._sinks[engine].kind) for engine in self._found}
-        wanted |= {group: queue_rights(group) for group in self.groups}
+        kinds = [self._sinks[engine].kind for engine in self._presence.kinds]
         for namespace in namespaces:
-            for name, rights in wanted.items():
-                if again or (name, namespace) not in self._rights:
-                    self._rights[name, namespace] = await ask(api, rights, namespace)
+            await self._rights.ask(api, namespace, kinds, self.groups, again=again)
             await self._follow_queues(self.spaces[namespace])
 
     async def _follow_queues(self, space: Space) -> None:
@@ -443,9 +408,9 @@ class Cluster:
         return (
             self.problem,
             self.version,
-            dict(self._found),
+            dict(self._presence.kinds),
             dict(self.groups),
-            dict(self._rights),
+            self._rights.known,
             list(self.namespaces),
             self.lab,
         )

@@ -79,7 +79,37 @@ def job_rights(kind: JobKind) -> dict[str, Right]:
     return {name: Right(verb, kind.group, kind.plural, words) for name, (verb, words) in verbs.items()}
 
 
-async def ask(api: KubeApi, rights: Mapping[str, Right], namespace: str) -> dict[str, Capability]:
+class Rights:
+    """What this account may do in each namespace, as far as it was asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], dict[str, Capability]] = {}
+
+    @property
+    def known(self) -> object:
+        """Tells one state of what is known from the next."""
+        return dict(self._known)
+
+    def on_jobs(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
+        """Return what may be done with a kind of job, and all that comes with it, by name."""
+        return {**self._known.get(("", namespace), {}), **self._known.get((kind.engine, namespace), {})}
+
+    def on_queueing(self, group: str, namespace: str) -> dict[str, Capability]:
+        """Return what may be done with what an API group has for each job that it queues, by name."""
+        return self._known.get((group, namespace), {})
+
+    async def ask(
+        self, api: KubeApi, namespace: str, kinds: Iterable[JobKind], groups: Iterable[str], *, again: bool = False
+    ) -> None:
+        """Ask what may be done in a namespace, as far as it is not known; `again` asks for all of it."""
+        wanted = {"": NAMESPACE_RIGHTS} | {kind.engine: job_rights(kind) for kind in kinds}
+        wanted |= {group: queue_rights(group) for group in groups}
+        for name, rights in wanted.items():
+            if again or (name, namespace) not in self._known:
+                self._known[name, namespace] = await _ask(api, rights, namespace)
+
+
+async def _ask(api: KubeApi, rights: Mapping[str, Right], namespace: str) -> dict[str, Capability]:
     """Return which of these rights this account has in a namespace, each with the reason where it has not.
 
     What can't be asked counts as allowed: the cluster's own refusal then tells.
