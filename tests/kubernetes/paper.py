@@ -15,6 +15,7 @@ from tests.kubernetes.harness import Kube
 GPU = "nvidia.com/gpu"
 OURS = {"key": "t9kjob.test/paper", "value": "true", "effect": "NoSchedule"}
 """On all nodes of paper, so that nobody's pods go there."""
+NOT_READY = "node.kubernetes.io/not-ready"
 
 
 class Paper:
@@ -52,6 +53,8 @@ class Paper:
         }
         self._conditions[name] = status["conditions"]
         self._kube.patch("nodes", name, {"status": status}, "status")
+        if ready == "True":
+            self._kube.until("nodes", name, _takes_pods)
         return name
 
     def _beat(self) -> None:
@@ -74,6 +77,11 @@ class Paper:
         self._kube.ask("DELETE", self._kube.path("pods"), {"gracePeriodSeconds": 0})
         for node in self._conditions:
             self._kube.delete("nodes", node)
+
+
+def _takes_pods(node: dict[str, Any] | None) -> bool:
+    """Whether the cluster has taken note that a node is ready: each begins with a taint that says that it is not."""
+    return node is not None and all(taint["key"] != NOT_READY for taint in node["spec"].get("taints", []))
 
 
 def container(name: str = "main", *, limits: bool = False, **asked: str) -> dict[str, Any]:
