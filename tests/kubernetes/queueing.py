@@ -43,13 +43,14 @@ def definition(plural: str) -> Json:
 @contextmanager
 def installed(kube: Kube) -> Iterator[None]:
     """Have both in the cluster; everything of them is gone afterwards."""
-    for plural, (group, version, _kind, _scope) in KINDS.items():
-        GROUPS[plural] = f"/apis/{group}/{version}"
-        kube.create("customresourcedefinitions", definition(plural))
-    for plural in KINDS:
-        kube.until("customresourcedefinitions", f"{plural}.{KINDS[plural][0]}", _is_served)
-    kube.create("namespaces", {"metadata": {"name": SYSTEM}})
+    kube.until("namespaces", SYSTEM, lambda found: found is None)  # one of a run before may still be ending
     try:
+        for plural, (group, version, _kind, _scope) in KINDS.items():
+            GROUPS[plural] = f"/apis/{group}/{version}"
+            kube.create("customresourcedefinitions", definition(plural))
+        for plural in KINDS:
+            kube.until("customresourcedefinitions", f"{plural}.{KINDS[plural][0]}", _is_served)
+        kube.create("namespaces", {"metadata": {"name": SYSTEM}})
         yield
     finally:
         kube.delete("namespaces", SYSTEM)
