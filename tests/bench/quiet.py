@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.kubernetes.harness import Kube
@@ -34,10 +36,20 @@ def namespace() -> Iterator[Kube]:
             kube.until("serviceaccounts", "default", lambda account: account is not None)
             yield kube
         finally:
-            kube.ask("DELETE", kube.path("pytorchjobs"))
-            kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
+            for kind in ("pytorchjobs", "pods"):
+                _empty(kube, kind)
             kube.delete("namespaces", kube.namespace)
             kube.close()
+
+
+def _empty(kube: Kube, kind: str) -> None:
+    """Delete all of a kind; ten thousand are more than one request has time for."""
+    while kube.ask("GET", kube.path(kind), limit=1)["items"]:
+        try:
+            kube.ask("DELETE", kube.path(kind), {"gracePeriodSeconds": 0})
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code != 504:
+                raise
 
 
 def quiet_job(name: str) -> dict[str, Any]:

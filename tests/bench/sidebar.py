@@ -188,12 +188,12 @@ def main() -> None:
                 scroll = number == arguments.runs - 1
                 run(browser, kube, arguments.jobs, arguments.port, scroll=scroll, measured=measured)
             browser.close()
-    raw = measured["kubectl get --raw s"]
-    print(f"{arguments.jobs} jobs of a namespace; load {os.getloadavg()[0]:.1f}")
-    for name in measured.names():
-        value = measured[name]
-        aim = f" = {value / raw:.2f} × kubectl; aim {1.5 * raw + 0.5:.2f} s" if "first paint" in name else ""
-        print(f"  {name[:-2].rstrip()}: {value:.2f} {name[-2:].strip()}{aim}")
+        raw = measured["kubectl get --raw s"]
+        print(f"{arguments.jobs} jobs of a namespace; load {os.getloadavg()[0]:.1f}")
+        for name in measured.names():
+            value = measured[name]
+            aim = f" = {value / raw:.2f} × kubectl; aim {1.5 * raw + 0.5:.2f} s" if "first paint" in name else ""
+            print(f"  {name[:-2].rstrip()}: {value:.2f} {name[-2:].strip()}{aim}")
 
 
 if __name__ == "__main__":
