@@ -1,4 +1,4 @@
-"""How large a job is, as its spec says it."""
+"""How large a job is, and where it queues, as its spec says it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_DEVICES: Final = 2**31
 
 @dataclass(frozen=True)
 class Size:
-    """What a list shows of it.
+    """What a list shows of a spec, which itself is kept packed.
 
     Attributes
     ----------
@@ -23,16 +23,19 @@ class Size:
         Ranks of the whole job, where known.
     devices
         Accelerators of the whole job, if it asks for any.
+    queue
+        The queue that it names.
     """
 
     replicas: int
     processes: int | None
     devices: Device | None
+    queue: str | None
 
 
 def size_of(spec: JobSpec) -> Size:
     """Return the size of a job."""
-    return Size(spec.total_replicas, _processes_of(spec), _devices_of(spec))
+    return Size(spec.total_replicas, _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
 
 
 def size_text(spec: JobSpec, namespace: str) -> str:

@@ -286,7 +286,7 @@ def _held_of(seen: Seen, devices: Device | None) -> int | None:
 def _queue_of(seen: Seen) -> str | None:
     if seen.hold is not None and seen.hold.queue:
         return seen.hold.queue
-    return seen.job.spec.scheduling.queue if seen.job.spec is not None else None
+    return seen.job.size.queue if seen.job.size is not None else None
 
 
 def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:

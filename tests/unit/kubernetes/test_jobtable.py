@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.jobtable import JobTable
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.records import Records
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.views import Seen
+from jupyterlab_t9kjob.engines.kubernetes.views import Seen, summary
 
 pytestmark = pytest.mark.asyncio
 
@@ -26,6 +26,12 @@ pytestmark = pytest.mark.asyncio
 def job(uid: str, created: int) -> dict[str, Any]:
     when = f"2026-01-01T00:00:{created:02d}Z"
     return {"metadata": {"uid": uid, "name": uid, "resourceVersion": "1", "creationTimestamp": when}}
+
+
+def training(uid: str, created: int) -> dict[str, Any]:
+    pods = {"spec": {"containers": [{"name": "pytorch", "image": "i", "command": ["true"]}]}}
+    specs = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": pods}}}
+    return {**job(uid, created), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
 
 
 def a_table(home: Path, told: Callable[[Seen], None] = lambda _seen: None) -> JobTable:
@@ -43,9 +49,9 @@ async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> 
     heard: set[str] = set()
     news = asyncio.Event()
 
-    def listen(_ident: str, summary: JobSummary | None) -> None:
-        assert summary is not None
-        heard.add(summary.uid)
+    def listen(_ident: str, row: JobSummary | None) -> None:
+        assert row is not None
+        heard.add(row.uid)
         news.set()
 
     table.listen(listen)
@@ -55,7 +61,7 @@ async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> 
     while heard != {"old", "new"}:
         await news.wait()
         news.clear()
-    assert [summary.uid for summary in table.summaries()] == ["new", "odd", "old"]
+    assert [row.uid for row in table.summaries()] == ["new", "odd", "old"]
     await table.stop()
 
 
@@ -68,16 +74,26 @@ async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monke
         return parse(manifest)
 
     monkeypatch.setattr(known, "parse", held)
-    pods = {"spec": {"containers": [{"name": "pytorch", "image": "i", "command": ["true"]}]}}
-    specs = {"pytorchReplicaSpecs": {"Master": {"replicas": 1, "template": pods}}}
-    manifest = {**job("one", 1), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
     table = a_table(tmp_path)
     await table.start()
-    table.note("lab", manifest)
+    table.note("lab", training("one", 1))
     assert await asyncio.to_thread(reading.wait, 30)
     asked = asyncio.create_task(table.get("one"))
     await asyncio.sleep(0)
     go_on.set()
     found = await asked
     assert found.spec is not None, found.problem
+    await table.stop()
+
+
+async def test_a_row_is_made_without_unpacking_the_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = a_table(tmp_path)
+    await table.start()
+    manifest = training("one", 1)
+    manifest["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
+    table.note("lab", manifest)
+    found = await table.get("one")
+    seen = table.observer.seen(found)
+    monkeypatch.setattr(known.KnownJob, "spec", property(lambda _job: pytest.fail("the spec was unpacked")))
+    assert summary(table.kind, seen).queue == "team-a"
     await table.stop()
