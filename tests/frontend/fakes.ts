@@ -1,6 +1,6 @@
 /** The boundary to the server, pretended: answers to requests, and sockets that tests drive. */
 import { ServerConnection } from '@jupyterlab/services';
-import { JobSummary, Snapshot, TensorBoard } from '../../src/api/types';
+import { Delta, JobSummary, Snapshot, TensorBoard } from '../../src/api/types';
 
 /** A WebSocket of which the test plays the server's end. */
 export class FakeSocket {
@@ -155,6 +155,22 @@ export function someTensorBoard(
     last_data_at: 1000,
     has_data: true,
     job_id: null,
+    ...changes
+  };
+}
+
+/** What changed, as the stream tells it. */
+export function delta(changes: Partial<Delta> = {}): Delta {
+  return {
+    type: 'delta',
+    revision: 2,
+    time: Date.now() / 1000,
+    jobs: [],
+    removed_jobs: [],
+    tensorboards: [],
+    removed_tensorboards: [],
+    engines: null,
+    capacity: null,
     ...changes
   };
 }

@@ -11,7 +11,7 @@ import { loadTranslation } from '../../../src/translation';
 import { Shown, someCapacity, somePool, someQuota } from '../capacityFakes';
 import { ClusterServer, someEngines } from '../clusterFakes';
 import { someEditors } from '../editors';
-import { json, snapshot } from '../fakes';
+import { delta, json, snapshot } from '../fakes';
 import { launchModel } from '../launchFakes';
 import { layOut, someActions } from '../launchView';
 
@@ -185,17 +185,11 @@ describe('what is free, beside the fields', () => {
     };
     expect(asks()).toBe(true);
     await act(async () => {
-      server.socket.push({
-        type: 'delta',
-        revision: 2,
-        time: Date.now() / 1000,
-        jobs: [],
-        removed_jobs: [],
-        tensorboards: [],
-        removed_tensorboards: [],
-        engines: null,
-        capacity: someCapacity({ pools: [somePool({ most_on_a_node: 0 })] })
-      });
+      server.socket.push(
+        delta({
+          capacity: someCapacity({ pools: [somePool({ most_on_a_node: 0 })] })
+        })
+      );
     });
     await settle();
     expect(rows()).toEqual(['A100 80 GB6 of 320 of 8']);

@@ -14,7 +14,7 @@ import {
   someNode
 } from '../capacityFakes';
 import { someCluster } from '../fakeJob';
-import { FakeServer, json, snapshot } from '../fakes';
+import { FakeServer, delta, json, snapshot } from '../fakes';
 
 const trans = nullTranslator.load('');
 
@@ -204,17 +204,7 @@ describe('the nodes of the cluster', () => {
     expect(asked()).toBe(1);
     await pass(3000);
     const push = (): void =>
-      server.socket.push({
-        type: 'delta',
-        revision: 2,
-        time: Date.now() / 1000,
-        jobs: [],
-        removed_jobs: [],
-        tensorboards: [],
-        removed_tensorboards: [],
-        engines: null,
-        capacity: someCapacity()
-      });
+      server.socket.push(delta({ capacity: someCapacity() }));
     push();
     await pass(100);
     expect(asked()).toBe(2);

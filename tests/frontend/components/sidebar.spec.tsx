@@ -3,6 +3,7 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
 import { ApiClient } from '../../../src/api/client';
 import {
+  Delta,
   Capacity,
   EngineInfo,
   Machine,
@@ -15,7 +16,14 @@ import { CommandIDs } from '../../../src/tokens';
 import { MonitorModel } from '../../../src/widgets/monitor';
 import { Shown, someAmount, someCapacity, somePool } from '../capacityFakes';
 import { someCluster } from '../fakeJob';
-import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
+import {
+  FakeServer,
+  delta,
+  json,
+  snapshot,
+  someJob,
+  someTensorBoard
+} from '../fakes';
 
 const trans = nullTranslator.load('');
 
@@ -83,18 +91,8 @@ describe('the sidebar', () => {
   };
   const names = (): (string | null)[] =>
     screen.getAllByRole('treeitem').map(row => row.getAttribute('data-key'));
-  const delta = async (changes: object): Promise<void> => {
-    server.socket.push({
-      type: 'delta',
-      revision: 2,
-      time: Date.now() / 1000,
-      jobs: [],
-      removed_jobs: [],
-      tensorboards: [],
-      removed_tensorboards: [],
-      engines: null,
-      ...changes
-    });
+  const change = async (changes: Partial<Delta>): Promise<void> => {
+    server.socket.push(delta(changes));
     await pass(500);
   };
   const key = (element: Element | null, name: string, options = {}): void => {
@@ -262,7 +260,7 @@ describe('the sidebar', () => {
   it('gives the focus to the next row when one is deleted', async () => {
     await connect({ jobs: two });
     act(() => screen.getAllByRole('treeitem')[1].focus());
-    await delta({ removed_jobs: ['local::alpha:u1'] });
+    await change({ removed_jobs: ['local::alpha:u1'] });
     expect(document.activeElement?.getAttribute('data-key')).toBe(
       'local::beta:u1'
     );
@@ -272,7 +270,7 @@ describe('the sidebar', () => {
     await connect({ jobs: two });
     const tree = screen.getByRole('tree');
     fireEvent.pointerEnter(tree);
-    await delta({
+    await change({
       jobs: [{ ...two[0], phase: 'Succeeded', ended_at: 3, ended_by: 'itself' }]
     });
     expect(names()).toEqual([
@@ -309,16 +307,12 @@ describe('the sidebar', () => {
     const row = screen.getByRole('treeitem', { name: /^alpha/ });
     const texts = new Set<string | null>();
     const push = (number: number): void =>
-      server.socket.push({
-        type: 'delta',
-        revision: 2 + number,
-        time: Date.now() / 1000,
-        jobs: [{ ...two[0], processes: number }],
-        removed_jobs: [],
-        tensorboards: [],
-        removed_tensorboards: [],
-        engines: null
-      });
+      server.socket.push(
+        delta({
+          revision: 2 + number,
+          jobs: [{ ...two[0], processes: number }]
+        })
+      );
     await pass(300);
     push(101);
     await pass(20);
@@ -336,7 +330,7 @@ describe('the sidebar', () => {
   it('draws nothing while it is hidden, and the present when it is seen', async () => {
     await connect({ jobs: two });
     act(() => shown.set(false));
-    await delta({ removed_jobs: [two[0].id] });
+    await change({ removed_jobs: [two[0].id] });
     expect(names()).toContain(two[0].id);
     act(() => shown.set(true));
     await pass(0);
@@ -409,11 +403,11 @@ describe('the sidebar', () => {
     expect(run).toHaveBeenCalledWith(CommandIDs.remove, { id: gone.id });
 
     kept = two;
-    await delta({ removed_jobs: [gone.id] });
+    await change({ removed_jobs: [gone.id] });
     expect(screen.queryByText('gamma')).toBeNull();
 
     server.answer = () => json({ message: 'The home is full.' }, 507);
-    await delta({ removed_jobs: ['x'] });
+    await change({ removed_jobs: ['x'] });
     expect(screen.getByRole('status').textContent).toContain(
       'The deleted jobs could not be read. The home is full.'
     );
@@ -600,7 +594,7 @@ describe('the sidebar', () => {
     it('says that it asks, and since when it knows nothing new', async () => {
       await show(null);
       expect(within(strip()).getByText('asking…')).toBeTruthy();
-      await delta({
+      await change({
         capacity: someCapacity(),
         engines: [someCluster({ stale_since: Date.now() / 1000 })]
       });

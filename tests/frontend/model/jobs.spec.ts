@@ -1,9 +1,16 @@
 import { ApiClient, ApiError } from '../../../src/api/client';
-import { JobSummary } from '../../../src/api/types';
+import { Delta, JobSummary } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
 import { IJobs } from '../../../src/tokens';
 import { someCapacity } from '../capacityFakes';
-import { FakeServer, json, snapshot, someJob, someTensorBoard } from '../fakes';
+import {
+  FakeServer,
+  delta,
+  json,
+  snapshot,
+  someJob,
+  someTensorBoard
+} from '../fakes';
 
 const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
 
@@ -32,18 +39,8 @@ describe('Jobs', () => {
 
   afterEach(() => jobs.dispose());
 
-  const delta = (changes: object): void =>
-    server.socket.push({
-      type: 'delta',
-      revision: 2,
-      time: Date.now() / 1000,
-      jobs: [],
-      removed_jobs: [],
-      tensorboards: [],
-      removed_tensorboards: [],
-      engines: null,
-      ...changes
-    });
+  const change = (changes: Partial<Delta>): void =>
+    server.socket.push(delta(changes));
 
   it('is ready with the first snapshot, newest job first', async () => {
     server.socket.open();
@@ -76,9 +73,9 @@ describe('Jobs', () => {
     const told = jest.fn();
     jobs.changed.connect(told);
     for (let i = 0; i < 50; i++) {
-      delta({ jobs: [someJob({ restarts: i })] });
+      change({ jobs: [someJob({ restarts: i })] });
     }
-    delta({
+    change({
       jobs: [someJob({ name: 'other' })],
       removed_jobs: [someJob().id],
       tensorboards: [someTensorBoard()]
@@ -87,7 +84,7 @@ describe('Jobs', () => {
     expect(told).not.toHaveBeenCalled();
     await frame();
     expect(told).toHaveBeenCalledTimes(1);
-    delta({ removed_tensorboards: ['tb1'] });
+    change({ removed_tensorboards: ['tb1'] });
     expect(jobs.tensorboards).toEqual([]);
   });
 
@@ -105,8 +102,8 @@ describe('Jobs', () => {
         ]
       })
     );
-    delta({ jobs: [someJob(over)] });
-    delta({ jobs: [someJob(over)] });
+    change({ jobs: [someJob(over)] });
+    change({ jobs: [someJob(over)] });
     server.socket.break();
     jobs.reconnect();
     server.socket.open();
@@ -121,7 +118,7 @@ describe('Jobs', () => {
     jobs.ended.connect(ended);
     server.socket.open();
     server.socket.push(snapshot({ jobs: [someJob()] }));
-    delta({ jobs: [someJob({ phase: 'Unknown' })] });
+    change({ jobs: [someJob({ phase: 'Unknown' })] });
     expect(ended).not.toHaveBeenCalled();
   });
 
@@ -221,7 +218,7 @@ describe('Jobs', () => {
       url: expect.stringMatching(/u1\/stop$/)
     });
     expect(jobs.jobs[0].pending_action).toBe('stopping');
-    delta({
+    change({
       jobs: [someJob({ phase: 'Failed', ended_by: 'user', ended_at: 2 })]
     });
     expect(jobs.jobs[0].pending_action).toBeNull();
@@ -253,9 +250,9 @@ describe('Jobs', () => {
     const [first, second] = [jobs.watchCapacity(), jobs.watchCapacity()];
     await Promise.resolve();
     expect(asked()).toEqual([false, true]);
-    delta({ capacity: someCapacity({ nodes: 7 }) });
+    change({ capacity: someCapacity({ nodes: 7 }) });
     expect(jobs.capacity?.nodes).toBe(7);
-    delta({ capacity: null });
+    change({ capacity: null });
     expect(jobs.capacity?.nodes).toBe(7);
     first.dispose();
     first.dispose();
