@@ -1,18 +1,13 @@
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
-import * as React from 'react';
+import { act, fireEvent, screen, within } from '@testing-library/react';
 import { Machine } from '../../../src/api/types';
 import { ILaunchActions } from '../../../src/components/launch/context';
-import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { LaunchModel } from '../../../src/model/launch';
-import { LaunchStore } from '../../../src/model/launchStore';
-import { loadTranslation } from '../../../src/translation';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel, LaunchServer, option, somePrefill } from '../launchFakes';
-import { layOut, someActions } from '../launchView';
+import { drawLaunch, layOut, someActions } from '../launchView';
 
-const trans = loadTranslation(null);
 const GIB = 2 ** 30;
 const editors = someEditors();
 
@@ -36,18 +31,7 @@ describe('the launch form', () => {
     const db = new StateDB();
     model = launchModel(server, { db });
     await model.open();
-    await act(async () => {
-      render(
-        <LaunchView
-          model={model}
-          store={new LaunchStore(db)}
-          actions={actions}
-          editors={editors}
-          trans={trans}
-          prefix="t:"
-        />
-      );
-    });
+    await drawLaunch(model, db, actions, editors);
   };
   const field = (name: string): HTMLInputElement =>
     screen.getByLabelText<HTMLInputElement>(name, { exact: true });

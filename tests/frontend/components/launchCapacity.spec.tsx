@@ -1,21 +1,15 @@
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
-import * as React from 'react';
+import { act, fireEvent, screen, within } from '@testing-library/react';
 import { ApiClient } from '../../../src/api/client';
 import { Capacity, Subscribe } from '../../../src/api/types';
-import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { Jobs } from '../../../src/model/jobs';
 import { LaunchModel } from '../../../src/model/launch';
-import { LaunchStore } from '../../../src/model/launchStore';
-import { loadTranslation } from '../../../src/translation';
 import { Shown, someCapacity, somePool, someQuota } from '../capacityFakes';
 import { ClusterServer, someEngines } from '../clusterFakes';
-import { someEditors } from '../editors';
 import { delta, json, snapshot } from '../fakes';
 import { launchModel } from '../launchFakes';
-import { layOut, someActions } from '../launchView';
+import { drawLaunch, layOut } from '../launchView';
 
-const trans = loadTranslation(null);
 const LABEL = 'nvidia.com/gpu.product';
 const A100 = 'NVIDIA-A100-SXM4-80GB';
 
@@ -62,18 +56,7 @@ describe('what is free, beside the fields', () => {
     model = launchModel(server, { db, jobs });
     await model.open();
     await model.moveTo(engine);
-    await act(async () => {
-      render(
-        <LaunchView
-          model={model}
-          store={new LaunchStore(db)}
-          actions={someActions()}
-          editors={someEditors()}
-          trans={trans}
-          prefix="t:"
-        />
-      );
-    });
+    await drawLaunch(model, db);
     await settle();
   };
   const panel = (): HTMLElement =>

@@ -1,18 +1,14 @@
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
-import * as React from 'react';
+import { act, fireEvent, screen, within } from '@testing-library/react';
 import { ILaunchActions } from '../../../src/components/launch/context';
-import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { LaunchModel } from '../../../src/model/launch';
 import { LaunchStore } from '../../../src/model/launchStore';
-import { loadTranslation } from '../../../src/translation';
 import { ClusterServer, someCheck, someVolume } from '../clusterFakes';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel } from '../launchFakes';
-import { layOut, someActions } from '../launchView';
+import { drawLaunch, layOut, someActions } from '../launchView';
 
-const trans = loadTranslation(null);
 const editors = someEditors();
 
 describe('the launch form of a cluster', () => {
@@ -41,18 +37,7 @@ describe('the launch form of a cluster', () => {
     await show();
   };
   const show = async (): Promise<void> => {
-    await act(async () => {
-      render(
-        <LaunchView
-          model={model}
-          store={new LaunchStore(db)}
-          actions={actions}
-          editors={editors}
-          trans={trans}
-          prefix="t:"
-        />
-      );
-    });
+    await drawLaunch(model, db, actions, editors);
   };
   const unfold = async (...names: string[]): Promise<void> => {
     for (const name of names) {

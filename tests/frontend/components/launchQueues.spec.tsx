@@ -1,17 +1,10 @@
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { act, fireEvent, screen, within } from '@testing-library/react';
 import { StateDB } from '@jupyterlab/statedb';
-import * as React from 'react';
 import { Queue } from '../../../src/api/types';
-import { LaunchView } from '../../../src/components/launch/LaunchView';
 import { LaunchModel } from '../../../src/model/launch';
-import { LaunchStore } from '../../../src/model/launchStore';
-import { loadTranslation } from '../../../src/translation';
 import { ClusterServer, someCheck } from '../clusterFakes';
-import { someEditors } from '../editors';
 import { launchModel } from '../launchFakes';
-import { layOut, someActions } from '../launchView';
-
-const trans = loadTranslation(null);
+import { drawLaunch, layOut } from '../launchView';
 
 function someQueue(name: string, changes: Partial<Queue> = {}): Queue {
   return {
@@ -70,18 +63,7 @@ describe('the queue of a launch form', () => {
     model = launchModel(server, { db });
     await model.open();
     await model.moveTo(engine);
-    await act(async () => {
-      render(
-        <LaunchView
-          model={model}
-          store={new LaunchStore(db)}
-          actions={someActions()}
-          editors={someEditors()}
-          trans={trans}
-          prefix="t:"
-        />
-      );
-    });
+    await drawLaunch(model, db);
     await act(async () => {
       fireEvent.click(screen.getByRole('button', { name: /^Where/ }));
     });

@@ -1,4 +1,12 @@
+import { IStateDB } from '@jupyterlab/statedb';
+import { act, render } from '@testing-library/react';
+import * as React from 'react';
 import { ILaunchActions } from '../../src/components/launch/context';
+import { LaunchView } from '../../src/components/launch/LaunchView';
+import { LaunchModel } from '../../src/model/launch';
+import { LaunchStore } from '../../src/model/launchStore';
+import { loadTranslation } from '../../src/translation';
+import { someEditors } from './editors';
 
 /** What a launch form asks of the lab; no file or folder is chosen. */
 export function someActions(): jest.Mocked<ILaunchActions> {
@@ -29,4 +37,25 @@ export function layOut(width: number): void {
     disconnect(): void {}
   } as unknown as typeof ResizeObserver;
   window.CSS ??= { escape: (text: string) => text } as typeof CSS;
+}
+
+/** Draw a launch form. */
+export async function drawLaunch(
+  model: LaunchModel,
+  db: IStateDB,
+  actions = someActions(),
+  editors = someEditors()
+): Promise<void> {
+  await act(async () => {
+    render(
+      <LaunchView
+        model={model}
+        store={new LaunchStore(db)}
+        actions={actions}
+        editors={editors}
+        trans={loadTranslation(null)}
+        prefix="t:"
+      />
+    );
+  });
 }
