@@ -550,10 +550,10 @@ async def test_a_plugin_gives_certificates_and_new_ones_when_they_are_refused(
 
 
 @pytest.mark.asyncio
-async def test_a_server_with_a_new_authority_is_trusted_as_soon_as_the_kubeconfig_is_new(
+async def test_a_server_with_a_new_authority_is_another_cluster(
     configure: Configure, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a test cluster is made anew, or an authority is replaced."""
+    """As when a test cluster is made anew: what asks for the old one's jobs must not be answered by the new one."""
     (home / "new").mkdir()
     async with FakeApi(Certificates(home)) as server:
         configure(cluster_of(server))
@@ -568,6 +568,11 @@ async def test_a_server_with_a_new_authority_is_trusted_as_soon_as_the_kubeconfi
         with pytest.raises(Unreachable, match="not trusted"):
             await api.get("/version")  # it has just been looked at
         monkeypatch.setattr(pool, "monotonic", lambda: time.monotonic() + pool.RENEWAL_SECONDS)
+        with pytest.raises(Unreachable, match="another one"):
+            await api.get("/version")
+        assert api.moved
+        await api.use(await asyncio.to_thread(load_connection))
+        assert not api.moved
         await api.get("/version")
         await api.close()
 

@@ -90,7 +90,6 @@ class Cluster:
         self.log_turns = Slots(settings.followed_logs)
         self._presence = Presence()
         self._rights = Rights()
-        self._joined = ""
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
         self._wanted: dict[str, None] = dict.fromkeys(settings.namespaces)
@@ -299,19 +298,19 @@ class Cluster:
 
     async def _connect(self, *, anew: bool) -> KubeApi:
         """Return the connection; `anew` reads the credentials again, which may have changed."""
-        if self.api is not None and self.identity == self._joined and not anew:
+        if self.api is not None and not anew and not self.api.moved:
             return self.api
         why = await asyncio.to_thread(nothing_to_load, self.settings.context)
         if why is not None:
             raise NoCluster(why)
         connection = await asyncio.to_thread(load_connection, self.settings.context)
-        if self.api is not None and connection.cluster == self._joined == self.identity:
+        if self.api is not None and connection.cluster == self.identity:
             await self.api.use(connection)
             return self.api
         old, spaces = self.api, self.spaces
         api, self.spaces = KubeApi(connection), {}
-        self.api = api
-        self._joined = self.identity  # its credentials may become those of another cluster at the same address
+        self.api, self.namespaces, self._rights = api, [], Rights()
+        self._looked_at, self._lab_due = -LOOK_SECONDS, True
         if old is not None:
             await self.capacity.stop()
             await asyncio.gather(*(space.stop() for space in spaces.values()))

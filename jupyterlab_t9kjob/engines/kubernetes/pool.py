@@ -38,10 +38,13 @@ class Pools:
     ----------
     connection
         With the credentials that are used now.
+    moved
+        Whether the credentials have become those of another cluster at the same address; they are not used.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.moved = False
         self._pool = _Pool(connection)
         self._left: list[_Pool] = []
         self._renewal: asyncio.Task[None] | None = None
@@ -102,7 +105,7 @@ class Pools:
 
     async def use(self, new: Connection) -> None:
         """Go on with other credentials."""
-        old, self.connection, self._problem = self.connection, new, None
+        old, self.connection, self._problem, self.moved = self.connection, new, None, False
         if (new.tls, new.proxy) != (old.tls, old.proxy):
             # a server knows a client by its certificate as long as the connection lasts
             retired, self._pool = self._pool, _Pool(new)
@@ -147,6 +150,9 @@ class Pools:
             new = await asyncio.to_thread(old.renew)
             if new.server != old.server:
                 raise NoCluster(f"The credentials are for another cluster now, {new.host}: refresh to go there.")
+            if new.cluster != old.cluster:
+                self.moved = True
+                raise NoCluster(f"The cluster at {new.host} is another one now.")
         except NoCluster as error:
             log.warning("The cluster's credentials can't be renewed: %s", error)
             self._problem = str(error)

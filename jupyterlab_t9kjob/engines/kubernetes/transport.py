@@ -110,6 +110,11 @@ class KubeApi:
         """The cluster, with the credentials that are used now."""
         return self._pools.connection
 
+    @property
+    def moved(self) -> bool:
+        """Whether the credentials have become those of another cluster at the same address, see `Pools`."""
+        return self._pools.moved
+
     async def use(self, connection: Connection) -> None:
         """Go on with other credentials for the same cluster."""
         await self._pools.use(connection)

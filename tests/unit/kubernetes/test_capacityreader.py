@@ -43,6 +43,7 @@ class Api:
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+        self.moved = False
         self.lost = False
         self.watch_ends: Callable[[], None] = lambda: None
         self.refusals: dict[str, ApiError] = {}
@@ -198,7 +199,7 @@ async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypat
     leave = cluster.capacity.look()
     assert [node.name for node in (await cluster.capacity.nodes()).nodes] == ["old-node"]
 
-    connected[0] = clusters["old"].connection = clusters["new"].connection
+    connected[0], clusters["old"].moved = clusters["new"].connection, True
     ends: list[Callable[[], None]] = []
     clusters["old"].watch_ends = lambda: ends.append(cluster.capacity.look())
     await cluster.refresh()
