@@ -283,6 +283,21 @@ async def test_what_the_kubelet_says_itself_is_no_line(tmp_path: Path):
         assert "unable to retrieve" in streams[OUT].missing[0].sentence
 
 
+async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path):
+    """The pod is gone before the log of its last life can be read once more."""
+    async with bench(tmp_path) as job:
+
+        async def last_words(call: Call) -> None:
+            job.update(ended())
+            await says(lines(0, 5))(call)
+
+        job.server.acts += [last_words, refuse(404, "NotFound", 'pods "p-0" not found')]
+        job.update(running())
+        streams = await job.until(lambda streams: OUT in streams and streams[OUT].complete)
+        assert await job.data() == text(0, 5)
+        assert streams[OUT].missing == []
+
+
 async def test_a_pod_that_vanishes_while_the_network_is_down(tmp_path: Path):
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5), cut=True)]

@@ -288,7 +288,6 @@ class ContainerLog:
             "timestamps": True,
             "sinceTime": None if since is None else _rfc3339(since),
         }
-        self._spools.clean = None
         if spool.size == 0 and self._asked_at is None:
             self._asked_at = time.time()
         rotations = Rotations(lambda: self._newest_file(record.container))
@@ -296,6 +295,7 @@ class ContainerLog:
             async with self._api.stream(f"{self._pod_path}/log", query, silence=silence) as chunks:
                 if not params.get("previous"):
                     await self._confirm(life)
+                self._spools.clean = None
                 async for chunk in chunks:
                     self._heard = time.monotonic()
                     self._delay = FIRST_DELAY
