@@ -269,6 +269,41 @@ async def test_a_fault_is_lived_through(
             )
 
 
+@pytest.mark.parametrize("engine", KINDS)
+async def test_an_eviction_under_the_follower(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
+    """The pod that comes in its place is the next attempt, and the first one's log is whole."""
+
+    def restarts(manifest: dict[str, Any]) -> None:
+        spec = manifest["spec"]
+        for group in spec.get("replicaSpecs") or spec["pytorchReplicaSpecs"].values():
+            group["restartPolicy"] = "OnFailure"
+
+    async with serving(kube, image, tmp_path) as bench:
+        script = f"trap 'echo leaving; exit 143' TERM; {TALKS}"
+        job = await bench.submit(engine, bench.spec(script), edit=restarts)
+        await bench.until_phase(job, "Running")
+        await until_log(bench, engine, job.uid, len)
+        (replica,) = await bench.engines[engine].replicas(job.uid)
+        assert replica.pod is not None
+        pod = replica.pod.name
+        follower = asyncio.create_task(asyncio.to_thread(kube.kubectl, "logs", "--follow", pod))
+        await until_log(bench, engine, job.uid, lambda data: data.count(b"\n") > 20)
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
+        await asyncio.to_thread(kube.ask, "POST", kube.path("pods", pod, "eviction"), eviction)
+        await bench.until(job, lambda seen: seen.restarts == 1 and seen.replicas_running == 1)
+        files = await bench.engines[engine].log_files(job.uid)
+        while not (len(files) == 2 and files[0].stream.complete and files[1].stream.size):
+            await asyncio.sleep(0.1)
+            files = await bench.engines[engine].log_files(job.uid)
+        assert [file.stream.attempt for file in files] == [1, 2]
+        kept = files[0].path.read_text()
+        assert kept.splitlines() == [*map(str, range(1, kept.count("\n"))), "leaving"]
+        assert kept.startswith(await follower)
+        assert files[0].stream.missing == files[1].stream.missing == []
+        assert files[1].path.read_text().startswith("1\n2\n")
+        await bench.engines[engine].act(job.uid, "delete")
+
+
 def until_ready(kube: Kube) -> None:
     end = time.monotonic() + WAIT
     while True:

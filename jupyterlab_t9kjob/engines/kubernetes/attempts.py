@@ -230,6 +230,12 @@ def _is_first(place: Place) -> bool:
     return place.role == 0 and place.index == 0
 
 
+def restarts_of(history: Sequence[AttemptRecord]) -> int:
+    """Return how often a replica was begun anew, be it in another pod; its return from a pause is none."""
+    pauses = sum(life["cause"] in PAUSES for life in history[:-1])
+    return max(0, history[-1]["number"] - 1 - pauses) if history else 0
+
+
 # -- showing -----------------------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ class Observer:
         return Seen(
             job=job,
             manifest=job.manifest,
-            state=State(phase=phase, restarts=sum(len(lives) - 1 for lives in job.lives.values() if lives)),
+            state=State(phase=phase),
             places=(),
             events=(),
             reason=record.reason if record is not None else None,

@@ -24,7 +24,7 @@ from ...core.job import (
 from ...core.manifests.entrypoints import program_of, words_of, working_directory
 from ...core.manifests.names import DISPLAY_NAME, STOPPED
 from ...core.spec import Device, Entrypoint, JobSpec, name_from
-from .attempts import time_run
+from .attempts import restarts_of, time_run
 from .fields import moment, text
 from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
@@ -314,7 +314,7 @@ def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
         "ran_seconds": ran,
         "running_since": since if job.present and not ended else None,
         "attempt": max((lives[-1]["number"] for lives in job.lives.values() if lives), default=1),
-        "restarts": state.restarts,
+        "restarts": max(state.restarts, sum(map(restarts_of, job.lives.values()))),
         "replicas": len(seen.places) or len(job.lives) or (size.replicas if size is not None else 1),
         "replicas_running": sum(map(is_running, seen.places)) if job.present else 0,
         "processes": size.processes if size is not None else None,
