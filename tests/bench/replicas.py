@@ -42,6 +42,17 @@ async ([id, count]) => {
 """
 
 
+def until_ready(kube: Kube) -> None:
+    def ready(node: dict[str, Any]) -> bool:
+        found = node["status"].get("conditions", [])
+        return any(each["type"] == "Ready" and each["status"] == "True" for each in found)
+
+    try:
+        kube.until_all("nodes", lambda nodes: all(map(ready, nodes)), 30, labels=f"bench={kube.namespace}")
+    except AssertionError as error:
+        raise SystemExit("KWOK does not run: nodes on paper don't become ready.") from error
+
+
 @contextmanager
 def paper_nodes(kube: Kube, count: int) -> Iterator[None]:
     size = {"cpu": "96", "memory": "1Ti", "pods": str(NODE_PODS)}
@@ -52,6 +63,7 @@ def paper_nodes(kube: Kube, count: int) -> Iterator[None]:
         node = {"metadata": metadata, "spec": spec, "status": {"capacity": size, "allocatable": size}}
         kube.create("nodes", {"apiVersion": "v1", "kind": "Node", **node})
     try:
+        until_ready(kube)
         yield
     finally:
         kube.ask("DELETE", kube.path("pytorchjobs"))

@@ -141,7 +141,7 @@ def pod(name: str, version: int = 1, **metadata: Any) -> Json:
 
 @dataclass
 class FakeApi:
-    """One collection of pods, with lists in pages and watches.
+    """One collection of pods, with lists and watches.
 
     Attributes
     ----------
@@ -154,7 +154,6 @@ class FakeApi:
     """
 
     certificates: Certificates | None = None
-    page: int = 500
     allowed: Callable[[Request], bool] = lambda request: True
     requests: list[Request] = field(default_factory=list)
     faults: deque[tuple[str, Act]] = field(default_factory=deque)
@@ -277,14 +276,7 @@ class FakeApi:
 
     async def _list(self, call: Call) -> None:
         items = list(self.objects.values())
-        begin = int(call.request.query.get("continue", 0))
-        end = begin + min(int(call.request.query.get("limit", len(items) + 1)), self.page)
-        if "limit" not in call.request.query:
-            end = len(items)
-        metadata: Json = {"resourceVersion": str(self.version)}
-        if end < len(items):
-            metadata["continue"] = str(end)
-        await call.answer(200, {"kind": "PodList", "metadata": metadata, "items": items[begin:end]})
+        await call.answer(200, {"kind": "PodList", "items": items, "metadata": {"resourceVersion": str(self.version)}})
 
     async def _watch(self, call: Call) -> None:
         seen = int(call.request.query["resourceVersion"])

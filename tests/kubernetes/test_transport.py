@@ -261,45 +261,78 @@ async def test_a_huge_answer_is_not_read(server: FakeApi, api: KubeApi, monkeypa
 # -- lists ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_list_comes_in_pages(server: FakeApi, api: KubeApi) -> None:
-    server.page = 100
+async def test_a_list_is_whole(server: FakeApi, api: KubeApi) -> None:
     server.objects = {f"p{number}": pod(f"p{number}") for number in range(1234)}
     items, version = await api.list(PODS, {"labelSelector": "a=b"})
     assert [item["metadata"]["name"] for item in items] == list(server.objects)
     assert version == "1"
     assert not any("managedFields" in item["metadata"] for item in items)
-    assert [request.query.get("continue") for request in server.requests] == [None, *map(str, range(100, 1234, 100))]
-    assert {request.query["labelSelector"] for request in server.requests} == {"a=b"}
+    assert [request.query for request in server.requests] == [{"labelSelector": "a=b"}]
 
 
-@pytest.mark.parametrize("turns", [0, 1, 5])
-async def test_a_list_that_is_given_up_leaves_nothing_behind(server: FakeApi, api: KubeApi, turns: int) -> None:
-    server.page, server.objects = 1, {name: pod(name) for name in "abc"}
+def begin_of_list(*names: str) -> bytes:
+    return json.dumps({"items": [pod(name) for name in names]}).encode()[:-2]
+
+
+async def test_a_list_is_read_while_it_comes(server: FakeApi, api: KubeApi) -> None:
+    seen = asyncio.Event()
+
+    async def in_two_parts(call: Call) -> None:
+        await call.begin()
+        await call.chunk(begin_of_list("a", "b") + b", ")
+        await seen.wait()
+        await call.chunk(json.dumps(pod("c")).encode() + b'], "metadata": {"resourceVersion": "7"}}')
+        await call.end()
+
+    server.faults.append(("list", in_two_parts))
+    names, version = [], ""
+    async with contextlib.aclosing(api.parts(PODS)) as parts:
+        async for part in parts:
+            names += [item["metadata"]["name"] for item in part.items]
+            version = part.version
+            if names == ["a", "b"]:
+                seen.set()
+    assert (names, version) == (["a", "b", "c"], "7")
+
+
+async def test_half_a_list_is_none(server: FakeApi, api: KubeApi) -> None:
+    """Or its other half would count as deleted."""
+
+    async def half(call: Call) -> None:
+        await call.begin()
+        await call.chunk(begin_of_list("a", "b"))
+        await call.end()
+
+    server.faults.append(("list", half))
+    with pytest.raises(Unreachable, match="not a Kubernetes API"):
+        await api.list(PODS)
+
+
+async def test_a_list_that_breaks_off_is_asked_for_once_more(server: FakeApi, api: KubeApi) -> None:
+    async def breaks(call: Call) -> None:
+        await call.begin()
+        await call.chunk(begin_of_list("a"))
+        call.cut()
+
+    server.faults += [("list", breaks), ("list", breaks), ("list", breaks)]
+    server.objects = {name: pod(name) for name in "ab"}
+    with pytest.raises(Unreachable):
+        await api.list(PODS)
+    items, _version = await api.list(PODS)
+    assert [item["metadata"]["name"] for item in items] == ["a", "b"]
+
+
+async def test_a_list_that_is_given_up_leaves_nothing_behind(server: FakeApi, api: KubeApi) -> None:
+    async def goes_on(call: Call) -> None:
+        await call.begin()
+        await call.chunk(begin_of_list("a", "b") + b", ")
+        await hang(call)
+
+    server.faults.append(("list", goes_on))
     before = asyncio.all_tasks()
-    async with contextlib.aclosing(api.pages(PODS)) as pages:
-        await anext(pages)
-        server.faults.append(("list", hang))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-    assert [task for task in asyncio.all_tasks() - before if task.get_coro().__name__ == "_page"] == []
-
-
-async def test_a_list_whose_next_page_has_expired_is_read_at_once(server: FakeApi, api: KubeApi) -> None:
-    server.page = 100
-    server.objects = {f"p{number}": pod(f"p{number}") for number in range(250)}
-
-    async def first_page_then_expired(call: Call) -> None:
-        server.faults.append(("list", refuse(410, "Expired", "The provided continue parameter is too old")))
-        await server._list(call)
-
-    server.faults.append(("list", first_page_then_expired))
-    items, _version = await api.list(PODS, {"labelSelector": "a=b"})
-    assert [item["metadata"]["name"] for item in items] == list(server.objects)
-    assert [sorted(request.query) for request in server.requests] == [
-        ["labelSelector", "limit"],
-        ["continue", "labelSelector", "limit"],
-        ["labelSelector"],
-    ]
+    async with contextlib.aclosing(api.parts(PODS)) as parts:
+        assert (await anext(parts)).items
+    assert {task.get_coro().__qualname__ for task in asyncio.all_tasks() - before} <= {"FakeApi._serve"}
 
 
 @pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": {}, "items": 3}, {"metadata": {}, "items": [3]}])

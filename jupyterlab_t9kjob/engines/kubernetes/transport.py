@@ -6,11 +6,10 @@ import asyncio
 import gc
 import json
 import re
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any, Literal, NamedTuple
 
 import anyio
 import httpx
@@ -18,6 +17,7 @@ import httpx
 from .credentials import Connection
 from .errors import ApiError, BrokenOff, Unreachable
 from .lines import lines
+from .lists import ListReader, NoList
 from .pool import Pools, is_of_tls, words_of
 
 __all__ = [
@@ -45,8 +45,6 @@ WHOLE_ANSWER_SECONDS = 120.0
 PATIENCE_SECONDS = 10.0
 """How long a busy server's request to come again later is followed here, before it is an error."""
 SHORTEST_PAUSE = 0.1
-PAGE = 500
-"""Objects in one part of a list, as kubectl asks for them."""
 LARGEST_ANSWER = 256 * 1024 * 1024
 LARGEST_EVENT = 32 * 1024 * 1024
 """An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
@@ -61,8 +59,7 @@ def without_managed_fields(item: Json) -> Json:
     return item
 
 
-@dataclass(frozen=True)
-class Page:
+class Part(NamedTuple):
     """A part of a list.
 
     Attributes
@@ -70,17 +67,11 @@ class Page:
     items
         The objects, or what is kept of each.
     version
-        The collection's resource version.
-    following
-        By what the next part is asked for; None in the last one.
-    anew
-        Whether it has all objects, whatever came before.
+        The collection's resource version; empty in all parts but the last one.
     """
 
     items: list[Json]
-    version: str
-    following: str | None = None
-    anew: bool = False
+    version: str = ""
 
 
 class KubeApi:
@@ -179,49 +170,32 @@ class KubeApi:
         return await self._json("DELETE", path, None, body)
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection and its resource version, see `pages`."""
-        items: list[Json] = []
-        async for page in self.pages(path, params):
-            items = page.items if page.anew else items + page.items
-        return items, page.version
-
-    async def pages(
-        self, path: str, params: Params | None = None, *, keep: Keep = without_managed_fields
-    ) -> AsyncGenerator[Page, None]:
-        """Yield the objects of a collection, or what is kept of each, in parts: it never is in memory as a whole.
-
-        While one part is worked on, the next one is on its way. Where the collection changes too fast for parts (410),
-        the last one has all objects, those that were there already included.
-        """
-        ask = partial(self._page, path, params, keep)
-        asked = asyncio.ensure_future(ask())
+        """Return all objects of a collection and its resource version."""
         try:
-            page = await asked
-            while page.following is not None:
-                asked = asyncio.ensure_future(ask(page.following))
-                yield page
-                try:
-                    page = await asked
-                except ApiError as error:
-                    if error.status != 410:
-                        raise
-                    page = await ask(whole=True)
-            yield page
-        finally:
-            asked.cancel()
-            await asyncio.gather(asked, return_exceptions=True)
+            return await _whole(self.parts(path, params))
+        except BrokenOff:
+            return await _whole(self.parts(path, params))
 
-    async def _page(
-        self, path: str, params: Params | None, keep: Keep, following: str | None = None, *, whole: bool = False
-    ) -> Page:
-        parts = {} if whole else {"limit": PAGE, "continue": following}
-        page = await self.get(path, {**(params or {}), **parts})
-        metadata, found = page.get("metadata"), page.get("items") or []
-        if not isinstance(metadata, dict) or not isinstance(found, list) or not all(map(_is_object, found)):
-            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
-        items = list(map(keep, found))
-        version, after = str(metadata.get("resourceVersion") or ""), metadata.get("continue") or None
-        return Page(items, version, after, anew=whole)
+    async def parts(
+        self, path: str, params: Params | None = None, *, keep: Keep = without_managed_fields
+    ) -> AsyncGenerator[Part, None]:
+        """Yield the objects of a collection, or what is kept of each, as they come: they never are here as a whole.
+
+        It is asked for at once: API servers have it at hand, but ask etcd for pages, which takes five times as long
+        [10 000 jobs, 1.34].
+        """
+        reader, begun = ListReader(LARGEST_EVENT), time.monotonic()
+        try:
+            async with self.stream(path, params, silence=ANSWER_SECONDS) as chunks:
+                async for chunk in chunks:
+                    if found := reader.feed(chunk):
+                        yield Part(list(map(keep, found)))
+                    if time.monotonic() - begun > WHOLE_ANSWER_SECONDS:
+                        raise Unreachable(words_of(TimeoutError(), self.connection))
+            found, version = reader.end()
+        except NoList:
+            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.") from None
+        yield Part(list(map(keep, found)), version)
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
         """Whether this account may do a thing, as the API server sees it."""
@@ -352,6 +326,14 @@ class KubeApi:
             await asyncio.sleep(pause)
 
 
+async def _whole(parts: AsyncGenerator[Part, None]) -> tuple[list[Json], str]:
+    items: list[Json] = []
+    async with aclosing(parts):
+        async for part in parts:
+            items += part.items
+    return items, part.version
+
+
 def _decoded(content: bytes) -> Any:
     """Read JSON, without the garbage collector: there are no cycles in it, and to look for them takes as long again."""
     enabled = gc.isenabled()
@@ -376,10 +358,6 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
 def _unreachable(error: Exception, connection: Connection) -> Unreachable:
     broke = isinstance(error, (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError))
     return (BrokenOff if broke else Unreachable)(words_of(error, connection))
-
-
-def _is_object(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("metadata"), dict)
 
 
 async def _refusal(response: httpx.Response) -> ApiError:

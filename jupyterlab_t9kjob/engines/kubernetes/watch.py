@@ -198,20 +198,17 @@ class Collection:
             self._state_changed()
 
     async def _read_list(self) -> tuple[set[str], str]:
-        """Take in all parts of the list; return the uids in it, and its version."""
-        found, version = set[str](), ""
-        async with aclosing(self._api.pages(self._path, self._params, keep=self._keep)) as pages:
-            async for page in pages:
-                version = page.version
-                if page.anew:
-                    found.clear()
-                for count, item in enumerate(page.items, 1):
+        """Take in the list as it comes; return the uids in it, and its version."""
+        found = set[str]()
+        async with aclosing(self._api.parts(self._path, self._params, keep=self._keep)) as parts:
+            async for part in parts:
+                for count, item in enumerate(part.items, 1):
                     uid = item["metadata"]["uid"]
                     found.add(uid)
                     self._put(uid, item)
                     if count % BATCH == 0:
                         await asyncio.sleep(0)
-        return found, version
+        return found, part.version
 
     async def _watch(self) -> None:
         """Follow the changes until the server ends the watch, or the connection breaks."""

@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.capacityreader import CapacityReader
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Page
+from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Part
 
 pytestmark = pytest.mark.asyncio
 
@@ -83,11 +83,11 @@ class Api:
     def on_wake(self, _wake: Callable[[], None]) -> Callable[[], None]:
         return lambda: None
 
-    async def pages(self, path: str, _params: Any = None, *, keep: Callable[[Json], Json]) -> AsyncIterator[Page]:
+    async def parts(self, path: str, _params: Any = None, *, keep: Callable[[Json], Json]) -> AsyncIterator[Part]:
         await asyncio.sleep(0)
         if path in self.refusals:
             raise self.refusals[path]
-        yield Page(list(map(keep, self._objects.get(path, {}).values())), str(self._version))
+        yield Part(list(map(keep, self._objects.get(path, {}).values())), str(self._version))
 
     @asynccontextmanager
     async def watch(self, path: str, params: Json, *, silence: float) -> AsyncIterator[AsyncIterator[Json]]:

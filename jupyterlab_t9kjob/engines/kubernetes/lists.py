@@ -1,0 +1,157 @@
+"""A list of the cluster's objects, taken apart while it comes: ten thousand jobs are never in memory as a whole."""
+
+from __future__ import annotations
+
+import codecs
+import gc
+import json
+import re
+from collections.abc import Generator
+from typing import Any, Final
+
+Json = dict[str, Any]
+_Steps = Generator[None, None, Any]
+"""Yields where more of the text is needed."""
+
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+
+
+class NoList(ValueError):
+    """What comes is no list of a Kubernetes API."""
+
+
+class ListReader:
+    """Reads one list.
+
+    Parameters
+    ----------
+    largest
+        Characters that a single object may have.
+    """
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+        self._decode = codecs.getincrementaldecoder("utf-8")().decode
+        self._text = ""
+        self._at = 0
+        self._enough = 0
+        self._found: list[Json] = []
+        self._metadata: Any = None
+        self._whole = False
+        self._steps = self._list()
+
+    def feed(self, data: bytes) -> list[Json]:
+        """Take the next bytes; return the objects that are whole now.
+
+        Raises
+        ------
+        NoList
+            If it is none.
+        """
+        self._take(data)
+        # An object that comes in many pieces is looked at again only when there is twice as much of it.
+        if len(self._text) >= self._enough:
+            self._go_on()
+        return self._given()
+
+    def end(self) -> tuple[list[Json], str]:
+        """Return the last objects, and the collection's resource version.
+
+        Raises
+        ------
+        NoList
+            If it was none, or not all of it.
+        """
+        self._take(b"", final=True)
+        self._go_on()
+        if not self._whole or self._text[self._at :].strip() or not isinstance(self._metadata, dict):
+            raise NoList
+        return self._given(), str(self._metadata.get("resourceVersion") or "")
+
+    def _take(self, data: bytes, *, final: bool = False) -> None:
+        try:
+            self._text = self._text[self._at :] + self._decode(data, final)
+        except UnicodeDecodeError as error:
+            raise NoList from error
+        self._at = 0
+
+    def _go_on(self) -> None:
+        enabled = gc.isenabled()
+        gc.disable()  # there are no cycles in JSON, and to look for them takes as long as to read it
+        try:
+            next(self._steps, None)
+        except RecursionError as error:
+            raise NoList from error
+        finally:
+            if enabled:
+                gc.enable()
+        left = len(self._text) - self._at
+        if left > self._largest:
+            raise NoList
+        self._enough = 2 * left
+
+    def _given(self) -> list[Json]:
+        found, self._found = self._found, []
+        return found
+
+    # -- the text -----------------------------------------------------------------------------------------------------
+
+    def _list(self) -> _Steps:
+        following = yield from self._one_of("{")
+        while following != "}":
+            name = yield from self._value()
+            yield from self._one_of(":")
+            if name == "items" and (yield from self._peek()) == "[":
+                yield from self._items()
+            else:
+                value = yield from self._value()
+                if name == "metadata":
+                    self._metadata = value
+                elif name == "items" and value is not None:
+                    raise NoList
+            following = yield from self._one_of(",}")
+        self._whole = True
+
+    def _items(self) -> _Steps:
+        yield from self._one_of("[")
+        if (yield from self._peek()) == "]":
+            self._at += 1
+            return
+        following = ","
+        while following == ",":
+            item = yield from self._value()
+            if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict):
+                raise NoList
+            self._found.append(item)
+            following = yield from self._one_of(",]")
+
+    def _value(self) -> _Steps:
+        """Take a value; it is whole only if something follows it, for a number might go on."""
+        while True:
+            yield from self._peek()
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError:
+                end = len(self._text)
+            if end < len(self._text):
+                self._at = end
+                return value
+            yield
+
+    def _one_of(self, expected: str) -> _Steps:
+        """Take a character that is one of these."""
+        found = yield from self._peek()
+        if found not in expected:
+            raise NoList
+        self._at += 1
+        return found
+
+    def _peek(self) -> _Steps:
+        """Pass over space; return the character behind it."""
+        while True:
+            match = _SPACE.match(self._text, self._at)
+            self._at = match.end() if match is not None else self._at
+            if self._at < len(self._text):
+                return self._text[self._at]
+            yield
