@@ -1,7 +1,7 @@
 /** Which part of a long list is in the DOM. */
 
 /** Rows beyond the visible ones that are in the DOM as well. */
-const OVERSCAN = 20;
+const OVERSCAN = 10;
 
 /** Upper edges of all rows, and the lower edge of the last. */
 export function offsetsOf(heights: readonly number[]): number[] {
