@@ -15,6 +15,7 @@ from ...core.errors import NotFound
 from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
 from . import views
 from .cluster import Cluster
+from .comparison import Comparison
 from .discovery import Found
 from .kinds import JobKind
 from .known import ContentsPath, KnownJob
@@ -24,7 +25,6 @@ from .rounds import Rounds
 from .t9k import T9k
 from .transport import Json
 from .views import Seen
-from .watch import Collection
 
 log = logging.getLogger(__name__)
 
@@ -92,8 +92,7 @@ class JobTable:
         self._by_request: dict[str, str] = {}
         self._rounds = Rounds(self._tell_due, before=self._compare)
         self._reading = asyncio.Lock()
-        self._identity = ""
-        self._compared: dict[str, Collection] = {}
+        self._comparison = Comparison(kind, cluster)
         self._drops: set[asyncio.Task[None]] = set()
 
     # -- life ---------------------------------------------------------------------------------------------------------
@@ -215,7 +214,7 @@ class JobTable:
 
     def note_answer(self, namespace: str, manifest: Json) -> KnownJob:
         """Take note of a job's object that an answer has brought: the watch may know it later, or know of its end."""
-        self._compared.pop(namespace, None)
+        self._comparison.again(namespace)
         return self.note(namespace, manifest)
 
     def note(self, namespace: str, manifest: Json) -> KnownJob:
@@ -416,33 +415,12 @@ class JobTable:
             listener(ident, summary)
 
     def _compare(self) -> None:
-        """Compare what we know with the cluster."""
-        self._find_elsewhere()
-        self._find_lost()
-
-    def _find_elsewhere(self) -> None:
-        """Let go of the jobs of a cluster that is not connected any more; the watches tell which are in this one."""
-        before, self._identity = self._identity, self._cluster.identity
-        if before in ("", self._identity):
-            return
-        here = {uid for space in self._cluster.watching(self.kind) for uid in space.jobs[self.kind.engine].objects}
-        for job in [job for job in self.jobs.values() if job.present and job.uid not in here]:
+        """Let go of the jobs that the connected cluster does not have."""
+        for job in self._comparison.elsewhere(self.jobs):
             self._let_go(job)
-
-    def _find_lost(self) -> None:
-        """Find jobs that we know of and that the cluster, once it has listed its jobs, does not have."""
-        for space in self._cluster.watching(self.kind):
-            watch = space.jobs[self.kind.engine]
-            if not watch.complete or self._compared.get(space.name) is watch:
-                continue
-            self._compared[space.name] = watch
-            for job in list(self.jobs.values()):
-                if job.namespace != space.name or job.uid in watch.objects or self.observer.is_elsewhere(job):
-                    continue
-                if job.present and not watch.has_reached(job.revision):
-                    self._compared.pop(space.name, None)  # it is newer than the list
-                else:
-                    self._lost(job, now=time.time() if job.present else None)
+        for job in self._comparison.lost(self.jobs):
+            if not self.observer.is_elsewhere(job):
+                self._lost(job, now=time.time() if job.present else None)
 
     async def _drop_now(self, record: Record) -> None:
         try:
