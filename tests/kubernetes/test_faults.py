@@ -292,13 +292,17 @@ async def test_an_eviction_under_the_follower(engine: str, kube: Kube, image: st
         await asyncio.to_thread(kube.ask, "POST", kube.path("pods", pod, "eviction"), eviction)
         await bench.until(job, lambda seen: seen.restarts == 1 and seen.replicas_running == 1)
         files = await bench.engines[engine].log_files(job.uid)
+        end = time.monotonic() + WAIT
         while not (len(files) == 2 and files[0].stream.complete and files[1].stream.size):
+            assert time.monotonic() < end, files
             await asyncio.sleep(0.1)
             files = await bench.engines[engine].log_files(job.uid)
         assert [file.stream.attempt for file in files] == [1, 2]
         kept = files[0].path.read_text()
         assert kept.splitlines() == [*map(str, range(1, kept.count("\n"))), "leaving"]
-        assert kept.startswith(await follower)
+        theirs = await follower
+        assert theirs.count("\n") > 20
+        assert kept.startswith(theirs)
         assert files[0].stream.missing == files[1].stream.missing == []
         assert files[1].path.read_text().startswith("1\n2\n")
         await bench.engines[engine].act(job.uid, "delete")

@@ -283,8 +283,9 @@ async def test_what_the_kubelet_says_itself_is_no_line(tmp_path: Path):
         assert "unable to retrieve" in streams[OUT].missing[0].sentence
 
 
-async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path):
+async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The pod is gone before the log of its last life can be read once more."""
+    monkeypatch.setattr(podlogs, "LAST_WORDS_SECONDS", 30)
     async with bench(tmp_path) as job:
 
         async def last_words(call: Call) -> None:
@@ -296,6 +297,19 @@ async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path):
         streams = await job.until(lambda streams: OUT in streams and streams[OUT].complete)
         assert await job.data() == text(0, 5)
         assert streams[OUT].missing == []
+
+
+async def test_a_pod_that_is_gone_long_after_its_log_seemed_to_end(tmp_path: Path):
+    """As when its node dies: nobody knows what the container wrote since."""
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5))]
+        job.update(running())
+        await job.until(lambda _streams: len(job.server.asked) >= 4)  # the others were answered with 500
+        job.server.pods = {}
+        job.logs.update([Place("worker", 0)], ended=True)
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        (span,) = streams[OUT].missing
+        assert span.offset == len(text(0, 5))
 
 
 async def test_a_pod_that_vanishes_while_the_network_is_down(tmp_path: Path):

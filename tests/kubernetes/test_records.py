@@ -15,6 +15,7 @@ from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
 from tests.kubernetes.fakeapi import Call, Certificates, Request, hang
 from tests.kubernetes.harness import Kube
+from tests.kubernetes.test_access import until_info
 from tests.local.disks import small_disk
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -97,6 +98,15 @@ def empty(request: Request) -> Any:
     return follow if request.query.get("watch") == "true" else nothing
 
 
+def elsewhere(request: Request) -> Any:
+    """… in which this account may do nothing."""
+    return denied if request.path.endswith("selfsubjectaccessreviews") else empty(request)
+
+
+async def denied(_between: Between, call: Call) -> None:
+    await call.answer(201, {"status": {"allowed": False}})
+
+
 async def nothing(_between: Between, call: Call) -> None:
     await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": []})
 
@@ -115,11 +125,13 @@ async def test_clusters_at_the_same_address_are_not_mixed(kube: Kube, image: str
             job = await bench.submit("t9k", bench.spec("sleep 1000"))
             await bench.until_phase(job, "Running")
             await one.stop()
-            async with Between(kube=kube, certificates=there, rule=empty, port=one.port) as other:
+            async with Between(kube=kube, certificates=there, rule=elsewhere, port=one.port) as other:
                 other.kubeconfig(tmp_path)
                 seen = await bench.until(job, lambda seen: seen.read_only is not None)
                 assert not seen.deleted
                 assert "another cluster" in (seen.read_only or "")
+                # nor is what this account may do there
+                await until_info(bench, "t9k", lambda info: not info.cluster.rights["create_jobs"].supported)
         async with (
             Between(kube=kube, certificates=there, rule=empty, port=one.port),
             serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench,

@@ -470,6 +470,15 @@ async def test_a_listener_that_fails_is_told_of_the_next_change(server: FakeApi)
     await api.close()
 
 
+async def test_a_list_that_breaks_off_once_is_no_outage(server: FakeApi, follower: Follower) -> None:
+    server.objects = {"a": pod("a")}
+    server.faults.append(("list", cut))
+    follower.collection.start()
+    await follower.collection.listed()
+    assert follower.collection.known
+    assert (follower.collection.error, follower.collection.stale_since) == (None, None)
+
+
 async def test_a_long_list_lets_others_work(server: FakeApi, follower: Follower) -> None:
     server.objects = {f"p{number}": pod(f"p{number}", number) for number in range(3000)}
     at: list[int] = []

@@ -196,15 +196,17 @@ def _explain(life: AttemptRecord, place: Place, state: State) -> None:
     """Say why the last life was ended, if it was, as soon as that is known."""
     pod = place.pod if life["pod_uid"] == text(place.pod, "metadata", "uid") else None
     cause = life["cause"]
-    asked = cause is None and pod is not None and _was_ended(pod, life)
+    asked = cause is None and pod is not None and _was_ended(pod, life, state)
     if asked or cause == "PodGone" or (cause == "Paused" and state.cause == "Stopped"):
         life["cause"] = _cause(place, state)
 
 
-def _was_ended(pod: Json, life: AttemptRecord) -> bool:
-    """Whether a container's end is the answer to its pod's deletion."""
+def _was_ended(pod: Json, life: AttemptRecord, state: State) -> bool:
+    """Whether a container's end is the answer to its pod's deletion; some answer a pause as if they had succeeded."""
     gone = moment(pod, "metadata", "deletionTimestamp")
-    if life["exit_code"] in (None, 0) or life["ended_at"] is None or gone is None:
+    if life["exit_code"] is None or life["ended_at"] is None or gone is None:
+        return False
+    if life["exit_code"] == 0 and not state.paused:
         return False
     return life["ended_at"] >= gone - count(pod, "metadata", "deletionGracePeriodSeconds")
 

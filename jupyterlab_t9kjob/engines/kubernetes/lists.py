@@ -42,7 +42,7 @@ class ListReader:
         self._steps = self._list()
 
     def feed(self, data: bytes) -> list[Json]:
-        """Take the next bytes; return the objects that are whole now.
+        """Take the next bytes; return objects that are whole now, in their order.
 
         Raises
         ------
@@ -127,13 +127,15 @@ class ListReader:
             following = yield from self._one_of(",]")
 
     def _value(self) -> _Steps:
-        """Take a value; it is whole only if something follows it, for a number might go on."""
+        """Take a value; it is whole only if something follows it, for an integer's digits might go on."""
         while True:
             yield from self._peek()
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError:
                 end = len(self._text)
+            except ValueError as error:  # a number of thousands of digits
+                raise NoList from error
             if end < len(self._text):
                 self._at = end
                 return value

@@ -288,6 +288,7 @@ class ContainerLog:
             "timestamps": True,
             "sinceTime": None if since is None else _rfc3339(since),
         }
+        clean, self._spools.clean = self._spools.clean, None
         if spool.size == 0 and self._asked_at is None:
             self._asked_at = time.time()
         rotations = Rotations(lambda: self._newest_file(record.container))
@@ -295,7 +296,7 @@ class ContainerLog:
             async with self._api.stream(f"{self._pod_path}/log", query, silence=silence) as chunks:
                 if not params.get("previous"):
                     await self._confirm(life)
-                self._spools.clean = None
+                clean = None
                 async for chunk in chunks:
                     self._heard = time.monotonic()
                     self._delay = FIRST_DELAY
@@ -314,6 +315,10 @@ class ContainerLog:
                     await self._spools.note(record, await rotations.gaps(spool, ended=True), ROTATED)
         except OSError:
             self._spools.close()
+            raise
+        except ApiError as error:
+            if error.reason == "NotFound":
+                self._spools.clean = clean  # it went right after the end; after other answers it may have gone on
             raise
         finally:
             rotations.stop()

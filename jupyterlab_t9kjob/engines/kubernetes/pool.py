@@ -152,7 +152,7 @@ class Pools:
                 raise NoCluster(f"The credentials are for another cluster now, {new.host}: refresh to go there.")
             if new.cluster != old.cluster:
                 self.moved = True
-                raise NoCluster(f"The cluster at {new.host} is another one now.")
+                raise NoCluster(f"The cluster at {new.host} is another one now, to which this lab turns.")
         except NoCluster as error:
             log.warning("The cluster's credentials can't be renewed: %s", error)
             self._problem = str(error)

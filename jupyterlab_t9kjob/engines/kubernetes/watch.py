@@ -12,6 +12,7 @@ from contextlib import aclosing
 import anyio
 
 from ...core.tasks import spawn
+from .errors import BrokenOff
 from .fields import text
 from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, without_managed_fields
 
@@ -185,7 +186,10 @@ class Collection:
     async def _list(self) -> None:
         self._listing = True
         try:
-            found, version = await self._read_list()
+            try:
+                found, version = await self._read_list()
+            except BrokenOff:
+                found, version = await self._read_list()
         finally:
             self._listing = False
         for uid in self.objects.keys() - found:

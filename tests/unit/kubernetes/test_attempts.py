@@ -8,7 +8,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import Attempt
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, attempts_of, earlier, observe
+from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, attempts_of, earlier, observe, restarts_of
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
@@ -132,6 +132,21 @@ def test_pods_that_were_taken_away(state: State, said: str) -> None:
     assert words(follow(began, (place("a", ended(1, 3, 143), metadata=asked), state))) == [(1, said)]
     # unless it had failed by itself before
     assert words(follow(began, (place("a", ended(1, 2, 3), metadata=asked), state))) == [(1, "Error (3)")]
+
+
+@pytest.mark.parametrize("code", [0, 143])
+def test_a_return_from_a_pause_is_no_restart(code: int) -> None:
+    paused = State("Paused", paused=True)
+    asked = {"deletionTimestamp": "2026-11-21T10:03:30Z", "deletionGracePeriodSeconds": 30}
+    history = follow(
+        (place("a", runs(1)), RUNNING),
+        (place("a", ended(1, 3, code), metadata=asked), paused),
+        (GONE, paused),
+        (place("b", runs(5)), RUNNING),
+    )
+    assert restarts_of(history) == 0
+    history = observe(history, place("c", runs(7)), RUNNING, now=NOW)
+    assert restarts_of(history) == 1
 
 
 def test_why_a_pod_went_may_be_known_later() -> None:
