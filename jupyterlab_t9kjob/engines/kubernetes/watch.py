@@ -206,11 +206,11 @@ class Collection:
         found = set[str]()
         async with aclosing(self._api.parts(self._path, self._params, keep=self._keep)) as parts:
             async for part in parts:
-                for count, item in enumerate(part.items, 1):
+                for item in part.items:
                     uid = item["metadata"]["uid"]
                     found.add(uid)
                     self._put(uid, item)
-                    if count % BATCH == 0:
+                    if len(found) % BATCH == 0:
                         await asyncio.sleep(0)
         return found, part.version
 
