@@ -43,10 +43,11 @@ def span(path: Path) -> tuple[float, float] | None:
     """Return the first and last time of an index, reading no more than these (blocking); None if there are none."""
     try:
         with path.open("rb") as file:
-            first = file.read(RECORD.size)
-            records = file.seek(0, os.SEEK_END) // RECORD.size
+            records = file.seek(0, os.SEEK_END) // RECORD.size  # first of all, for it may grow meanwhile
             if not records:
                 return None
+            file.seek(0)
+            first = file.read(RECORD.size)
             file.seek((records - 1) * RECORD.size)
             last = file.read(RECORD.size)
     except OSError:

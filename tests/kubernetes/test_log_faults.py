@@ -299,6 +299,27 @@ async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path, monk
         assert streams[OUT].missing == []
 
 
+async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_end(tmp_path: Path):
+    """It has the same name, and is asked before the watch tells of it."""
+    async with bench(tmp_path) as job:
+
+        async def last_words(call: Call) -> None:
+            await call.begin()
+            await call.chunk(lines(0, 5))
+            await job.has(text(0, 5))
+            another = pod_of({**running(), "containerID": "cri://another"})
+            job.server.pods = {"p-0": {**another, "metadata": {"name": "p-0", "uid": "uid-another"}}}
+            await call.end()
+
+        job.server.acts += [last_words, says(lines(50, 55))]
+        job.update(running())
+        await job.until(lambda _streams: len(job.server.asked) >= 2)
+        job.logs.update([Place("worker", 0)], ended=False)
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        assert await job.data() == text(0, 5)
+        assert streams[OUT].missing == []
+
+
 async def test_a_pod_that_is_gone_long_after_its_log_seemed_to_end(tmp_path: Path):
     """As when its node dies: nobody knows what the container wrote since."""
     async with bench(tmp_path) as job:

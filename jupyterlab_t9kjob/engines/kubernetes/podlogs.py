@@ -316,8 +316,8 @@ class ContainerLog:
         except OSError:
             self._spools.close()
             raise
-        except ApiError as error:
-            if error.reason == "NotFound":
+        except (ApiError, OtherLife) as error:
+            if isinstance(error, OtherLife) or error.reason == "NotFound":
                 self._spools.clean = clean  # it went right after the end; after other answers it may have gone on
             raise
         finally:
