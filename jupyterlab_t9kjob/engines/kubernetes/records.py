@@ -109,6 +109,7 @@ class Records:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._due: dict[str, Make] = {}
+        self._dropping: set[str] = set()
         self._wake = asyncio.Event()
         self._trouble: str | None = None
         # One thread, so that what is written and removed keeps its order.
@@ -135,9 +136,10 @@ class Records:
         return self.path / namespace / uid
 
     def put(self, uid: str, make: Make) -> None:
-        """Write a record, soon."""
-        self._due[uid] = make
-        self._wake.set()
+        """Write a record, soon; not one that is just being dropped."""
+        if uid not in self._dropping:
+            self._due[uid] = make
+            self._wake.set()
 
     async def put_now(self, uid: str, make: Make) -> None:
         """Write a record before anything else is done; a disk that takes none is noted, and tried again."""
@@ -153,9 +155,13 @@ class Records:
             If the disk does not let it go.
         """
         self._due.pop(record.uid, None)
-        folder = self.folder(record.namespace, record.uid)
-        if folder is not None:
-            await self._in_thread(_remove, folder)
+        self._dropping.add(record.uid)
+        try:
+            folder = self.folder(record.namespace, record.uid)
+            if folder is not None:
+                await self._in_thread(_remove, folder)
+        finally:
+            self._dropping.discard(record.uid)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

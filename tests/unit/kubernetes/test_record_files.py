@@ -70,3 +70,15 @@ async def test_what_is_dropped_within_writing_stays_dropped(tmp_path: Path) -> N
         await records.drop(record(uid))
     await records.stop()
     assert await kept(tmp_path) == set(UIDS[1:-1])
+
+
+async def test_what_is_told_of_a_job_while_it_is_dropped_brings_nothing_back(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    await records.start()
+    await records.put_now("uid-1", lambda: record("uid-1"))
+    dropping = asyncio.create_task(records.drop(record("uid-1")))
+    await asyncio.sleep(0)
+    records.put("uid-1", lambda: record("uid-1"))
+    await dropping
+    await records.stop()
+    assert await kept(tmp_path) == set()
