@@ -317,8 +317,9 @@ class ContainerLog:
             self._spools.close()
             raise
         except (ApiError, OtherLife) as error:
-            if isinstance(error, OtherLife) or error.reason == "NotFound":
-                self._spools.clean = clean  # it went right after the end; after other answers it may have gone on
+            if isinstance(error, OtherLife) or error.status == 400 or error.reason == "NotFound":
+                # It went right after its end, or waits in a pod in its place; after other answers it may have gone on.
+                self._spools.clean = clean
             raise
         finally:
             rotations.stop()
