@@ -250,10 +250,8 @@ def attempts_of(history: Sequence[AttemptRecord], *, launched: bool) -> list[Att
         Whether torchrun is on: exit code 1 is its own then.
     """
     shown = []
-    pauses = 0
     for index, life in enumerate(history):
         resumed = index > 0 and history[index - 1]["cause"] in PAUSES
-        pauses += resumed
         shown.append(
             Attempt(
                 number=life["number"],
@@ -261,7 +259,7 @@ def attempts_of(history: Sequence[AttemptRecord], *, launched: bool) -> list[Att
                 ended_at=life["ended_at"],
                 exit_code=life["exit_code"],
                 ended=ended_in_words(life, launched=launched),
-                restart=None if resumed or life["number"] == 1 else life["number"] - 1 - pauses,
+                restart=None if resumed or life["number"] == 1 else restarts_of(history[: index + 1]),
             )
         )
     return shown

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import codecs
-import gc
 import json
 import re
 from collections.abc import Generator
 from typing import Any, Final
 
-Json = dict[str, Any]
+from .jsontext import Json, without_gc
+
 _Steps = Generator[None, None, Any]
 """Yields where more of the text is needed."""
 
@@ -77,15 +77,11 @@ class ListReader:
         self._at = 0
 
     def _go_on(self) -> None:
-        enabled = gc.isenabled()
-        gc.disable()  # there are no cycles in JSON, and to look for them takes as long as to read it
         try:
-            next(self._steps, None)
+            with without_gc():
+                next(self._steps, None)
         except RecursionError as error:
             raise NoList from error
-        finally:
-            if enabled:
-                gc.enable()
         left = len(self._text) - self._at
         if left > self._largest:
             raise NoList

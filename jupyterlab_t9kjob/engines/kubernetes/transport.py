@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, TypeVar
 
 import anyio
 import httpx
 
 from .credentials import Connection
 from .errors import ApiError, BrokenOff, Unreachable
+from .jsontext import Json, without_gc
 from .lines import lines
 from .lists import ListReader, NoList
 from .pool import Pools, is_of_tls, words_of
@@ -29,10 +30,11 @@ __all__ = [
     "Params",
     "Unreachable",
     "lines",
+    "once_more",
     "without_managed_fields",
 ]
 
-Json = dict[str, Any]
+T = TypeVar("T")
 Params = Mapping[str, str | int | bool | None]
 Keep = Callable[[Json], Json]
 """Makes what is kept of an object, by default all but `managedFields`."""
@@ -171,10 +173,7 @@ class KubeApi:
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
         """Return all objects of a collection and its resource version."""
-        try:
-            return await _whole(self.parts(path, params))
-        except BrokenOff:
-            return await _whole(self.parts(path, params))
+        return await once_more(lambda: _whole(self.parts(path, params)))
 
     async def parts(
         self, path: str, params: Params | None = None, *, keep: Keep = without_managed_fields
@@ -194,7 +193,7 @@ class KubeApi:
                         raise Unreachable(words_of(TimeoutError(), self.connection))
             found, version = reader.end()
         except NoList:
-            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.") from None
+            raise _stranger(self.connection) from None
         yield Part(list(map(keep, found)), version)
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
@@ -248,22 +247,19 @@ class KubeApi:
     ) -> Json:
         content = await self._answer(method, path, params, body, kind)
         try:
-            answer = _decoded(content)
+            with without_gc():
+                answer = json.loads(content)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise Unreachable(f"What answers at {self.connection.host} is not a Kubernetes API.")
+            raise _stranger(self.connection)
         return answer
 
     async def _answer(
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
     ) -> bytes:
-        try:
-            return await self._asked(method, path, params, body, kind)
-        except BrokenOff:
-            if method != "GET":
-                raise  # it may have been done
-            return await self._asked(method, path, params, body, kind)
+        ask = partial(self._asked, method, path, params, body, kind)
+        return await (once_more(ask) if method == "GET" else ask())  # others may have been done
 
     async def _asked(self, method: Method, path: str, params: Params | None, body: Json | None, kind: str) -> bytes:
         try:
@@ -315,7 +311,7 @@ class KubeApi:
                 raise _unreachable(error, connection) from error
             await attempt.aclose()
             if response.has_redirect_location:
-                raise Unreachable(f"What answers at {connection.host} is not a Kubernetes API: it leads elsewhere.")
+                raise _stranger(connection, ": it leads elsewhere")
             if refusal.status == 401 and not renewed and await self._pools.renewed(connection):
                 renewed = True
                 continue
@@ -326,23 +322,20 @@ class KubeApi:
             await asyncio.sleep(pause)
 
 
+async def once_more(ask: Callable[[], Awaitable[T]]) -> T:
+    """Return an answer, asked for again if the connection breaks off: only for what changes nothing."""
+    try:
+        return await ask()
+    except BrokenOff:
+        return await ask()
+
+
 async def _whole(parts: AsyncGenerator[Part, None]) -> tuple[list[Json], str]:
     items: list[Json] = []
     async with aclosing(parts):
         async for part in parts:
             items += part.items
     return items, part.version
-
-
-def _decoded(content: bytes) -> Any:
-    """Read JSON, without the garbage collector: there are no cycles in it, and to look for them takes as long again."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return json.loads(content)
-    finally:
-        if enabled:
-            gc.enable()
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
@@ -353,6 +346,10 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
             code = status.get("code") if isinstance(status, dict) else None
             raise ApiError(code if isinstance(code, int) else 500, status if isinstance(status, dict) else {})
         yield event
+
+
+def _stranger(connection: Connection, why: str = "") -> Unreachable:
+    return Unreachable(f"What answers at {connection.host} is not a Kubernetes API{why}.")
 
 
 def _unreachable(error: Exception, connection: Connection) -> Unreachable:

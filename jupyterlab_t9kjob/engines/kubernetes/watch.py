@@ -12,9 +12,8 @@ from contextlib import aclosing
 import anyio
 
 from ...core.tasks import spawn
-from .errors import BrokenOff
 from .fields import text
-from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, without_managed_fields
+from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, once_more, without_managed_fields
 
 log = logging.getLogger(__name__)
 
@@ -186,10 +185,7 @@ class Collection:
     async def _list(self) -> None:
         self._listing = True
         try:
-            try:
-                found, version = await self._read_list()
-            except BrokenOff:
-                found, version = await self._read_list()
+            found, version = await once_more(self._read_list)
         finally:
             self._listing = False
         for uid in self.objects.keys() - found:
