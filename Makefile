@@ -26,7 +26,7 @@ lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are
 
 install: $(VENV)/.t9kjob-installed ## Install into the environment what `make lab` starts
 
-test: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml ## Run every check and test (ONLY="pytest jest" runs some, ARGS=… are passed on)
+test: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml ## Run every check and test (ONLY="pytest jest" runs some, cluster and cluster-alone are two, ARGS=… are passed on)
 	@$(BIN)/python .make/test.py --only "$(ONLY)" -- $(ARGS)
 
 lint: ## Run the linters and type checkers

@@ -20,6 +20,10 @@ CI = os.environ.get("CI") == "true"
 ALLOWED_SKIPS = ("gpu:", "cluster:")
 
 
+# Two tests at a time, for most of them wait. A file is one worker's, which makes once what its tests share.
+WORKERS = "-n 2 --dist loadfile --no-loadscope-reorder"
+
+
 @dataclass
 class Step:
     """A command; with a report (JUnit's XML) it counts as its tests, else as one."""
@@ -38,7 +42,7 @@ STEPS = [
     Step("eslint", "jlpm lint:check"),
     Step("tsc", "jlpm lint:types"),
     Step("types", "jlpm types --check"),
-    Step("pytest", f"pytest -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
+    Step("pytest", f"pytest {WORKERS} -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
     Step("jest", "jlpm test", "jest.xml"),
     Step(
         "ui",
@@ -49,8 +53,14 @@ STEPS = [
     # the last ones, for the cluster that they start stays up
     Step(
         "cluster",
-        f"pytest tests/kubernetes -m cluster --junitxml={REPORTS}/cluster.xml",
+        f"pytest {WORKERS} tests/kubernetes -m 'cluster and not alone' --junitxml={REPORTS}/cluster.xml",
         "cluster.xml",
+        needs_cluster=True,
+    ),
+    Step(
+        "cluster-alone",
+        f"pytest tests/kubernetes -m 'cluster and alone' --junitxml={REPORTS}/cluster-alone.xml",
+        "cluster-alone.xml",
         needs_cluster=True,
     ),
     Step(

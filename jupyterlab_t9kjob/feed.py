@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -186,9 +187,9 @@ class Feed:
 
     async def attach(self, news: asyncio.Event) -> None:
         """Set `news` at every new revision, until `detach`."""
-        if time.monotonic() - self._engines_time > ENGINES_INTERVAL:
-            await self._look_at_engines()
         self._watchers.add(news)
+        if self._engines_moved.is_set() or time.monotonic() - self._engines_time > ENGINES_INTERVAL:
+            await self._look_at_engines()
 
     def look_at_engines(self) -> None:
         """Look at the engines soon: what they are has changed."""
@@ -296,6 +297,8 @@ class Feed:
             self._engines_moved.clear()
             if self._watchers:
                 await self._look_at_engines()
+            else:
+                self._engines_time = -math.inf  # the next page that comes has them looked at
             await asyncio.sleep(MOVES_INTERVAL)
 
     async def _look_at_engines(self) -> None:

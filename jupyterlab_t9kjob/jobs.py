@@ -132,10 +132,13 @@ class JobService:
         engine, uid = self._find(ident)
         return await engine.log_files(uid)
 
-    async def look_at_logs(self, ident: str) -> Callable[[], None]:
-        """Keep a job's logs up to date as long as somebody looks; returns how to stop that."""
+    async def look_at_logs(self, ident: str, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Keep a job's logs up to date as long as somebody looks; returns how to stop that.
+
+        `grown` is called whenever this server has written more of them.
+        """
         engine, uid = self._find(ident)
-        return await engine.look_at_logs(uid)
+        return await engine.look_at_logs(uid, grown)
 
     async def lab(self, engine: str) -> Lab | None:
         """Return what an engine's jobs inherit from the lab."""

@@ -47,7 +47,7 @@ export interface IJobs extends IDisposable {
   readonly asOf: number | null;
   /** Resolves with the first snapshot. */
   readonly ready: Promise<void>;
-  /** Anything above changed; at most once per animation frame. */
+  /** Anything above changed; may come every few milliseconds, so who renders paces itself. */
   readonly changed: ISignal<IJobs, void>;
   /** A job went from an active phase to a finished one while the page was open. */
   readonly ended: ISignal<IJobs, JobSummary>;

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pydantic import Field
 
 from .job import Time
 from .spec import Model
+
+COUNTING: Final = (
+    "Whether nodes or pods are still being read for the first time, so that what is told will change soon."
+)
 
 
 class Amount(Model):
@@ -91,6 +97,7 @@ class Capacity(Model):
         default_factory=dict, description="What this user's jobs hold, by resource, accelerators, CPU and memory."
     )
     quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
+    counting: bool = Field(False, description=COUNTING)
     limited: str | None = Field(
         None, description="Why not all is known, in sentences; there are no pools if nodes are not."
     )
@@ -101,6 +108,7 @@ class NodeList(Model):
 
     time: Time
     nodes: list[NodeCapacity] = Field(default_factory=list)
+    counting: bool = Field(False, description=COUNTING)
     limited: str | None = Field(None, description="Why not all is known, in sentences.")
 
 

@@ -102,6 +102,7 @@ class EngineInfo(Model):
     label: str = Field(description="For people: “This machine”.")
     available: bool
     reason: str | None = Field(None, description="Why it is not available, a sentence.")
+    looking: bool = Field(False, description="Whether it is still being found out whether it is available.")
     namespaces: list[str] = Field(default_factory=list)
     default_namespace: str = ""
     capabilities: dict[str, Capability] = Field(default_factory=dict)
@@ -237,10 +238,17 @@ class Engine(Protocol):
     async def log_files(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""
 
-    async def look_at_logs(self, uid: str) -> Callable[[], None]:
+    async def look_at_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Keep a job's logs up to date as long as somebody looks; returns how to stop that.
 
         Where logs have to be fetched, those of jobs that have ended are here when this returns.
+
+        Parameters
+        ----------
+        uid
+            The job's.
+        grown
+            Called whenever this server has written more of them; files that others write are to be looked at.
         """
 
     async def preview(

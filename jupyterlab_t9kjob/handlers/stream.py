@@ -50,8 +50,8 @@ class StreamHandler(Socket):
             self.spawn(self._push())
 
     async def _push(self) -> None:
-        await self._feed.attach(self._news)
         try:
+            await self._feed.attach(self._news)
             await self._push_news(self._feed)
         finally:
             self._feed.detach(self._news)

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 from ..core.engine import LogFile
 from ..core.errors import JobError, NotFound
 from ..core.job import LogStream
+from ..core.pace import SHARE
 from ..core.tasks import spawn
 from ..jobs import JobService
 from .index import TimeIndex
@@ -29,6 +30,10 @@ INTERVAL = 0.1
 """Seconds between two looks at files that somebody follows."""
 SOON = 0.02
 """The same while they grow, for one page; several pages get no more messages by that than one does."""
+GATHERING = 0.005
+"""Seconds in which lines are gathered once some were sent, for one page, where whoever writes them tells of it."""
+FLOOD = 16 * 1024
+"""Bytes at once; they are gathered for longer, as reading them in small pieces holds up who writes them."""
 STREAMS_INTERVAL = 1.0
 """Seconds between two looks for new streams."""
 BATCH_LINES = 2000
@@ -107,6 +112,7 @@ class JobLogs:
         self._reading = threading.Lock()
         self._followers = 0
         self._followed = asyncio.Event()
+        self._told = asyncio.Event()
         self._batches: dict[object, asyncio.Task[Batch]] = {}
         self._watch: asyncio.Task[None] | None = None
         self._end_look: Callable[[], None] = lambda: None
@@ -119,7 +125,7 @@ class JobLogs:
         NotFound
             If there is no such job.
         """
-        self._end_look = await self._service.look_at_logs(self._ident)
+        self._end_look = await self._service.look_at_logs(self._ident, self._told.set)
         try:
             await self._list()
         except BaseException:
@@ -203,20 +209,34 @@ class JobLogs:
         finally:
             self._followers -= 1
 
+    async def _wait_to_be_told(self, seconds: float) -> None:
+        """Return when files are told to have grown, or after so long; what is written from then on is told again."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._told.set)
+        try:
+            await self._told.wait()
+        finally:
+            timer.cancel()
+        self._told.clear()
+
     async def _watch_files(self) -> None:
         loop = asyncio.get_running_loop()
         sizes: list[int] = []
         listed = loop.time()
-        pause = INTERVAL
+        rest, pause = 0.0, INTERVAL
         while True:
             if self._followers:
-                await asyncio.sleep(pause)
+                await asyncio.sleep(rest)
+                await self._wait_to_be_told(pause - rest)
+                begun = loop.time()
                 now = await asyncio.to_thread(self._sizes)
                 pause = min(INTERVAL, 2 * pause)
+                least = SHARE * (loop.time() - begun)
                 if now != sizes:
-                    sizes = now
+                    grown, sizes = sum(now) - sum(sizes), now
                     pause = min(INTERVAL, SOON * max(1, self._followers))
+                    least = max(least, pause if grown > FLOOD else GATHERING * self._followers)
                     self.grown.beat()
+                rest = min(pause, least)
             else:
                 self._followed.clear()
                 # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation

@@ -608,6 +608,12 @@ export interface components {
              */
             quotas: components["schemas"]["NamespaceQuota"][];
             /**
+             * Counting
+             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon.
+             * @default false
+             */
+            counting: boolean;
+            /**
              * Limited
              * @description Why not all is known, in sentences; there are no pools if nodes are not.
              * @default null
@@ -973,6 +979,12 @@ export interface components {
              * @default null
              */
             reason: string | null;
+            /**
+             * Looking
+             * @description Whether it is still being found out whether it is available.
+             * @default false
+             */
+            looking: boolean;
             /** Namespaces */
             namespaces: string[];
             /**
@@ -2429,6 +2441,12 @@ export interface components {
             time: number;
             /** Nodes */
             nodes: components["schemas"]["NodeCapacity"][];
+            /**
+             * Counting
+             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon.
+             * @default false
+             */
+            counting: boolean;
             /**
              * Limited
              * @description Why not all is known, in sentences.

@@ -1,6 +1,7 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, hintIcon, warningIcon } from '../icons';
+import { Icon } from './Icon';
 
 /** How bad it is; `info` wants nothing from the reader. */
 export type BannerLevel = 'error' | 'warning' | 'info';
@@ -28,7 +29,6 @@ export function Banner({
   children,
   actions
 }: IBannerProps): React.JSX.Element {
-  const Icon = icons[level].react;
   return (
     <div
       className="jp-t9k-Banner"
@@ -36,7 +36,7 @@ export function Banner({
       role={level === 'error' ? 'alert' : 'status'}
     >
       <span className="jp-t9k-Banner-icon" aria-hidden>
-        <Icon tag="span" width="16px" height="16px" />
+        <Icon of={icons[level]} size={16} />
       </span>
       <div className="jp-t9k-Banner-text">
         <strong>{title}</strong> {children}

@@ -1,5 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Icon } from './Icon';
 
 type ButtonProps = Omit<
   React.ButtonHTMLAttributes<HTMLButtonElement>,
@@ -21,7 +22,7 @@ export function Button({
 }: IButtonProps): React.JSX.Element {
   return (
     <button type="button" className="jp-t9k-Button" data-kind={kind} {...props}>
-      {icon && <icon.react tag="span" width="16px" height="16px" />}
+      {icon && <Icon of={icon} size={16} />}
       {children}
     </button>
   );
@@ -47,7 +48,7 @@ export function IconButton({
       title={label}
       {...props}
     >
-      <icon.react tag="span" width="16px" height="16px" />
+      <Icon of={icon} size={16} />
     </button>
   );
 }

@@ -19,14 +19,21 @@ export function ClusterBanner({
 }: IClusterBannerProps): React.JSX.Element {
   return (
     <>
-      {staleClusters(engines).map(({ cluster, since }) => (
+      {staleClusters(engines).map(({ cluster, since, seen }) => (
         <Banner
           key={cluster.server}
           level="warning"
-          title={trans.__(
-            'Connection to the cluster lost; state as of %1.',
-            formatClock(since)
-          )}
+          title={
+            seen
+              ? trans.__(
+                  'Connection to the cluster lost; state as of %1.',
+                  formatClock(since)
+                )
+              : trans.__(
+                  'No connection to the cluster since %1.',
+                  formatClock(since)
+                )
+          }
           actions={
             <LinkButton onClick={refresh}>{trans.__('Try now')}</LinkButton>
           }
@@ -38,18 +45,25 @@ export function ClusterBanner({
   );
 }
 
-/** The clusters that are stale, each once, and since when, in seconds. */
-export function staleClusters(
-  engines: readonly EngineInfo[]
-): { cluster: ClusterInfo; since: number }[] {
-  const found = new Map<string, { cluster: ClusterInfo; since: number }>();
-  for (const { cluster } of engines) {
+/** A cluster of which changes may have been missed. */
+interface IStaleCluster {
+  cluster: ClusterInfo;
+  /** In seconds. */
+  since: number;
+  /** Whether anything was ever seen of it. */
+  seen: boolean;
+}
+
+/** The clusters that are stale, each once. */
+export function staleClusters(engines: readonly EngineInfo[]): IStaleCluster[] {
+  const found = new Map<string, IStaleCluster>();
+  for (const { cluster, available } of engines) {
     const since = cluster?.stale_since;
     if (cluster && since != null) {
       const known = found.get(cluster.server);
-      if (!known || since < known.since) {
-        found.set(cluster.server, { cluster, since });
-      }
+      const seen = available || known?.seen === true;
+      const first = known && known.since <= since ? known : { cluster, since };
+      found.set(cluster.server, { ...first, seen });
     }
   }
   return [...found.values()];

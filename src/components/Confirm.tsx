@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { hintIcon, lostIcon, stateIcons } from '../icons';
+import { Icon } from './Icon';
 
 /** One line of a confirming dialog: what is lost, what is kept, or what to know. */
 export interface IConsequence {
@@ -31,10 +32,10 @@ export function Confirm({
       {consequences
         .filter(line => kind === undefined || line.kind === kind)
         .map(line => {
-          const Icon = icons[line.kind];
+          const icon = icons[line.kind];
           return (
             <li key={line.text} data-kind={line.kind}>
-              <Icon.react tag="span" width="16px" height="16px" />
+              <Icon of={icon} size={16} />
               <span>{line.text}</span>
             </li>
           );

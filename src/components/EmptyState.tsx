@@ -1,5 +1,6 @@
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Icon } from './Icon';
 
 interface IEmptyStateProps {
   icon?: LabIcon;
@@ -11,14 +12,14 @@ interface IEmptyStateProps {
 
 /** A view that has nothing to show, and says why. */
 export function EmptyState({
-  icon: Icon,
+  icon,
   title,
   children,
   actions
 }: IEmptyStateProps): React.JSX.Element {
   return (
     <div className="jp-t9k-EmptyState">
-      {Icon && <Icon.react tag="span" width="32px" height="32px" />}
+      {icon && <Icon of={icon} size={32} />}
       <h2>{title}</h2>
       {children}
       {actions && <div className="jp-t9k-EmptyState-actions">{actions}</div>}

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import { stateIcons } from '../icons';
 import { JobState } from '../model/phase';
+import { Icon } from './Icon';
 
 interface IPhaseIconProps {
   state: JobState;
@@ -16,7 +17,6 @@ export function PhaseIcon({
   label,
   size = 16
 }: IPhaseIconProps): React.JSX.Element {
-  const Icon = stateIcons[state].react;
   return (
     <span
       className="jp-t9k-PhaseIcon"
@@ -25,7 +25,7 @@ export function PhaseIcon({
         ? { role: 'img', 'aria-label': label, title: label }
         : { 'aria-hidden': true })}
     >
-      <Icon tag="span" width={`${size}px`} height={`${size}px`} />
+      <Icon of={stateIcons[state]} size={size} />
     </span>
   );
 }

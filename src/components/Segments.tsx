@@ -56,7 +56,7 @@ export function Segments<Value extends string>({
           role="radio"
           aria-checked={segment.value === value}
           aria-disabled={segment.disabled ? true : undefined}
-          title={segment.disabled ?? undefined}
+          title={segment.disabled ?? segment.label}
           tabIndex={segment.value === value ? 0 : -1}
           onClick={() => {
             if (!segment.disabled) {

@@ -7,6 +7,7 @@ import { jobSentence, jobTitle } from '../model/sentence';
 import { CommandIDs, IJobs } from '../tokens';
 import { LinkButton } from './Buttons';
 import { useSignal } from './hooks';
+import { Icon } from './Icon';
 import { PhaseIcon } from './PhaseIcon';
 import { RunCommand } from './commands';
 
@@ -36,25 +37,25 @@ export function countsText(
 
 /** The status bar's item. */
 export function StatusText({
-  jobs,
+  counts,
   onClick,
   trans
 }: {
-  jobs: readonly JobSummary[];
+  /** See `countsText`. */
+  counts: string;
   onClick: () => void;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const text = countsText(jobs, trans);
   return (
     <button
       type="button"
       className="jp-t9k-StatusText"
       aria-haspopup="dialog"
-      title={trans.__('Distributed jobs: %1', text)}
+      title={trans.__('Distributed jobs: %1', counts)}
       onClick={onClick}
     >
-      <jobIcon.react tag="span" width="14px" height="14px" />
-      <span>{text}</span>
+      <Icon of={jobIcon} size={14} />
+      <span>{counts}</span>
     </button>
   );
 }

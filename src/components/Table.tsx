@@ -3,6 +3,7 @@ import {
   caretUpEmptyThinIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Icon } from './Icon';
 
 // Made once: a comparison of two texts that makes its own takes a hundred times as long.
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
@@ -44,9 +45,9 @@ export function SortHead({
         {label}
         {isSorted &&
           (sort.down ? (
-            <caretDownEmptyThinIcon.react tag="span" />
+            <Icon of={caretDownEmptyThinIcon} />
           ) : (
-            <caretUpEmptyThinIcon.react tag="span" />
+            <Icon of={caretUpEmptyThinIcon} />
           ))}
       </button>
     </th>

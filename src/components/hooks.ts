@@ -6,23 +6,61 @@ import { IJobs } from '../tokens';
 const tickers = new Set<() => void>();
 let timer = 0;
 
-/** One timer serves all ages of the page, and only while there are any. */
+/** One timer serves all ages of the page, and only while there are any and the page is in front. */
 function onTick(listener: () => void): () => void {
   tickers.add(listener);
   if (tickers.size === 1) {
-    timer = window.setInterval(() => tickers.forEach(tick => tick()), 1000);
+    document.addEventListener('visibilitychange', setTimer);
+    setTimer();
   }
   return () => {
     tickers.delete(listener);
     if (tickers.size === 0) {
+      document.removeEventListener('visibilitychange', setTimer);
       window.clearInterval(timer);
     }
   };
 }
 
+function setTimer(): void {
+  window.clearInterval(timer);
+  if (document.visibilityState !== 'hidden') {
+    const tick = (): void => tickers.forEach(each => each());
+    timer = window.setInterval(tick, 1000);
+    tick(); // what has passed while it was hidden
+  }
+}
+
 /** A text that depends on the time; the component renders again only when the text changes. */
 export function useTicking(text: () => string): string {
   return React.useSyncExternalStore(onTick, text);
+}
+
+/**
+ * What makes the component render again as soon as what runs now has ended.
+ *
+ * What state does waits for its turn behind what else the page has to do.
+ */
+function useRender(): () => void {
+  const [store] = React.useState(() => {
+    let version = 0;
+    let onChange: (() => void) | null = null;
+    return {
+      version: () => version,
+      render: () => {
+        version++;
+        onChange?.();
+      },
+      subscribe: (listener: () => void) => {
+        onChange = listener;
+        return () => {
+          onChange = null;
+        };
+      }
+    };
+  });
+  React.useSyncExternalStore(store.subscribe, store.version);
+  return store.render;
 }
 
 /**
@@ -35,7 +73,7 @@ export function useSignal<Sender>(
   signal: ISignal<Sender, unknown> | null,
   interval: number | (() => number) = 0
 ): void {
-  const [, render] = React.useReducer((count: number) => count + 1, 0);
+  const render = useRender();
   // Before the browser paints: what is emitted after that is not missed.
   React.useLayoutEffect(() => {
     if (signal === null) {
@@ -62,7 +100,24 @@ export function useSignal<Sender>(
       signal.disconnect(onChange);
       window.clearTimeout(timer);
     };
-  }, [signal, interval]);
+  }, [signal, interval, render]);
+}
+
+/** What can be read of something; the component renders again only when a signal is emitted and it is another. */
+export function useValue<Sender, Value>(
+  changed: ISignal<Sender, unknown>,
+  read: () => Value
+): Value {
+  const subscribe = React.useCallback(
+    (listener: () => void) => {
+      changed.connect(listener);
+      return () => {
+        changed.disconnect(listener);
+      };
+    },
+    [changed]
+  );
+  return React.useSyncExternalStore(subscribe, read);
 }
 
 /**
@@ -95,7 +150,7 @@ export function useSteady<Item extends { readonly id: string }>(
   items: readonly Item[],
   interval: number
 ): readonly Item[] {
-  const [, render] = React.useReducer((count: number) => count + 1, 0);
+  const render = useRender();
   const known = React.useRef(new Map<string, { item: Item; at: number }>());
   const now = performance.now();
   let due = Infinity;
@@ -116,6 +171,19 @@ export function useSteady<Item extends { readonly id: string }>(
     return undefined;
   });
   return shown.map(({ item }) => item);
+}
+
+/** The same array as before, as long as it has the same elements. */
+export function useSame<Item>(items: readonly Item[]): readonly Item[] {
+  const known = React.useRef(items);
+  const { current } = known;
+  if (
+    current.length !== items.length ||
+    current.some((item, index) => item !== items[index])
+  ) {
+    known.current = items;
+  }
+  return known.current;
 }
 
 /** True once `condition` has held for `delay` ms without a break. */

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import { offsetsOf, windowOf } from '../model/windowing';
+import { useSame } from './hooks';
 
 /** The part of a long list that is in the DOM. */
 export interface IWindow {
@@ -20,13 +21,15 @@ export interface IWindow {
  * Rows that come or go above the visible part do not move it.
  */
 export function useWindow(
-  keys: readonly string[],
-  heights: readonly number[]
+  rows: readonly string[],
+  rowHeights: readonly number[]
 ): IWindow {
+  const [keys, heights] = [useSame(rows), useSame(rowHeights)];
   const ref = React.useRef<HTMLDivElement>(null);
   const anchor = React.useRef<{ key: string; y: number } | null>(null);
   const [view, setView] = React.useState({ top: 0, height: 2000 });
   const offsets = React.useMemo(() => offsetsOf(heights), [heights]);
+  const placed = React.useRef({ keys, offsets, view });
 
   const read = (): void => {
     const element = ref.current;
@@ -49,10 +52,21 @@ export function useWindow(
   }, []);
 
   React.useLayoutEffect(() => {
+    const { current: last } = placed;
+    // To ask where it is scrolled to is to wait for the layout.
+    if (
+      anchor.current &&
+      last.keys === keys &&
+      last.offsets === offsets &&
+      last.view === view
+    ) {
+      return;
+    }
     const element = ref.current;
     if (!element || !isSeen(element)) {
       return;
     }
+    placed.current = { keys, offsets, view };
     const { current } = anchor;
     if (current && element.scrollTop > 0) {
       const index = keys.indexOf(current.key);
@@ -61,9 +75,10 @@ export function useWindow(
         element.scrollTop += y - current.y;
       }
     }
-    const first = offsets.findIndex(offset => offset >= element.scrollTop);
+    const { scrollTop } = element;
+    const first = offsets.findIndex(offset => offset >= scrollTop);
     anchor.current = keys[first]
-      ? { key: keys[first], y: offsets[first] - element.scrollTop }
+      ? { key: keys[first], y: offsets[first] - scrollTop }
       : null;
   });
 

@@ -90,14 +90,16 @@ const NO_DEVICE = /^count\/|\.storageclass\.storage\.k8s\.io\//;
  * The tightest limit of each resource that a job asks for: accelerators first, then CPU and memory.
  *
  * @param lines - The limits of a namespace.
+ * @param chosen - The accelerators that come before all others.
  */
 export function limitsOf(
-  lines: readonly QuotaLine[]
+  lines: readonly QuotaLine[],
+  chosen: string[] = []
 ): [resource: string, line: QuotaLine][] {
   const devices = lines
     .map(({ resource }) => resource.replace(/^requests\./, ''))
     .filter(resource => resource.includes('/') && !NO_DEVICE.test(resource));
-  return [...new Set([...devices, 'cpu', 'memory'])]
+  return [...new Set([...chosen, ...devices, 'cpu', 'memory'])]
     .flatMap((resource): [string, QuotaLine][] => {
       const line = quotaOf(lines, resource);
       return line ? [[resource, line]] : [];
@@ -129,6 +131,20 @@ export function clusterEngine(
   return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
 }
 
+/** Whether it is still being found out which clusters there are. */
+export function isLooking(engines: readonly EngineInfo[]): boolean {
+  return engines.length === 0 || engines.some(({ looking }) => looking);
+}
+
+/** Whether no more is known of a cluster than what a namespace may have of it. */
+function isRationed(capacity: Capacity | null): boolean {
+  return (
+    capacity !== null &&
+    !knowsNodes(capacity) &&
+    capacity.quotas.some(({ lines }) => limitsOf(lines).length > 0)
+  );
+}
+
 /** What has capacity to show. */
 export type CapacityPlace = 'machine' | 'cluster';
 
@@ -145,7 +161,9 @@ export function capacityPlaces(
   capacity: Capacity | null
 ): CapacityPlace[] {
   const machine = engines.find(engine => engine.machine)?.machine ?? null;
-  const hasCluster = clusterEngine(engines)?.available === true;
+  const hasCluster =
+    clusterEngine(engines)?.available === true ||
+    engines.some(({ looking }) => looking);
   if (machine === null || !hasCluster) {
     return machine ? ['machine'] : hasCluster ? ['cluster'] : [];
   }
@@ -154,7 +172,7 @@ export function capacityPlaces(
       job => job.mine && isActive(job) && (job.engine === 'local') === local
     );
   if (usualPlace(engines, null).engine === 'local') {
-    return capacity?.pools.length || runsOn(false)
+    return capacity?.pools.length || isRationed(capacity) || runsOn(false)
       ? ['machine', 'cluster']
       : ['machine'];
   }

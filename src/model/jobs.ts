@@ -64,7 +64,8 @@ export class Jobs implements IJobs {
   }
 
   get capacity(): Capacity | null {
-    return this._capacity;
+    // What is still being counted is less than there is.
+    return this._capacity?.counting ? null : this._capacity;
   }
 
   get connection(): Connection {
@@ -290,7 +291,7 @@ export class Jobs implements IJobs {
     });
   }
 
-  /** Tell listeners at once, but once a frame at most; `id` names a job whose watches are told as well. */
+  /** Tell listeners at once, but rest in between; `id` names a job whose watches are told as well. */
   private _changeSoon(id?: string): void {
     this._sorted = null;
     if (id !== undefined) {
@@ -316,18 +317,18 @@ export class Jobs implements IJobs {
       this._details.get(changed)?.watches.forEach(watch => watch.emit());
     }
     const rest = restAfter(performance.now() - begun, LONGEST_REST);
-    this._timer = window.setTimeout(() => this._afterFrame(), rest);
+    this._timer = window.setTimeout(() => this._afterRest(), rest);
   }
 
-  /** A page that is hidden has no frames, and listeners hear nothing until it is seen. */
-  private _afterFrame(): void {
-    this._frame = requestAnimationFrame(() => {
-      if (this._isChanged) {
-        this._tell();
-      } else {
-        this._rests = false;
-      }
-    });
+  private _afterRest(): void {
+    if (document.visibilityState === 'hidden') {
+      // No frame comes, and listeners hear nothing, until the page is seen.
+      this._frame = requestAnimationFrame(() => this._afterRest());
+    } else if (this._isChanged) {
+      this._tell();
+    } else {
+      this._rests = false;
+    }
   }
 
   private readonly _socket: JsonSocket<Subscribe, StreamMessage>;

@@ -17,6 +17,12 @@ import { holds, LogWindow } from './logWindow';
 /** Lines behind which following goes to the end instead of through everything. */
 const TOO_FAR_BEHIND = 5000;
 
+/** Ordinals of the first and last line in view. */
+export interface ILogView {
+  first: number;
+  last: number;
+}
+
 /** A line that the view is to show. */
 export interface ILogReveal {
   ordinal: number;
@@ -41,8 +47,18 @@ export class LogModel implements IDisposable {
 
   readonly window = new LogWindow();
 
-  /** Ordinals of the first and last line in view, told by the view: what is around them is kept. */
-  view: { first: number; last: number } | null = null;
+  /** Which lines are in view, told by the view: what is around them is kept. */
+  get view(): ILogView | null {
+    return this._view;
+  }
+
+  setView(view: ILogView | null): void {
+    const { _view: before } = this;
+    if (before?.first !== view?.first || before?.last !== view?.last) {
+      this._view = view;
+      this._viewChanged.emit();
+    }
+  }
 
   /** Resolves when the streams are known. */
   readonly ready = new Promise<void>(resolve => {
@@ -104,6 +120,11 @@ export class LogModel implements IDisposable {
   /** Anything above changed; at most once a frame. */
   get changed(): ISignal<this, void> {
     return this._changed;
+  }
+
+  /** Other lines have come into view. */
+  get viewChanged(): ISignal<this, void> {
+    return this._viewChanged;
   }
 
   /** Lines that were written now, in each case before `changed`. */
@@ -331,7 +352,7 @@ export class LogModel implements IDisposable {
   }
 
   private get _top(): number {
-    return this.view?.first ?? this.window.first;
+    return this._view?.first ?? this.window.first;
   }
 
   private _onStreams(_: unknown, streams: LogStream[]): void {
@@ -420,10 +441,12 @@ export class LogModel implements IDisposable {
   private _error: string | null = null;
   private _marked: { stream: string; offset: number } | null = null;
   private readonly _extending = new Set<'forward' | 'backward'>();
+  private _view: ILogView | null = null;
   private _frame = 0;
   private _isDisposed = false;
   private _resolveReady!: () => void;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _viewChanged = new Signal<this, void>(this);
   private readonly _added = new Signal<this, readonly LogLine[]>(this);
   private readonly _revealed = new Signal<this, ILogReveal>(this);
 }

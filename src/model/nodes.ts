@@ -4,9 +4,15 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError, expectApiError } from '../api/client';
-import { Amount, EngineInfo, NodeCapacity, NodeList } from '../api/types';
+import {
+  Amount,
+  Capacity,
+  EngineInfo,
+  NodeCapacity,
+  NodeList
+} from '../api/types';
 import { IJobs } from '../tokens';
-import { amountOf, clusterEngine } from './capacity';
+import { amountOf, clusterEngine, isLooking } from './capacity';
 
 /** What was allocated may change without a word; in ms. */
 const INTERVAL = 10_000;
@@ -66,9 +72,17 @@ export class NodesModel implements IDisposable {
     return this._jobs.engines;
   }
 
-  /** Whether there is a cluster at all, as far as one knows. */
-  get hasCluster(): boolean {
-    return !this._isKnown || clusterEngine(this.engines) !== null;
+  /** Of the whole cluster; null while it is counted. */
+  get capacity(): Capacity | null {
+    return this._jobs.capacity;
+  }
+
+  /** Whether there is a cluster at all; null while it is being looked for. */
+  get hasCluster(): boolean | null {
+    return (
+      clusterEngine(this.engines) !== null ||
+      (isLooking(this.engines) ? null : false)
+    );
   }
 
   /** When the nodes were as they are shown, in seconds; null before the first answer. */
@@ -126,11 +140,19 @@ export class NodesModel implements IDisposable {
   private _onJobs(): void {
     const { capacity, engines } = this._jobs;
     const before = this._seen;
-    this._seen = { capacity, engines };
+    const engine = clusterEngine(engines);
+    const cluster = engine && `${engine.name} ${engine.cluster?.server}`;
+    this._seen = { capacity, engines, cluster };
+    if (before.cluster !== cluster) {
+      this._list = null;
+    }
     if (before.engines !== engines) {
       this._changed.emit();
     }
-    if (before.capacity !== capacity && this._watch) {
+    if (
+      this._watch &&
+      (before.capacity !== capacity || before.cluster !== cluster)
+    ) {
       this._readSoon();
     }
   }
@@ -148,12 +170,12 @@ export class NodesModel implements IDisposable {
 
   private async _read(): Promise<void> {
     const engine = clusterEngine(this.engines);
-    this._isKnown = true;
     this._endWait();
     if (engine) {
       this._readAt = performance.now();
       try {
-        this._list = await this._jobs.api.nodes(engine.name);
+        const list = await this._jobs.api.nodes(engine.name);
+        this._list = list.counting ? this._list : list;
         this._failure = null;
       } catch (error) {
         this._failure = expectApiError(error);
@@ -167,9 +189,10 @@ export class NodesModel implements IDisposable {
   private _list: NodeList | null = null;
   private _failure: ApiError | null = null;
   private _watch: IDisposable | null = null;
-  private _seen: Partial<Pick<IJobs, 'capacity' | 'engines'>> = {};
+  private _seen: Partial<
+    Pick<IJobs, 'capacity' | 'engines'> & { cluster: string | null }
+  > = {};
   private _timer = 0;
-  private _isKnown = false;
   private _readAt = -Infinity;
   private readonly _changed = new Signal<this, void>(this);
 }

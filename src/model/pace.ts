@@ -1,5 +1,5 @@
 /** What is done again at every change rests so many times as long as it took. */
-const SHARE = 4;
+const SHARE = 2;
 
 /**
  * How long to rest after work that took so long, so that what changes meanwhile is done in one (ms).

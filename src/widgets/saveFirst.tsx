@@ -2,6 +2,7 @@ import { Dialog } from '@jupyterlab/apputils';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { Icon } from '../components/Icon';
 import { hintIcon } from '../icons';
 import { formatTime } from '../model/format';
 import { baseName } from '../model/launchForm';
@@ -65,7 +66,7 @@ function LastSaved({
   return Number.isNaN(saved) ? null : (
     <ul className="jp-t9k-Points">
       <li>
-        <hintIcon.react tag="span" width="16px" height="16px" />
+        <Icon of={hintIcon} size={16} />
         <span>{trans.__('Last saved: %1.', formatTime(saved, trans))}</span>
       </li>
     </ul>

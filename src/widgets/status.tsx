@@ -2,11 +2,14 @@ import { ReactWidget } from '@jupyterlab/ui-components';
 import { Popup, showPopup } from '@jupyterlab/statusbar';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
+import { Throttler } from '@lumino/polling';
 import { ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
-import { JobSummary } from '../api/types';
 import { countsText, StatusPopup, StatusText } from '../components/Status';
 import { IJobs } from '../tokens';
+
+/** Between two counts, in ms. */
+const INTERVAL = 250;
 
 /** “2 running, 1 pending” in the status bar, with a popup; tells changes of the counts only. */
 export class StatusWidget extends ReactWidget {
@@ -32,6 +35,7 @@ export class StatusWidget extends ReactWidget {
   override dispose(): void {
     if (!this.isDisposed) {
       Signal.clearData(this);
+      this._counting.dispose();
       this._popup?.dispose();
       super.dispose();
     }
@@ -40,7 +44,7 @@ export class StatusWidget extends ReactWidget {
   protected override render(): React.JSX.Element {
     return (
       <StatusText
-        jobs={this._own}
+        counts={this._counts}
         onClick={() => this._toggle()}
         trans={this._trans}
       />
@@ -48,7 +52,12 @@ export class StatusWidget extends ReactWidget {
   }
 
   private _onChange(): void {
-    const counts = countsText(this._own, this._trans);
+    void this._counting.invoke();
+  }
+
+  private _count(): void {
+    const own = this._jobs.jobs.filter(({ mine }) => mine);
+    const counts = countsText(own, this._trans);
     if (counts !== this._counts) {
       const changes = (counts === '') !== (this._counts === '');
       this._counts = counts;
@@ -87,10 +96,10 @@ export class StatusWidget extends ReactWidget {
     );
   }
 
-  private get _own(): JobSummary[] {
-    return this._jobs.jobs.filter(({ mine }) => mine);
-  }
-
+  private readonly _counting = new Throttler(() => this._count(), {
+    limit: INTERVAL,
+    edge: 'trailing'
+  });
   private _counts = '';
   private _popup: Popup | null = null;
   private _activeChanged = new Signal<this, void>(this);

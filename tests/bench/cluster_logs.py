@@ -1,6 +1,7 @@
 """A container's log, as the lab keeps it and as its socket sends it, against `kubectl logs -f --timestamps` in a file.
 
-All three follow at the same time: lines that come at an even rate, then as fast as the container can write.
+All three follow at the same time: lines that come at an even rate, then as fast as the container can write. Other pages
+may follow as well; one is timed.
 """
 
 from __future__ import annotations
@@ -9,18 +10,23 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import statistics
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from cpu import of_process
 from lab import TOKEN, Lab, lab
 from quiet import KUBECTL, MINE, OWNER, namespace
 from tornado.httpclient import HTTPRequest
-from tornado.websocket import websocket_connect
+from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.kubernetes.harness import Kube
 
@@ -89,14 +95,40 @@ def until(found: Any) -> Any:
     return result
 
 
-async def over_socket(server: Lab, ident: str) -> dict[str, Any]:
-    """Follow the log as a page does; return lags and the seconds of the burst, as `LOOK` does."""
+async def following(server: Lab, ident: str) -> WebSocketClientConnection:
     url = f"ws{server.url.removeprefix('http')}t9kjob/jobs/{quote(ident, safe='')}/logs"
     request = HTTPRequest(url, headers={"Authorization": f"token {TOKEN}"})
     socket = await websocket_connect(request, max_message_size=2**26)
     await socket.write_message(json.dumps({"type": "follow", "cursor": {}}))
+    return socket
+
+
+async def _read_on(server: Lab, ident: str) -> None:
+    """Follow without a look at the lines, but the last."""
+    socket = await following(server, ident)
+    while isinstance(message := await socket.read_message(), str):
+        sequence = re.match(r'{"type":"append","sequence":(\d+)', message)
+        if sequence is not None:
+            await socket.write_message(json.dumps({"type": "ack", "sequence": int(sequence[1])}))
+        if '"text":"end at=' in message:
+            return
+
+
+def crowd(server: Lab, ident: str, pages: int) -> None:
+    """Follow the log as so many pages do, in a process of their own."""
+
+    async def follow() -> None:
+        await asyncio.gather(*(_read_on(server, ident) for _ in range(pages)))
+
+    asyncio.run(follow())
+
+
+async def over_socket(server: Lab, ident: str) -> dict[str, Any]:
+    """Follow the log as a page does; return lags and the seconds of the burst, as `LOOK` does, and the server's CPU."""
+    socket = await following(server, ident)
     lags: list[float] = []
     begin = 0.0
+    marks = [(time.time(), of_process(server.pid))]
     while True:
         message = json.loads(await socket.read_message() or "null")
         if message["type"] != "append":
@@ -108,15 +140,19 @@ async def over_socket(server: Lab, ident: str) -> dict[str, Any]:
                 continue  # a line without its end is sent again
             kind, at = line["text"].split(" at=")
             if kind == "even":
+                if not lags:
+                    marks.append((now, of_process(server.pid)))
                 lags.append(now - float(at.split()[0]))
             elif kind == "begin":
+                marks.append((now, of_process(server.pid)))
                 begin = float(at.split()[0])
             elif kind == "end":
                 socket.close()
-                return {"lags": lags, "took": now - begin}
+                shares = [(there - here) / (then - when) for (when, here), (then, there) in pairwise(marks)]
+                return {"lags": lags, "took": now - begin, "shares": shares}
 
 
-async def follow(kube: Kube, server: Lab, theirs: Path) -> dict[str, dict[str, Any]]:
+async def follow(kube: Kube, server: Lab, theirs: Path, others: int) -> dict[str, dict[str, Any]]:
     """Follow the job's log in all three ways."""
     pod = "writes-master-0"
     await asyncio.to_thread(kube.until, "pods", pod, lambda each: each and each["status"]["phase"] == "Running")
@@ -126,6 +162,8 @@ async def follow(kube: Kube, server: Lab, theirs: Path) -> dict[str, dict[str, A
         kubectl = await asyncio.create_subprocess_exec(*command, stdout=file)
     jobs = await asyncio.to_thread(until, lambda: server.request("t9kjob/jobs")["jobs"])
     socket = asyncio.create_task(over_socket(server, jobs[0]["id"]))
+    crowds = ProcessPoolExecutor(1, get_context("spawn"))
+    crowded = asyncio.get_running_loop().run_in_executor(crowds, crowd, server, jobs[0]["id"], others)
     ours = await asyncio.to_thread(until, lambda: next(home.rglob("*.pytorch.0.log"), None))
     look = await asyncio.create_subprocess_exec(
         sys.executable, "-c", LOOK, str(ours), str(theirs), stdout=asyncio.subprocess.PIPE
@@ -134,6 +172,7 @@ async def follow(kube: Kube, server: Lab, theirs: Path) -> dict[str, dict[str, A
     kept, peer = json.loads(told)
     found = {"kept in a file": kept, "over the socket": await socket, "kubectl": peer}
     await kubectl.wait()
+    await crowded
     return found
 
 
@@ -142,6 +181,7 @@ def main() -> None:
     parser.add_argument("--rate", type=int, default=500, help="lines a second")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--burst", type=int, default=25_000, help="lines; with all others less than a node rotates at")
+    parser.add_argument("--pages", type=int, default=1, help="that follow it over the socket")
     parser.add_argument("--image", default="test.local/torch:cpu", help="any with Python")
     parser.add_argument("--port", type=int, default=18906)
     arguments = parser.parse_args()
@@ -154,8 +194,10 @@ def main() -> None:
         load = os.getloadavg()[0]
         numbers = [str(arguments.rate), str(arguments.seconds), str(arguments.burst)]
         kube.create("pytorchjobs", writing_job(arguments.image, numbers))
-        found = asyncio.run(follow(kube, server, Path(folder, "kubectl")))
+        found = asyncio.run(follow(kube, server, Path(folder, "kubectl"), arguments.pages - 1))
     peer = found.pop("kubectl")
+    idle, busy = (f"{share * 100:.0f} %" for share in found["over the socket"]["shares"])
+    print(f"{arguments.pages} pages; the server takes {idle} of a core before the lines, {busy} during the even ones")
     lag, longest = statistics.median(peer["lags"]) * 1000, statistics.quantiles(peer["lags"], n=100)[98] * 1000
     print(f"load of the machine {load:.1f} to {os.getloadavg()[0]:.1f}; kubectl logs -f --timestamps > file:")
     print(f"  lag {lag:.0f} ms, p99 {longest:.0f} ms; {arguments.burst} lines at once in {peer['took']:.2f} s")

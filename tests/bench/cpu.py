@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any, Protocol
 
 from playwright.sync_api import CDPSession, Page
 
@@ -23,7 +24,14 @@ def meter(page: Page) -> CDPSession:
     return session
 
 
-def of_page(session: CDPSession) -> float:
+class Session(Protocol):
+    """What is needed of who speaks to a page; Playwright's `CDPSession` is one."""
+
+    def send(self, method: str, /) -> dict[str, Any]:
+        """Ask the page."""
+
+
+def of_page(session: Session) -> float:
     """Return the CPU seconds that the page's main thread has used."""
     metrics = {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
     return float(metrics["TaskDuration"])

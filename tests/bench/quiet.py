@@ -47,6 +47,8 @@ def _empty(kube: Kube, kind: str) -> None:
     while kube.ask("GET", kube.path(kind), limit=1)["items"]:
         try:
             kube.ask("DELETE", kube.path(kind), {"gracePeriodSeconds": 0})
+        except httpx.RemoteProtocolError:
+            continue  # the API server had no more time, and says nothing
         except httpx.HTTPStatusError as error:
             if error.response.status_code != 504:
                 raise

@@ -70,6 +70,7 @@ export function someCapacity(changes: Partial<Capacity> = {}): Capacity {
     ],
     mine: { 'nvidia.com/gpu': 24, cpu: 32, memory: 256 * GIB },
     quotas: [{ namespace: 'demo', lines: [someQuota()], limited: null }],
+    counting: false,
     limited: null,
     ...changes
   };

@@ -163,6 +163,7 @@ export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
     label: 'T9k',
     available: true,
     reason: null,
+    looking: false,
     namespaces: ['demo'],
     default_namespace: 'demo',
     capabilities: {},

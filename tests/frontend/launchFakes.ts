@@ -159,6 +159,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
         label: 'This machine',
         available: true,
         reason: null,
+        looking: false,
         namespaces: [''],
         default_namespace: '',
         capabilities: {

@@ -4,7 +4,8 @@
 
 Mark such tests with `pytestmark = pytest.mark.cluster`. Without KUBECONFIG, and where the cluster lacks what a test
 asks for, they are skipped with a reason that begins with `cluster:` (in CI, with a cluster, that is a failure).
-They have 300 seconds each unless `@pytest.mark.timeout` says otherwise.
+They have 300 seconds each unless `@pytest.mark.timeout` says otherwise. `make test` runs two files at a time; what
+changes or counts what all tests in the cluster share (its nodes, its kinds, its API server) has the mark `alone`.
 
 ============= ======== ================================================================================================
 fixture       lives    what it is
@@ -45,6 +46,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,14 @@ from tests.server.conftest import api, open_page  # noqa: F401
 
 # That of this machine's test cluster; its kubelet makes no folders, and sees the machine's own.
 HERE = Path("/var/lib/t9kjob-cluster/volumes")
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Be the only one, of all test runs on this machine, that changes what a cluster is."""
+    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -115,7 +125,7 @@ def image(cluster: Kube) -> str:
         return any(known == name or known.endswith("/" + name) for known in names)
 
     try:
-        cluster.until_all("nodes", there, 90)  # a node tells of a new one after a while
+        cluster.until_all("nodes", there, 240)  # a node tells of a new one after a while; a test has 300 s
     except AssertionError:
         pytest.skip(f"cluster: no node has the image {name} (T9KJOB_TEST_IMAGE)")
     return name
@@ -141,16 +151,16 @@ def volume(volumes: Volumes) -> Volume:
 @pytest.fixture(scope="session")
 def controller(cluster: Kube, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControllerProcess]:
     controller = ControllerProcess(cluster, tmp_path_factory.mktemp("controller") / "log")
-    controller.ensure()
+    with alone():
+        controller.ensure()
     yield controller
     controller.stop()
 
 
 @pytest.fixture(scope="module")
 def older_dialect(controller: ControllerProcess) -> Iterator[None]:
-    """Switch the cluster to the older dialect; it is one for all, so who runs beside this waits for the file's lock."""
-    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Switch the cluster to the older dialect; it is one for all, so tests of the other must not run meanwhile."""
+    with alone():
         controller.start("older")
         yield
         controller.start("current")
@@ -164,7 +174,7 @@ def kubeflow(cluster: Kube) -> None:
 
 @pytest.fixture
 def api_server(kube: Kube) -> Iterator[Callable[[str], Awaitable[Any]]]:
-    """Give a function that stops and starts the API server, which others wait for meanwhile."""
+    """Give a function that stops and starts the API server."""
     words = os.environ.get("T9KJOB_TEST_CLUSTER")
     if not words:
         pytest.skip("cluster: nothing is named that stops the API server (T9KJOB_TEST_CLUSTER)")
@@ -173,8 +183,7 @@ def api_server(kube: Kube) -> Iterator[Callable[[str], Awaitable[Any]]]:
     def switch(verb: str) -> None:
         subprocess.run([*command, verb, "apiserver"], check=True, stdout=subprocess.DEVNULL)
 
-    with Path(tempfile.gettempdir(), "t9k-cluster.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone():
         yield lambda verb: asyncio.to_thread(switch, verb)
         switch("start")
 

@@ -13,6 +13,7 @@ from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from tests.kubernetes.engines import patient
 from tests.kubernetes.fakeapi import Act, Call, FakeApi, Json, hang, refuse, write_kubeconfig
 
 GROUP = "/apis/kubeflow.org/v1"
@@ -90,8 +91,9 @@ async def kubeflow(server: FakeCluster, home: Path) -> AsyncIterator[KubernetesE
     engine = KubernetesEngine(Kubeflow(), cluster, home, None)
     await engine.start()
     try:
-        await cluster.looked()
-        yield engine
+        with patient():
+            await cluster.looked()
+            yield engine
     finally:
         await engine.stop()
         os.environ.pop("KUBECONFIG") if before is None else os.environ.update(KUBECONFIG=before)

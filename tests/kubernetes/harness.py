@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import select
@@ -58,6 +59,11 @@ CLUSTER_WIDE = (
     "validatingwebhookconfigurations",
     "volumeattachments",
 )
+
+
+def files_in(folder: Path, pattern: str = "*") -> list[Path]:
+    """Return the files of a folder and of those in it; some may go meanwhile, at which `rglob` gives up."""
+    return [Path(place, name) for place, _, names in os.walk(folder) for name in fnmatch.filter(names, pattern)]
 
 
 class Kube:
@@ -181,10 +187,14 @@ class Kube:
         text = manifest.read_text() if isinstance(manifest, Path) else manifest
         return self.kubectl("apply", "-f", "-", text=text)
 
+    def command(self, *arguments: str) -> list[str]:
+        """Return the words that run the kubectl of T9KJOB_KUBECTL (words), or the one that is found."""
+        found = shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl"))
+        return [*found, "--kubeconfig", str(self.kubeconfig), *arguments]
+
     def kubectl(self, *arguments: str, text: str | None = None) -> str:
-        """Run the kubectl of T9KJOB_KUBECTL (words), or the one that is found."""
-        command = [*shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl")), "--kubeconfig", str(self.kubeconfig)]
-        done = subprocess.run([*command, *arguments], input=text, text=True, capture_output=True)
+        """Run kubectl; returns what it prints."""
+        done = subprocess.run(self.command(*arguments), input=text, text=True, capture_output=True)
         assert done.returncode == 0, f"kubectl {shlex.join(arguments)}: {done.stderr}"
         return done.stdout
 
@@ -281,6 +291,15 @@ class Kube:
         """Wait until no more than so many are there."""
         self.until_all(kind, lambda items: len(items) <= left, seconds, name=name, labels=labels)
 
+    def until_rotated(self, pod: str, first: int, seconds: float = 180) -> None:
+        """Wait until the node no longer gives the first of a log's numbered lines; nobody announces it."""
+        beginning = f"{first} "
+        end = time.monotonic() + seconds
+        # what a node says while it exchanges the files is no number
+        while (given := self.log(pod, limitBytes=len(beginning))) == beginning or not given[:1].isdigit():
+            assert time.monotonic() < end, given
+            time.sleep(0.5)
+
     def until_event(self, about: str, reason: str, text: str = "", seconds: float = 180) -> Object:
         """Wait for an event about an object of that name; `text` is in its message."""
 
@@ -375,7 +394,7 @@ class Volumes:
 
 
 class ControllerProcess:
-    """The controller of PyTorchTrainingJobs: this session's own, unless one works in the cluster already.
+    """A controller of PyTorchTrainingJobs of this session's own, which waits while another one works in the cluster.
 
     Parameters
     ----------
@@ -390,25 +409,31 @@ class ControllerProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def ensure(self) -> None:
-        """See that one works."""
-        if not self._works() or not self._installed():
+        """See that one works, and that another goes on if that one's session ends."""
+        if self._works() and self._installed():
+            self._begin("--install", "none")
+        else:
             self.start()
 
     def start(self, dialect: str = "") -> None:
         """Start our own in place of whichever works, with the CRDs of a dialect if one is named; it works on return."""
         self.stop()
         install = dialect or ("none" if self._installed() else "current")
-        command = [sys.executable, "-m", "tests.kubernetes.controller", "--take-over", "--install", install]
+        process = self._begin("--take-over", "--install", install)
+        assert process.stdout is not None
+        ready, _, _ = select.select([process.stdout], [], [], 60)
+        assert ready and process.stdout.readline() == "working\n", self._log.read_text()[-3000:]
+
+    restart = start
+
+    def _begin(self, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "tests.kubernetes.controller", *options]
         environment = {**os.environ, "KUBECONFIG": str(self._kube.kubeconfig)}
         with self._log.open("a") as log:
             self._process = subprocess.Popen(
                 command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=log, text=True
             )
-        assert self._process.stdout is not None
-        ready, _, _ = select.select([self._process.stdout], [], [], 60)
-        assert ready and self._process.stdout.readline() == "working\n", self._log.read_text()[-3000:]
-
-    restart = start
+        return self._process
 
     def stop(self) -> None:
         """End our own; where others wait, one of them goes on. One that is not ours is left alone."""

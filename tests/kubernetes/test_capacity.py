@@ -24,7 +24,12 @@ from tests.kubernetes.harness import ROOT, Kube
 from tests.kubernetes.paper import GPU, Paper, container, pool_of
 from tests.kubernetes.test_rights import rules
 
-pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.alone,
+    pytest.mark.asyncio,
+    pytest.mark.usefixtures("controller", "kubeflow"),
+]
 
 AMD, DCU, MIG, SHARED = (
     "amd.com/gpu",

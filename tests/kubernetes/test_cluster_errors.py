@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import random
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ server.socket = context.wrap_socket(server.socket, server_side=True)
 server.serve_forever()
 """
 REGISTRY = """
-import http.server, os
+import http.server
 class Registry(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(401)
@@ -64,12 +64,14 @@ class Registry(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
     do_HEAD = do_GET
-http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Registry).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Registry)
+print(server.server_port, flush=True)
+server.serve_forever()
 """
 
 
-def server(name: str, image: str, program: str, **env: str) -> dict[str, Any]:
-    """Describe a pod that runs a program of Python."""
+def server(name: str, image: str, program: str, *, host: bool = False, **env: str) -> dict[str, Any]:
+    """Describe a pod that runs a program of Python; `host` gives it the network of its node."""
     container = {
         "name": "server",
         "image": image,
@@ -77,7 +79,7 @@ def server(name: str, image: str, program: str, **env: str) -> dict[str, Any]:
         "command": ["python3", "-c", program],
         "env": [{"name": key, "value": value} for key, value in env.items()],
     }
-    spec = {"containers": [container], "terminationGracePeriodSeconds": 0, "hostNetwork": "PORT" in env}
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 0, "hostNetwork": host}
     return {"metadata": {"name": name, "labels": {"app": name}}, "spec": spec}
 
 
@@ -104,7 +106,7 @@ def webhook(kube: Kube, image: str) -> Iterator[None]:
             "failurePolicy": "Fail",
             "sideEffects": "None",
             "admissionReviewVersions": ["v1"],
-            "timeoutSeconds": 5,
+            "timeoutSeconds": 30,
         }
         for label, service in (("refuse", "hook"), ("down", "nowhere"))
     ]
@@ -136,6 +138,7 @@ class Nodes:
         self._kube = kube
         self.names: list[str] = []
         self._alive: set[str] = set()
+        self._one = threading.Lock()
         self._ended = threading.Event()
         self._beat = threading.Thread(target=self._run, daemon=True)
         self._beat.start()
@@ -157,8 +160,9 @@ class Nodes:
 
     def lose(self, name: str) -> None:
         """Say that nothing is heard of it any more."""
-        self._alive.discard(name)
-        self._say(name, "Unknown")
+        with self._one:
+            self._alive.discard(name)
+            self._say(name, "Unknown")
 
     def _say(self, name: str, ready: str) -> None:
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -169,7 +173,9 @@ class Nodes:
     def _run(self) -> None:
         while not self._ended.wait(5):
             for name in list(self._alive):
-                self._say(name, "True")
+                with self._one, contextlib.suppress(httpx.HTTPError):  # it is said again soon
+                    if name in self._alive:
+                        self._say(name, "True")
 
     def remove(self) -> None:
         self._ended.set()
@@ -240,9 +246,11 @@ def elsewhere(kube: Kube, nodes: Nodes, image: str) -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="module")
 def registry(kube: Kube, image: str) -> str:
     """Return an image that a registry gives to nobody unknown."""
-    port = random.randrange(20_000, 30_000)
-    kube.create("pods", server("registry", image, REGISTRY, PORT=str(port)))
+    kube.create("pods", server("registry", image, REGISTRY, host=True))
     kube.until("pods", "registry", lambda pod: pod and pod["status"].get("phase") == "Running")
+    pause = threading.Event()
+    while not (port := kube.log("registry").strip()).isdigit():
+        pause.wait(0.3)
     return f"localhost:{port}/private/torch:1"
 
 

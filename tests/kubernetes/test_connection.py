@@ -305,6 +305,7 @@ async def test_as_in_a_pod(
 # -- faults -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 async def test_the_api_server_restarts(
     kube: Kube, connect: Connect, api_server: Callable[[str], Awaitable[Any]]
 ) -> None:

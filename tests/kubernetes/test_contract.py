@@ -53,6 +53,7 @@ async def test_a_job_from_script_to_log(engine: str, api: Api, open_page: Any, v
     assert (await api("DELETE", "jobs", ident)).status < 300
 
 
+@pytest.mark.alone
 async def test_pages_are_told(kube: Kube, paper: Paper, open_page: Callable[..., Awaitable[Page]], api: Api) -> None:
     product = f"A10-of-{kube.namespace}"
     node = paper.node("one", labels={"nvidia.com/gpu.product": product}, **{GPU: "8"})

@@ -179,6 +179,7 @@ def test_a_refused_pod_and_a_lost_one(kube: Kube, submit: Submit) -> None:
     assert job["status"]["backoffCount"] == 0
 
 
+@pytest.mark.alone
 def test_a_controller_that_is_replaced(kube: Kube, submit: Submit, controller: ControllerProcess) -> None:
     submit("outlives", {"worker": (1, "sleep inf")})
     job = kube.until_phase("outlives", "Running")

@@ -16,7 +16,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.conftest import settings
 from tests.kubernetes.harness import Kube, Volume
-from tests.kubernetes.test_log_lab import AUDIT, OUT, counting_job, found
+from tests.kubernetes.test_log_lab import OUT, audited, counting_job, found
 from tests.local.lab import TOKEN, Lab
 from tests.local.logsocket import LogSocket
 
@@ -67,14 +67,11 @@ async def read(lab: Lab, ident: str) -> LogSocket:
 def still_open(user: str) -> tuple[Counter[str], Counter[str]]:
     """Return the watches and the followed logs that the API server has open for an account, by path."""
     requests: dict[str, dict[str, Any]] = {}
-    with AUDIT.open() as events:
-        for line in events:
-            if f'"{user}"' in line:
-                event = json.loads(line)
-                if event["stage"] in ("ResponseComplete", "Panic"):
-                    requests.pop(event["auditID"], None)
-                else:
-                    requests[event["auditID"]] = event
+    for event in audited(f'"{user}"'):
+        if event["stage"] in ("ResponseComplete", "Panic"):
+            requests.pop(event["auditID"], None)
+        else:
+            requests[event["auditID"]] = event
     uris = [(event["verb"], *event["requestURI"].split("?")) for event in requests.values()]
     watches = Counter(path for verb, path, *_ in uris if verb == "watch")
     logs = Counter(path for _, path, *query in uris if path.endswith("/log") and "follow=true" in "".join(query))
@@ -94,8 +91,6 @@ async def cost(kube: Kube, lab: Lab, ident: str, pages: int) -> tuple[Counter[st
 async def test_many_pages_cost_one_watch_a_collection_and_one_stream_a_container(
     kube: Kube, kubeflow: None, image: str, lab: Lab
 ):
-    if not AUDIT.exists():
-        pytest.skip("cluster: its API server has no audit log here")
     kube.create("pytorchjobs", counting_job("counts", image, 100_000, 0.02))
     await asyncio.to_thread(lab.until_available, "kubeflow")
     ident = await asyncio.to_thread(found, lab, "counts")

@@ -91,11 +91,11 @@ def ended_well(state: State) -> bool:
 
 
 async def test_pytorchjob(kube: Kube, image: str, kubeflow: None) -> None:
-    await asyncio.to_thread(pytorchjob, kube, "life", image)
     async with Following(Kubeflow(), kube.namespace, "life") as seen:
+        await asyncio.to_thread(pytorchjob, kube, "life", image)
         await seen.until(lambda state: state.phase == "Running")
         assert seen.phases == ["Pending", "Running"]
-        assert all_running(seen)
+        await seen.until(lambda _: all_running(seen))
         assert [(one.name, one.status) for one in seen.replicas] == [("master-0", "Running"), ("worker-0", "Running")]
 
         await change(kube, seen, "life", on=True)
@@ -114,8 +114,8 @@ async def test_pytorchjob(kube: Kube, image: str, kubeflow: None) -> None:
 
 
 async def test_pytorchjob_restarts_in_place(kube: Kube, image: str, kubeflow: None) -> None:
-    await asyncio.to_thread(pytorchjob, kube, "again", image, 0, "OnFailure")
     async with Following(Kubeflow(), kube.namespace, "again") as seen:
+        await asyncio.to_thread(pytorchjob, kube, "again", image, 0, "OnFailure")
         await seen.until(lambda state: state.phase == "Running")
         pod = seen.places[0].pod_uid
         await end(kube, seen, 0, 3)
@@ -132,8 +132,8 @@ async def test_pytorchjob_restarts_in_place(kube: Kube, image: str, kubeflow: No
 
 
 async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow: None) -> None:
-    await asyncio.to_thread(pytorchjob, kube, "anew", image, 1, "ExitCode")
     async with Following(Kubeflow(), kube.namespace, "anew") as seen:
+        await asyncio.to_thread(pytorchjob, kube, "anew", image, 1, "ExitCode")
         await seen.until(lambda state: state.phase == "Running")
         pod = seen.places[1].pod_uid
         await end(kube, seen, 1, 138)
@@ -148,8 +148,8 @@ async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow:
 
 
 async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow: None) -> None:
-    await asyncio.to_thread(pytorchjob, kube, "late", image, 0, activeDeadlineSeconds=20)
     async with Following(Kubeflow(), kube.namespace, "late") as seen:
+        await asyncio.to_thread(pytorchjob, kube, "late", image, 0, activeDeadlineSeconds=20)
         await seen.until(lambda state: state.started_at is not None)
         due = seen.kind.remind_at(seen.job)
         assert due is not None
@@ -162,8 +162,8 @@ async def test_pytorchjob_that_uses_up_its_time(kube: Kube, image: str, kubeflow
 
 
 async def test_pytorchtrainingjob(kube: Kube, image: str, controller: object) -> None:
-    await asyncio.to_thread(trainingjob, kube, "life", image)
     async with Following(T9k(), kube.namespace, "life") as seen:
+        await asyncio.to_thread(trainingjob, kube, "life", image)
         await seen.until(lambda state: state.phase == "Running")
         assert seen.phases == ["Pending", "Running"]
         await seen.until(lambda _: all_running(seen))
@@ -185,8 +185,8 @@ async def test_pytorchtrainingjob(kube: Kube, image: str, controller: object) ->
 
 
 async def test_pytorchtrainingjob_restarts_and_fails(kube: Kube, image: str, controller: object) -> None:
-    await asyncio.to_thread(trainingjob, kube, "anew", image, "ExitCode")
     async with Following(T9k(), kube.namespace, "anew") as seen:
+        await asyncio.to_thread(trainingjob, kube, "anew", image, "ExitCode")
         await seen.until(lambda state: state.phase == "Running" and all_running(seen))
         await end(kube, seen, 2, 138)
         state = await seen.until(lambda state: state.restarts == 1 and all_running(seen))

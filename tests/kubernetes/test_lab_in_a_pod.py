@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes
+from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, files_in
 from tests.local.lab import TOKEN, Lab
 
 pytestmark = [
@@ -71,9 +71,9 @@ def lab_image(cluster: Kube) -> str:
 @contextmanager
 def forwarded(kube: Kube, log: Path) -> Iterator[int]:
     """Forward a port of this machine to the lab's; give the port."""
-    command = [*shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl")), "--kubeconfig", str(kube.kubeconfig)]
+    command = kube.command("port-forward", f"pod/{POD}", ":8888")
     with log.open("w") as output:  # it prints a line for each connection
-        process = subprocess.Popen([*command, "port-forward", f"pod/{POD}", ":8888"], stdout=output, stderr=output)
+        process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
         end = time.monotonic() + 60
         while (said := re.search(r"127\.0\.0\.1:(\d+) -> ", log.read_text())) is None:
@@ -181,8 +181,8 @@ def test_from_its_pod_to_a_trained_model(engine: str, lab: PodLab, kube: Kube, v
 
     # and on the volume, where all of it is the lab's user's
     runs = volume.path / engine / "runs" / name
-    assert list(runs.rglob("events.out.tfevents.*"))
-    assert [path.stat().st_size > 10_000 for path in (volume.path / engine).rglob("*.pt")] == [True]
+    assert files_in(runs, "events.out.tfevents.*")
+    assert [path.stat().st_size > 10_000 for path in files_in(volume.path / engine, "*.pt")] == [True]
     assert owners(volume.path) == {UID}
 
     opened = lab.ask("POST", "tensorboards", body={"job_id": ident})

@@ -70,7 +70,7 @@ async def until_logged(bench: Bench, job: Job, text: str) -> None:
                 return
             await asyncio.sleep(0.1)
 
-    stop = await engine.look_at_logs(job.uid)
+    stop = await engine.look_at_logs(job.uid, lambda: None)
     try:
         await asyncio.wait_for(wait(), WAIT)
     finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.job import LogStream
@@ -22,6 +23,7 @@ from jupyterlab_t9kjob.engines.kubernetes.logkeeper import LogKeeper
 from jupyterlab_t9kjob.engines.kubernetes.logstreams import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from jupyterlab_t9kjob.logs.index import TimeIndex
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
 from tests.local.disks import small_disk
 
@@ -429,7 +431,7 @@ async def test_a_refusal_is_said_and_hinders_nothing_else(tmp_path: Path):
         async def by_pod(call: Call) -> None:
             await (forbidden if "/p-0/" in call.request.path else says(lines(0, 3), ends=False))(call)
 
-        job.server.acts += [by_pod] * 2
+        job.server.acts += [by_pod] * 1000
         job.update(running(), running())
         streams = await job.until(
             lambda streams: OUT in streams and streams[OUT].waiting and streams["worker-1.1.container.out"].size
@@ -450,16 +452,22 @@ async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeyp
         assert max(counts) == 2
 
 
+def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogKeeper, Any, Any]:
+    """Return a keeper of logs, the cluster that it sees, and the job as it is told of it."""
+    known = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
+    known.lifetime = FOR_EVER
+    state = SimpleNamespace(phase=phase)
+    seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, places=job.places)
+    cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
+    records: Any = SimpleNamespace(folder=lambda _namespace, _uid: folder)
+    return LogKeeper(cluster, records, follow_replicas=2, log_bytes=None), cluster, seen
+
+
 async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_looks(tmp_path: Path):
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 3), ends=False)] * 1000
         counts = job.count_streams()
-        seen: Any = SimpleNamespace(mine=True, complete=True, events=[], state=SimpleNamespace(phase="Running"))
-        seen.job = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
-        seen.job.lifetime = FOR_EVER
-        cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
-        records: Any = SimpleNamespace(folder=lambda _namespace, _uid: tmp_path)
-        keeper = LogKeeper(cluster, records, follow_replicas=2, log_bytes=None)
+        keeper, _cluster, seen = keeping(job, tmp_path, mine=True, phase="Running")
 
         async def are_open(number: int) -> None:
             for _ in range(3000):
@@ -478,6 +486,106 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
         stop()
         await are_open(0)
         await keeper.stop()
+
+
+async def test_who_looks_is_told_what_is_written_until_that_ends(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        say = asyncio.Queue[bytes]()
+
+        async def as_told(call: Call) -> None:
+            await call.begin()
+            while True:
+                await call.chunk(await say.get())
+
+        job.server.acts += [as_told]
+        told: list[int] = []
+
+        async def written(number: int) -> None:
+            for _ in range(3000):
+                if told and told[-1] == len(text(0, number)):
+                    return
+                await asyncio.sleep(0.01)
+            raise AssertionError(told)
+
+        def note() -> None:
+            told.extend(path.stat().st_size for path in (tmp_path / "logs").glob("*.log"))
+
+        stop, stop_other = job.logs.look(note), job.logs.look(lambda: None)
+        job.update(running())
+        for number in range(10):
+            say.put_nowait(line(number))
+            await written(number + 1)
+        assert len(told) == 10
+        stop()
+        stop()
+        say.put_nowait(line(10))
+        await job.has(text(0, 11))
+        assert len(told) == 10
+        stop_other()
+
+
+async def test_who_looks_is_told_of_ranks_when_their_lines_have_a_time(tmp_path: Path):
+    log = tmp_path / "ranks" / "uid-0" / "none_a" / "attempt_0" / "0" / "stdout.log"
+    log.parent.mkdir(parents=True)
+    async with bench(tmp_path, ranks=tmp_path / "ranks") as job:
+        job.server.acts += [says(b"", ends=False)]
+        told = asyncio.Event()
+        stop = job.logs.look(told.set)
+        job.update(running())
+        for number in range(3):
+            told.clear()
+            log.write_bytes(text(0, number + 1))
+            with anyio.fail_after(60):
+                await told.wait()
+            (file,) = (file for file in await job.logs.files() if file.stream.source == "rank")
+            times = TimeIndex(file.index)
+            times.refresh()
+            assert times.size == len(text(0, number + 1))
+        stop()
+
+
+async def test_who_goes_while_the_log_of_an_ended_job_is_fetched_looks_no_more(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 3), ends=False)] * 1000
+        counts = job.count_streams()
+        job.update(running(), tell=False)
+        keeper, _cluster, seen = keeping(job, tmp_path, mine=False, phase="Succeeded")
+        looking = asyncio.create_task(keeper.look(seen))
+        for _ in range(3000):
+            if counts:
+                break
+            await asyncio.sleep(0.01)
+        assert keeper.is_live("1")
+        looking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await looking
+        assert not keeper.is_live("1")
+        await keeper.stop()
+
+
+async def test_who_looks_is_told_also_after_the_cluster_has_been_turned_to_anew(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 3), ends=False), says(lines(0, 8), ends=False)]
+        job.update(running(), tell=False)
+        keeper, cluster, seen = keeping(job, tmp_path, mine=False, phase="Running")
+        told = asyncio.Event()
+
+        async def is_told(number: int) -> None:
+            with anyio.fail_after(60):
+                while text(0, number) not in [path.read_bytes() for path in (tmp_path / "logs").glob("*.log")]:
+                    await told.wait()
+                    told.clear()
+
+        stop = await keeper.look(seen, told.set)
+        await is_told(3)
+        cluster.api = KubeApi(job.logs._api.connection)
+        keeper.update(seen)
+        await keeper.files(seen)
+        await is_told(8)
+        stop()
+        assert not keeper.is_live("1")
+        await keeper.stop()
+        await cluster.api.close()
 
 
 async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):

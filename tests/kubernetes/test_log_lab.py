@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tornado.httpclient import HTTPClientError
+from tornado.websocket import WebSocketClosedError
 
-from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.harness import Kube, Volume, files_in
 from tests.local.logsocket import Ledger, LogSocket
 
 pytestmark = [pytest.mark.cluster]
@@ -54,12 +58,11 @@ async def follow_to_the_end(lab: Any, ident: str, stream: str, lines: int) -> Le
             await socket.follow(ledger.take, cursor={stream: ledger._ends[stream]}, streams=[stream])
             socket.close()
             return ledger
-        except (AssertionError, OSError) as error:
-            if "closed the socket" not in str(error) and not isinstance(error, OSError):
+        except AssertionError as error:
+            if "closed the socket" not in str(error):
                 raise
-        except Exception as error:  # the server is not back yet
-            if "HTTP" not in type(error).__name__:
-                raise
+        except (OSError, WebSocketClosedError, HTTPClientError):
+            pass  # the server has gone, or is not back yet
         await asyncio.sleep(0.1)
 
 
@@ -117,11 +120,11 @@ async def test_a_job_that_nobody_follows_is_read_when_it_ends(
 def _wait_for_log(home: Path, lines: int) -> bytes:
     end = time.monotonic() + 120
     while time.monotonic() < end:
-        for path in home.rglob("*.pytorch.0.log"):
-            if path.read_bytes().count(b"\n") >= lines:
-                return path.read_bytes()
+        for path in files_in(home, "*.pytorch.0.log"):
+            if (kept := path.read_bytes()).count(b"\n") >= lines:
+                return kept
         time.sleep(0.1)
-    raise AssertionError(list(home.rglob("*")))
+    raise AssertionError(files_in(home))
 
 
 def _until(ledger: Ledger, stream: str, count: int) -> Any:
@@ -134,12 +137,18 @@ def _until(ledger: Ledger, stream: str, count: int) -> Any:
 
 def _streams(namespace: str) -> list[str]:
     """Return the requests that followed logs of a namespace, from the API server's audit."""
+    followed = audited(f"/namespaces/{namespace}/pods/", "/log?", "follow=true")
+    return sorted({event["auditID"] for event in followed})
+
+
+def audited(*words: str) -> Iterator[dict[str, Any]]:
+    """Yield the events of the API server's audit that have all these words, from the oldest on; some come twice."""
     if not AUDIT.exists():
         pytest.skip("cluster: its API server has no audit log here")
-    uris = set()
-    with AUDIT.open() as events:
-        for line in events:
-            if f"/namespaces/{namespace}/pods/" in line and "/log?" in line and "follow=true" in line:
-                event = json.loads(line)
-                uris.add(event["auditID"])
-    return sorted(uris)
+    with ExitStack() as stack:
+        newest = stack.enter_context(AUDIT.open())  # first: it may become one of those that are full
+        full = sorted(AUDIT.parent.glob(f"{AUDIT.stem}-*{AUDIT.suffix}"))
+        for events in (*(stack.enter_context(path.open()) for path in full), newest):
+            for line in events:
+                if all(word in line for word in words) and line.endswith("\n"):
+                    yield json.loads(line)

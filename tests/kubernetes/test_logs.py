@@ -195,12 +195,20 @@ async def test_many_who_look_cost_one_stream(kube: Kube, image: str, tmp_path: P
 
 
 async def test_what_a_rotation_took_before_anybody_looked_is_said(kube: Kube, image: str, tmp_path: Path):
-    # 0.9 MB a second, 21 MB: the kubelet looks every 10 s and begins one new file, while the script still writes
-    script = (
-        "import time\npad = 'y' * 400\nfor n in range(46_600): n % 200 or time.sleep(0.1); print(n, pad)\nprint('end')"
-    )
+    # at most 0.8 MB a second, until the kubelet, which looks every 10 s, has found more than 10 MiB
+    script = """
+import os, time
+n = 0
+while n % 200 or not os.path.exists("/tmp/go"):
+    n % 200 or time.sleep(0.1)
+    print(n, "y" * 400)
+    n += 1
+print("end")
+"""
     kube.create("pods", pod("rotated", image, script))
     async with keeping(kube.namespace, "rotated", tmp_path / "logs", always=False) as keeper:
+        await asyncio.to_thread(kube.until_rotated, "rotated-0", first=0)
+        await go(kube, "rotated-0")
         await asyncio.to_thread(
             kube.until, "pods", "rotated-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"
         )

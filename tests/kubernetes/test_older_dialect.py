@@ -13,7 +13,7 @@ from jupyterlab_t9kjob.core.spec import Entrypoint, Torchrun
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("older_dialect")]
+pytestmark = [pytest.mark.cluster, pytest.mark.alone, pytest.mark.usefixtures("older_dialect")]
 
 DATA = Path(__file__).parents[1] / "unit" / "manifests" / "data"
 TRAINING = Path(__file__).with_name("cpu_training.py")

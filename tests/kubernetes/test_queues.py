@@ -6,6 +6,7 @@ The CRDs are theirs in name only, and what their controllers would write is writ
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,17 @@ from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Scheduling
 from tests.kubernetes.accounts import Account
-from tests.kubernetes.engines import Bench, serving
+from tests.kubernetes.engines import WAIT, Bench, serving
 from tests.kubernetes.harness import ROOT, Kube
 from tests.kubernetes.queueing import SYSTEM, Kueue, installed, put
 from tests.unit.kubernetes.queues import cluster_queue, condition, local_queue, pending, t9k_queue
 
-pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.alone,
+    pytest.mark.asyncio,
+    pytest.mark.usefixtures("controller", "kubeflow"),
+]
 
 WAITS = "trap 'exit 143' TERM; sleep 1000 & wait"
 LACK = (
@@ -52,6 +58,17 @@ async def queued(bench: Bench, kueue_sees: Any = None, **more: Any) -> tuple[Job
     kueue = Kueue(bench.kube, job.name)
     await asyncio.to_thread(kueue.notices, *(kueue_sees or [pending(LACK)]), **more)
     return job, kueue
+
+
+async def until_ended(bench: Bench, job: Job, words: str) -> None:
+    """Wait until this is said of the end of its only attempt: its pod's news may come after the job's."""
+    end = time.monotonic() + WAIT
+    while True:
+        (attempt,) = (await bench.engines[job.engine].replicas(job.uid))[0].attempts
+        if attempt.ended == words:
+            return
+        assert time.monotonic() < end, attempt
+        await asyncio.sleep(0.1)
 
 
 async def test_what_queues_there_are(kube: Kube, image: str, tmp_path: Path) -> None:
@@ -102,8 +119,7 @@ async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image:
         assert again.pending_action is None
         assert again.reason is not None and again.reason.hint is not None
         assert again.reason.hint.startswith("It had to make room for another job.")
-        (attempt,) = (await bench.engines["kubeflow"].replicas(job.uid))[0].attempts
-        assert attempt.ended == "Taken out by its queue"
+        await until_ended(bench, job, "Taken out by its queue")
 
 
 async def test_a_pause_takes_the_job_out_of_its_queue(kube: Kube, image: str, tmp_path: Path) -> None:

@@ -146,7 +146,6 @@ async def test_clusters_at_the_same_address_are_not_mixed(kube: Kube, image: str
             seen = await bench.until(job, lambda seen: seen.phase == "Unknown")
             assert not seen.deleted
             assert "another cluster" in (seen.read_only or "")
-        await one.start()
     # the same cluster at another address
     async with Between(kube=kube, certificates=here) as again:
         again.kubeconfig(tmp_path)
@@ -182,5 +181,3 @@ async def test_a_cluster_that_is_left_keeps_its_jobs(kube: Kube, image: str, tmp
                 await bench.until(job, lambda seen: seen.phase == "Running" and seen.read_only is None)
                 await engine.act(job.uid, "delete")
                 await bench.until(job, lambda seen: seen.deleted)
-            await other.start()
-        await one.start()

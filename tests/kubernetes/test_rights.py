@@ -195,7 +195,7 @@ async def until_in_log(bench: Bench, job: Running, found: Callable[[LogFile], An
                 return result
             await asyncio.sleep(0.1)
 
-    end = await engine.look_at_logs(job.uid)
+    end = await engine.look_at_logs(job.uid, lambda: None)
     try:
         return await asyncio.wait_for(wait(), WAIT)
     finally:

@@ -46,10 +46,9 @@ async def api(server: FakeApi) -> AsyncIterator[KubeApi]:
     await api.close()
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(transport, "WHOLE_ANSWER_SECONDS", 1.0)
+def shorten_patience(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(transport, "ANSWER_SECONDS", 0.5)
+    patch.setattr(transport, "WHOLE_ANSWER_SECONDS", 1.0)
 
 
 def text(status: int, content: str, **headers: str) -> Act:
@@ -119,12 +118,15 @@ async def test_what_breaks_off_is_asked_once_more_where_that_does_nothing(
 
 @pytest.mark.parametrize("case", NO_ANSWER)
 async def test_what_is_no_answer_is_unreachable_in_words(
-    case: str, server: FakeApi, api: KubeApi, impatient: None
+    case: str, server: FakeApi, api: KubeApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     act, words = NO_ANSWER[case]
     server.faults += [("other", act)] * (2 if case in BROKEN else 1)
-    with pytest.raises(Unreachable, match=words) as caught:
-        await api.get("/version")
+    with monkeypatch.context() as patch:
+        if words == "does not answer in time":  # any other answer may take its time
+            shorten_patience(patch)
+        with pytest.raises(Unreachable, match=words) as caught:
+            await api.get("/version")
     assert f"127.0.0.1:{server.port}" in str(caught.value)
     assert "token" not in str(caught.value)
     # the next request is as if nothing had been
@@ -143,6 +145,25 @@ async def test_a_server_that_is_not_there(host: str, words: str, server: FakeApi
     with pytest.raises(Unreachable, match=words):
         await api.get("/version")
     await api.close()
+
+
+@pytest.mark.parametrize(
+    ("says", "words"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", r"No secure connection to the cluster at \S+ can be made: \w+ \w+"),
+        (b"", r"can't be reached: (The connection was closed|Connection reset by peer)\."),
+    ],
+)
+async def test_a_server_without_a_secure_connection(says: bytes, words: str, server: FakeApi) -> None:
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(says)
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as plain:
+        api = KubeApi(connect(server, server=f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}"))
+        with pytest.raises(Unreachable, match=words):
+            await api.get("/version")
+        await api.close()
 
 
 async def test_a_header_that_cannot_be_sent_is_not_quoted(server: FakeApi) -> None:
@@ -285,14 +306,15 @@ async def test_a_list_is_read_while_it_comes(server: FakeApi, api: KubeApi) -> N
         await call.end()
 
     server.faults.append(("list", in_two_parts))
-    names, version = [], ""
-    async with contextlib.aclosing(api.parts(PODS)) as parts:
-        async for part in parts:
-            names += [item["metadata"]["name"] for item in part.items]
-            version = part.version
-            if names == ["a", "b"]:
-                seen.set()
-    assert (names, version) == (["a", "b", "c"], "7")
+    names: list[str] = []
+
+    def take(item: dict[str, Any]) -> None:
+        names.append(item["metadata"]["name"])
+        if names == ["a", "b"]:
+            seen.set()
+
+    assert await api.read(PODS, take) == "7"
+    assert names == ["a", "b", "c"]
 
 
 async def test_half_a_list_is_none(server: FakeApi, api: KubeApi) -> None:
@@ -335,9 +357,13 @@ async def test_a_list_that_is_given_up_is_closed(server: FakeApi, api: KubeApi) 
         closed.set()
 
     server.faults.append(("list", goes_on))
-    async with contextlib.aclosing(api.parts(PODS)) as parts:
-        assert (await anext(parts)).items
+    came = asyncio.Event()
+    reading = asyncio.create_task(api.read(PODS, lambda _item: came.set()))
+    await asyncio.wait_for(came.wait(), 30)
+    reading.cancel()
     await asyncio.wait_for(closed.wait(), 30)
+    with pytest.raises(asyncio.CancelledError):
+        await reading
 
 
 @pytest.mark.parametrize("body", [{}, {"metadata": None}, {"metadata": {}, "items": 3}, {"metadata": {}, "items": [3]}])
@@ -396,7 +422,10 @@ async def test_a_stream_that_is_silent_or_cut_is_unreachable(server: FakeApi, ap
                 pass
 
 
-async def test_a_stream_that_does_not_begin_is_unreachable(server: FakeApi, api: KubeApi, impatient: None) -> None:
+async def test_a_stream_that_does_not_begin_is_unreachable(
+    server: FakeApi, api: KubeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten_patience(monkeypatch)
     for act in (hang, half):
         server.faults.append(("other", act))
         with pytest.raises(Unreachable, match="in time"):

@@ -1,6 +1,7 @@
 """A collection that is followed through everything that may happen to a watch."""
 
 import asyncio
+import gzip
 import json
 import time
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.engines.kubernetes import watch
+from jupyterlab_t9kjob.engines.kubernetes import transport, watch
 from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
@@ -168,9 +169,10 @@ async def test_a_history_that_is_gone_is_made_up_for_by_a_list(gone: Act, server
 
 
 async def test_a_watch_that_ends_at_once_again_and_again_is_made_up_for_by_a_list(
-    server: FakeApi, follower: Follower
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kubernetes#137089: watches of a version that is lost end without 410."""
+    monkeypatch.setattr(watch, "INSTANT_SECONDS", 60.0)  # at once, however slow this machine is
     server.faults += [("watch", end)] * 3
     follower.collection.start()
     await server.watched()
@@ -297,9 +299,7 @@ async def test_a_list_that_answers_410_is_told(server: FakeApi, follower: Follow
 async def test_a_server_that_hangs_is_left(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jupyterlab_t9kjob.engines.kubernetes import transport
-
-    monkeypatch.setattr(transport, "ANSWER_SECONDS", 1.5)
+    monkeypatch.setattr(transport, "ANSWER_SECONDS", 5.0)
     server.faults += [("list", hang), ("watch", hang)]
     follower.collection.start()
     await follower.has("a", "b")
@@ -480,7 +480,11 @@ async def test_a_list_that_breaks_off_once_is_no_outage(server: FakeApi, followe
 
 
 async def test_a_long_list_lets_others_work(server: FakeApi, follower: Follower) -> None:
-    server.objects = {f"p{number}": pod(f"p{number}", number) for number in range(3000)}
+    """Also one that comes at once, for it was packed well."""
+    items = [pod(f"p{number}", number) for number in range(3000)]
+    whole = json.dumps({"kind": "PodList", "items": items, "metadata": {"resourceVersion": "3000"}}).encode()
+    server.faults.append(("list", lambda call: call.answer(200, gzip.compress(whole), Content_Encoding="gzip")))
+    server.version = 3000
     at: list[int] = []
 
     async def somebody_else() -> None:
@@ -493,7 +497,8 @@ async def test_a_long_list_lets_others_work(server: FakeApi, follower: Follower)
     await follower.collection.listed()
     other.cancel()
     assert len(follower.changes) == 3000
-    assert max(later - earlier for earlier, later in pairwise(at)) <= watch.BATCH
+    at_once = transport.TURN_BYTES // len(json.dumps(pod("p0", 0))) + 2
+    assert max(later - earlier for earlier, later in pairwise(at)) <= at_once < 3000
 
 
 async def test_stopping_ends_everything_in_any_state(server: FakeApi) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import importlib
 import os
+import shutil
 import signal
 import sys
 import textwrap
@@ -149,6 +151,16 @@ def carrying(uid: str) -> list[int]:
 
 def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder that somebody writes in: what comes or goes meanwhile makes one try again."""
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                raise
 
 
 @contextlib.contextmanager

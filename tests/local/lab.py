@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -40,6 +42,15 @@ class Answer:
 
 class Gone(Exception):
     """The server died before it answered."""
+
+
+def free_port() -> int:
+    """Choose a port that is free, below those that the system gives to whoever connects."""
+    while True:
+        port = 10_000 + secrets.randbelow(22_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Lab:
@@ -114,11 +125,15 @@ class Lab:
             "T9kJobApp": {"home": self.home, **self._traits},
         }
         (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config, default=str))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        while not self._start_at(free_port()):
+            pass
+
+    def _start_at(self, port: int) -> bool:
+        """Start the server at a port and wait until it answers; return whether nobody else had taken the port."""
+        self._port = port
         main = ["-m", "jupyter_server"] if self._hostname is None else ["-c", NAMED.format(name=self._hostname)]
         with (self._folder / "server.log").open("ab") as log:
+            begun = log.tell()
             self._process = subprocess.Popen(
                 [
                     *self._prefix, sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
@@ -139,9 +154,12 @@ class Lab:
         while True:
             try:
                 self.ask("GET", "engines", raw_path="/api/status")
-                return
+                return True
             except Gone:
-                if self._process.poll() is not None or time.monotonic() > end:
+                ended = self._process.poll() is not None
+                if ended and b"could not be started because" in (self._folder / "server.log").read_bytes()[begun:]:
+                    return False
+                if ended or time.monotonic() > end:
                     raise RuntimeError(self.log[-3000:]) from None
                 time.sleep(0.01)
 

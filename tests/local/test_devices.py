@@ -154,8 +154,10 @@ async def test_claims_are_freed_on_every_kind_of_death(bench: Bench, death: str)
     text = HOLD + ("raise SystemExit(3)" if death == "failure" else "")
     limit = {"active_deadline_seconds": 2} if death == "deadline" else {}
     holds = await bench.submit(text, replica_specs=gpus(3), run_policy=limit)
-    await bench.running(holds.uid)
-    last = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(3)))
+    await bench.until(holds.uid, lambda job: job.started_at is not None)
+    last = await bench.submit(HOLD, replica_specs=gpus(3))
+    if death != "deadline":  # which comes by itself, and may be over
+        await waiting(bench, last)
     if death in ("success", "failure"):
         let_go(bench, holds)
     elif death in ("pause", "stop", "delete"):
@@ -169,6 +171,10 @@ async def test_claims_are_freed_on_every_kind_of_death(bench: Bench, death: str)
     assert await seen(bench, last.name) == ["0", "1", "2"]
     ended = await bench.until(holds.uid, lambda job: job.phase in (*ENDED, "Paused"))
     assert ended.phase == {"success": "Succeeded", "pause": "Paused"}.get(death, "Failed")
+    if death == "deadline":
+        assert ended.reason and ended.reason.code == "DeadlineExceeded"
+        before, after = [(await bench.engine.replicas(job.uid))[0].attempts[0] for job in (holds, last)]
+        assert before.ended_at and after.started_at and before.ended_at <= after.started_at
 
 
 @pytest.mark.parametrize("death", ["pause", "stop", "supervisor", "supervisor and guardian"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ import pytest_asyncio
 
 from jupyterlab_t9kjob.core.errors import Unavailable
 from tests.local.disks import Disk, read_only, small_disk
-from tests.local.harness import Bench, carrying, eventually, make_engine
+from tests.local.harness import Bench, carrying, eventually, make_engine, remove
 
 pytestmark = pytest.mark.asyncio
 
@@ -78,7 +77,9 @@ class Reader:
         self._thread.join()
 
     def _read(self) -> None:
-        while not self._enough.is_set():
+        last = False
+        while not last:
+            last = self._enough.is_set()  # what was there by then is read once more
             text = self._path.read_text()
             try:
                 phase = json.loads(text)["outcome"]["phase"]
@@ -91,11 +92,6 @@ class Reader:
 
 def record_path(bench: Bench, uid: str) -> Path:
     return bench.home / "jobs" / uid / "record.json"
-
-
-def ranks_write(folder: Path) -> bool:
-    """Say if torchrun has made the first file of a rank below a job's folder."""
-    return any("stdout.log" in files for _, _, files in os.walk(folder))
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -300,7 +296,7 @@ async def test_read_only_while_it_runs(bench: Bench, caplog: pytest.LogCaptureFi
 async def test_a_job_whose_directory_is_removed_ends(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     job = await bench.submit(WAIT)
     await bench.running(job.uid)
-    shutil.rmtree(record_path(bench, job.uid).parent)
+    remove(record_path(bench, job.uid).parent)
     await eventually(lambda: not carrying(job.uid))
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     assert await bench.engine.jobs() == []
@@ -310,7 +306,7 @@ async def test_a_job_whose_directory_is_removed_ends(bench: Bench, caplog: pytes
 async def test_a_home_that_is_removed_is_made_anew(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     job = await bench.submit(WAIT)
     await bench.running(job.uid)
-    shutil.rmtree(bench.home)
+    remove(bench.home)
     await eventually(lambda: not carrying(job.uid))
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     assert (await bench.ended((await bench.submit("pass")).uid)).phase == "Succeeded"
@@ -353,10 +349,11 @@ async def test_logs_that_are_removed_while_they_are_listed(bench: Bench) -> None
 
 
 async def test_logs_that_are_removed_while_it_runs(bench: Bench) -> None:
-    job = await bench.submit(WAIT + "print('on')", torchrun={"proc_per_node": 1})
+    text = "open('begun', 'w').write('x')" + WAIT + "print('on')"
+    job = await bench.submit(text, torchrun={"proc_per_node": 1})
     await bench.running(job.uid)
-    await eventually(lambda: ranks_write(record_path(bench, job.uid).parent))
-    shutil.rmtree(record_path(bench, job.uid).parent / "logs")
+    await bench.written(bench.root / "begun")  # torchrun has made all files of the rank
+    remove(record_path(bench, job.uid).parent / "logs")
     (bench.root / "enough").touch()
     assert (await bench.ended(job.uid)).phase == "Succeeded"
     assert await bench.engine.log_files(job.uid) == []
@@ -410,7 +407,14 @@ UNPRIVILEGED = """
 import asyncio, json, os, sys, tempfile
 from pathlib import Path
 from jupyterlab_t9kjob.core.errors import Unavailable
-from tests.local.harness import Bench, carrying, eventually, make_engine
+from tests.local.harness import Bench, make_engine
+
+WAIT = '''
+import os, time
+open("begun", "w").write("x")
+while not os.path.exists("enough"):
+    time.sleep(0.02)
+'''
 
 async def main():
     top = Path(sys.argv[1])
@@ -419,11 +423,10 @@ async def main():
     bench = Bench(make_engine(home, root), home, root)
     await bench.engine.start()
     bench.engine.listen(bench.hear)
-    job = await bench.submit("while not __import__('os').path.exists('enough'): __import__('time').sleep(0.02)",
-                             torchrun={"proc_per_node": 1})
+    job = await bench.submit(WAIT, torchrun={"proc_per_node": 1})
     folder = home / "jobs" / job.uid
     await bench.running(job.uid)
-    await eventually(lambda: any(folder.rglob("stdout.log")))
+    await bench.written(root / "begun")  # torchrun has made all files of the rank
     seen = {}
     for name, path, mode in (("job", folder, 0o500), ("job", folder, 0o000), ("all", home / "jobs", 0o500),
                              ("all", home / "jobs", 0o000)):

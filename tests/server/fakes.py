@@ -73,6 +73,7 @@ class FakeEngine:
         self.created = 0
         self.removals: list[str] = []
         self.looks = 0
+        self.grown: dict[str, Callable[[], None]] = {}
 
     async def start(self) -> None:
         self.home.mkdir(parents=True, exist_ok=True)
@@ -115,8 +116,9 @@ class FakeEngine:
         await self.job(uid)
         return [sized(file) for file in self.streams.get(uid, {}).values()]
 
-    async def look_at_logs(self, uid: str):
+    async def look_at_logs(self, uid: str, grown: Callable[[], None]):
         await self.job(uid)
+        self.grown[uid] = grown
         return lambda: None
 
     async def lab(self) -> None:

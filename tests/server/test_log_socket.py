@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import itertools
 import resource
 import zipfile
 from typing import Any
@@ -91,6 +92,32 @@ async def test_follow_sends_every_line_once_as_it_is_written(engine: FakeEngine,
         seen += [line["text"] for line in await appended(page, 1)]
     assert seen[-1] == "end"
     assert seen[:-1] == [str(number) for number in range(200)][-len(seen) + 1 :]
+
+
+@pytest.mark.parametrize("door", [(follow.JobLogs, "_sizes"), (follow, "read_page")], ids=["look", "read"])
+async def test_what_is_told_is_sent_though_nobody_looks(door: Any, engine: FakeEngine, open_page, monkeypatch):
+    """Every line is written just when the sizes have been looked at, or lines have been read."""
+    monkeypatch.setattr(follow, "INTERVAL", 3600.0)
+    monkeypatch.setattr(follow, "SOON", 3600.0)
+    job = engine.put()
+    log = engine.stream(job, OUT).write(b"old\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={})
+    assert [line["text"] for line in await appended(page, 1)] == ["old"]
+    numbers, loop, original = iter(range(100)), asyncio.get_running_loop(), getattr(*door)
+
+    def write_then(*arguments: Any) -> Any:
+        found = original(*arguments)
+        for number in itertools.islice(numbers, 1):
+            log.write(f"{number}\n".encode(), time=2.0 + number)
+            loop.call_soon_threadsafe(engine.grown[job.uid])
+        return found
+
+    monkeypatch.setattr(*door, write_then)
+    log.write(b"begin\n", time=2.0)
+    engine.grown[job.uid]()
+    lines = await appended(page, 101)
+    assert [line["text"] for line in lines] == ["begin", *map(str, range(100))]
 
 
 async def test_follow_from_a_page(engine: FakeEngine, open_page):

@@ -36,8 +36,7 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board_module, "PROBE_SECONDS", 2.0)
+def asked_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(board_module, "PROBE_PAUSE_SECONDS", 0.2)
 
 
@@ -73,16 +72,23 @@ async def test_its_data_server_is_killed(ask: Ask, news: News, jp_root_dir: Path
         assert "data server ended: -9" in (failed.reason.verbatim or "")
 
 
-@pytest.mark.usefixtures("impatient")
-async def test_it_hangs(ask: Ask, news: News, jp_root_dir: Path) -> None:
+@pytest.mark.usefixtures("asked_often")
+async def test_it_hangs(
+    ask: Ask, manager: TensorBoardManager, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Events(jp_root_dir / "log").add("loss", [1.0])
     board = await opened(ask, paths=["log"])
     assert await scalars(ask, board, ".", "loss", 1)
     (process,) = children()
     everything = family(process)
+    endpoint = await manager.endpoint(board["id"])
     process.suspend()
     # who waits already is told, and so is whoever asks afterwards
-    waiting = await ask(board["url"] + "data/runs")
+    before = set(endpoint.streams)
+    asking = asyncio.create_task(ask(board["url"] + "data/runs"))
+    await until(lambda: bool(endpoint.streams - before))
+    monkeypatch.setattr(board_module, "PROBE_SECONDS", 2.0)  # not before: it may be slow, and the request too
+    waiting = await asking
     assert waiting.code == 502
     assert "answers none" in json.loads(waiting.body)["message"]
     hangs = await news.until(lambda found: found.status == "unresponsive")
@@ -108,7 +114,7 @@ async def test_it_hangs(ask: Ask, news: News, jp_root_dir: Path) -> None:
 
 
 @pytest.mark.asyncio
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("asked_often")
 async def test_its_private_directory_is_removed(alone: TensorBoardManager, tmp_path: Path) -> None:
     news = News(alone)
     board, _ = await alone.open([tmp_path / "root"])

@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync } from 'fs';
 import path from 'path';
 import { enterCluster } from './helpers/cluster';
 import type { IClusterPlace } from './helpers/cluster';
+import { Gate } from './helpers/gate';
 import { OwnLab } from './helpers/ownLab';
 
 const SCRIPT = path.resolve(__dirname, '../kubernetes/cpu_training.py');
@@ -13,15 +14,18 @@ test.skip(!process.env.KUBECONFIG, 'cluster: KUBECONFIG is not set');
 test.describe.configure({ mode: 'serial' });
 
 let cluster: IClusterPlace;
+let gate: Gate;
 let lab: OwnLab;
 
 test.beforeAll(async () => {
   cluster = await enterCluster();
+  gate = await Gate.before(cluster.kubeconfig);
+  gate.open();
   mkdirSync(path.join(cluster.folder, 'work'));
   copyFileSync(SCRIPT, path.join(cluster.folder, 'work/train.py'));
   lab = new OwnLab('cluster', {
     root: cluster.folder,
-    env: { KUBECONFIG: cluster.kubeconfig },
+    env: { KUBECONFIG: gate.kubeconfig },
     traits: {
       kubernetes_volumes: [
         {
@@ -38,8 +42,23 @@ test.beforeAll(async () => {
 
 test.afterAll(async () => {
   await lab?.kill();
+  gate?.close();
   await cluster?.leave();
 });
+
+/** Open a lab with the sidebar and the nodes. */
+async function openCapacity(page: Page, { url }: OwnLab): Promise<Locator> {
+  await page.goto(`${url}/lab?reset`);
+  await page.locator('.jp-Launcher-body').waitFor();
+  await page.getByRole('tab', { name: 'Distributed Jobs' }).click();
+  const sidebar = page.getByRole('region', {
+    name: 'Distributed Jobs',
+    exact: true
+  });
+  await sidebar.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Show Cluster Nodes' }).click();
+  return sidebar;
+}
 
 /** Right-click the script, and choose where it is to run. */
 async function openForm(page: Page, engine: string): Promise<Locator> {
@@ -198,4 +217,91 @@ test('an image that can’t be pulled is said on the job', async ({ page }) => {
   await expect(job.getByRole('tabpanel', { name: 'Logs' })).toContainText(
     image
   );
+});
+
+test('a cluster that is reached late, by an account that may not see its nodes', async ({
+  page
+}) => {
+  const { namespace } = cluster;
+  const door = await Gate.before(cluster.little);
+  const home = new OwnLab('little', {
+    env: { KUBECONFIG: door.kubeconfig },
+    traits: { kubernetes_owner: 'lin' }
+  });
+  try {
+    await home.start();
+    const sidebar = await openCapacity(page, home);
+    const nodes = page.getByRole('tabpanel', { name: 'Cluster Nodes' });
+    const banner = sidebar.getByText(/^No connection to the cluster since /);
+    await expect(banner).toBeVisible();
+    await expect(nodes).toContainText(
+      /nodes and pods are not known: .* reached/
+    );
+
+    door.open();
+    const strip = sidebar.getByRole('region', {
+      name: 'Capacity of the cluster'
+    });
+    await expect(strip).toContainText(`Quota of ${namespace}`);
+    await expect(strip).toContainText('GPUs4 left');
+    await expect(strip).toContainText('This account may not see nodes');
+    await expect(banner).toBeHidden();
+    await expect(nodes).toContainText('This account may not see nodes');
+    await expect(nodes).toContainText('Your jobs hold nothing.');
+    await expect(
+      nodes
+        .getByRole('table', { name: 'Quotas' })
+        .getByRole('row', { name: /requests\.nvidia\.com\/gpu/ })
+    ).toContainText('4 of 4');
+
+    const created = await page.request.post(`${home.url}/t9kjob/jobs`, {
+      data: {
+        engine: 'kubeflow',
+        namespace,
+        request_id: `holds-${Date.now()}`,
+        spec: {
+          name: 'holds',
+          entrypoint: { kind: 'command', value: 'sleep' },
+          args: ['1000'],
+          torchrun: null,
+          runtime: { image: cluster.image, pull_policy: 'IfNotPresent' },
+          replica_specs: [{ resources: { cpu: { request: '200m' } } }]
+        }
+      }
+    });
+    expect(created.status(), await created.text()).toBe(201);
+    await expect(nodes).toContainText('Held by your jobs · CPU: 0.2');
+  } finally {
+    await home.kill();
+    door.close();
+  }
+});
+
+test('what is free stays, and says since when it is not known any more', async ({
+  page
+}) => {
+  // One's job that runs there makes the cluster worth its room in the sidebar.
+  const sidebar = await openCapacity(page, lab);
+  const strip = sidebar.getByRole('region', {
+    name: 'Capacity of the cluster'
+  });
+  const nodes = page.getByRole('tabpanel', { name: 'Cluster Nodes' });
+  const ready = nodes.getByRole('gridcell', { name: /^Ready/ }).first();
+  await expect(ready).toBeVisible();
+  const values = strip.locator('.jp-t9k-Capacity-value');
+  await expect(values.first()).toContainText(/\d/);
+  const known = await values.allTextContents();
+
+  gate.shut();
+  await expect(strip).toContainText(/as of \d\d:\d\d/);
+  await expect(
+    nodes.getByText(/^Connection to the cluster lost; state as of \d\d:\d\d/)
+  ).toBeVisible();
+  await expect(ready).toBeVisible();
+  expect(await values.allTextContents()).toEqual(known);
+
+  gate.open();
+  await expect(strip).not.toContainText('as of');
+  await expect(nodes.getByText(/^Connection to the cluster lost/)).toBeHidden();
+  await expect(ready).toBeVisible();
 });

@@ -45,6 +45,7 @@ test('a failure is told with rank, code and last line, and shown in the log', as
   await test.step('by a notification, as its tab is not in front', async () => {
     const notice = page.getByRole('alert').filter({ hasText: 'digits:' });
     await expect(notice).toContainText('digits: Rank 1 failed');
+    await notice.hover(); // so that it stays
     await notice.getByRole('button', { name: 'Open log' }).click();
     await expect(mainTab(page, 'digits')).toHaveAttribute(
       'aria-selected',

@@ -150,6 +150,8 @@ test('anything that a script writes is shown as text', async ({ page }) => {
 
   await test.step('copying gives the text', async () => {
     await log.press('Home');
+    await expect(log.locator('.jp-t9k-LogRow')).toHaveCount(13);
+    await expect(text('first line')).toBeInViewport();
     const copied = await log.evaluate(element => {
       const texts = element.querySelectorAll('.jp-t9k-LogRow-text');
       const [first, nul] = [texts[0], texts[4]];
@@ -177,4 +179,54 @@ test('anything that a script writes is shown as text', async ({ page }) => {
     await page.evaluate(() => (window as { hacked?: number }).hacked)
   ).toBeUndefined();
   await expect(page).not.toHaveTitle(/a title/);
+});
+
+test('which lines are in view is said, wherever one scrolls', async ({
+  page
+}) => {
+  await writeFile(
+    page,
+    'mnist_ddp/lines.py',
+    `
+for number in range(1, 401):
+    print(f"line {number}", "of several words" * (number % 50), flush=True)
+`
+  );
+  const { id } = await submit(page, 'lines', { file: 'mnist_ddp/lines.py' });
+  await waitForPhase(page, id, 'Succeeded');
+  await run(page, 't9kjob:open-job', { id, tab: 'logs' });
+  const job = jobTab(page);
+  const log = job.getByRole('log');
+  const expectSaid = async (): Promise<void> => {
+    await expect(async () => {
+      const seen = await log.evaluate(element => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return Array.from(element.querySelectorAll('.jp-t9k-LogRow'))
+          .filter(row => {
+            const place = row.getBoundingClientRect();
+            return place.bottom > top + 1 && place.top < bottom - 1;
+          })
+          .map(row => Number(/line (\d+)/.exec(row.textContent ?? '')?.[1]));
+      });
+      const [first, last] = [Math.min(...seen), Math.max(...seen)];
+      await expect(job.locator('.jp-t9k-LogStatus')).toContainText(
+        `lines ${first} – ${last}`,
+        { timeout: 500 }
+      );
+    }).toPass({ timeout: 60_000 });
+  };
+
+  await expect(row(log, 'line 400')).toBeInViewport();
+  await expectSaid();
+  for (const key of [
+    'PageUp',
+    'ArrowUp',
+    'Home',
+    'PageDown',
+    'w',
+    'PageDown'
+  ]) {
+    await log.press(key);
+    await expectSaid();
+  }
 });

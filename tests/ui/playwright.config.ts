@@ -6,8 +6,9 @@ import path from 'path';
 const root = path.resolve(__dirname, '../..');
 const build = path.join(root, 'build');
 
-// The workers read this file too and have to find the same port.
-process.env.T9KJOB_UI_PORT ??= String(20000 + 2 * (process.pid % 20000));
+// The workers read this file too and have to find the same port: one that the system gives to nobody who connects,
+// and that browsers open (not 10080).
+process.env.T9KJOB_UI_PORT ??= String(11000 + 2 * (process.pid % 9000));
 const port = Number(process.env.T9KJOB_UI_PORT);
 
 /** An environment to test in place of the wheel's, such as the one that is developed in. */

@@ -101,9 +101,9 @@ test('right click, submit, watch, read, see the loss fall', async ({
       'aria-valuetext',
       /^Epoch \d+ of 60/i
     );
+    const first = Number(await progress.getAttribute('aria-valuenow'));
     await expect(row.getByRole('progressbar')).toBeVisible();
     await expect(page.locator('#jp-main-statusbar')).toContainText('1 running');
-    const first = Number(await progress.getAttribute('aria-valuenow'));
     await expect
       .poll(
         async () => Number(await progress.getAttribute('aria-valuenow')),
@@ -122,7 +122,8 @@ test('right click, submit, watch, read, see the loss fall', async ({
     };
     await expect.poll(epoch).toBeGreaterThan(0);
     const first = await epoch();
-    await expect.poll(epoch, 'later epochs come').toBeGreaterThan(first);
+    const later = Math.min(60, first + 1);
+    await expect.poll(epoch, 'later epochs come').toBeGreaterThanOrEqual(later);
   });
 
   await test.step('it succeeds', async () => {

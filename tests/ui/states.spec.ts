@@ -413,6 +413,7 @@ test.describe('the job tab', () => {
 
 test.describe('TensorBoard', () => {
   test('without data, then with', async ({ page, tmpPath }) => {
+    test.setTimeout(600_000);
     await drawCurvesAsSvg(page);
     const file = `${tmpPath}/train.py`;
     const folder = `${tmpPath}/runs/mnist-ddp-9`;
@@ -434,10 +435,12 @@ test.describe('TensorBoard', () => {
     await picture(page, 'tensorboard-empty');
 
     await writeFile(page, file, WRITES_CURVES);
-    await submit(page, 'mnist-ddp-10', { file, more });
+    const second = await submit(page, 'mnist-ddp-10', { file, more });
+    await waitForPhase(page, second.id, 'Succeeded');
     const frame = page.frameLocator('iframe[title="TensorBoard"]');
     const curve = frame.locator('scalar-card .series-view path').first();
-    await expect(curve, 'it opens by itself').toBeVisible();
+    // A look at the folder, TensorBoard's start, and its own look.
+    await expect(curve, 'it opens by itself').toBeVisible({ timeout: 180_000 });
     await frame.locator('.settings-button').click();
     await picture(page, 'tensorboard', {
       drawn: () => expect(curve).toBeVisible()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LINGER_SECONDS = 60.0
 """How long the cluster is followed after the last one has looked."""
+READY_SECONDS = 10.0
+"""How long who looks first waits for nodes and pods to be read."""
 ROOM_SECONDS = 2.0
 """How long a form waits for nodes and pods: it can be told without, and is soon told again."""
 FRESH_SECONDS: Final = 60.0
@@ -96,7 +98,7 @@ class CapacityReader:
             If there is no cluster.
         """
         with self._looking() as counting:
-            await counting.ready()
+            await counting.ready(READY_SECONDS)
             await counting.count()
             quotas = [await counting.quota(name) for name in ([namespace] if namespace else counting.namespaces)]
             nodes = counting.nodes
@@ -109,6 +111,7 @@ class CapacityReader:
                 pools=pools_of(nodes),
                 mine=together(counting.mine),
                 quotas=quotas,
+                counting=counting.begins,
                 limited=counting.limited,
             )
 
@@ -121,9 +124,14 @@ class CapacityReader:
             If there is no cluster.
         """
         with self._looking() as counting:
-            await counting.ready()
+            await counting.ready(READY_SECONDS)
             await counting.count()
-            return NodeList(time=self._right_at(counting), nodes=counting.nodes, limited=counting.limited)
+            return NodeList(
+                time=self._right_at(counting),
+                nodes=counting.nodes,
+                counting=counting.begins,
+                limited=counting.limited,
+            )
 
     async def room(self, namespace: str) -> Room:
         """Return what decides whether a job can be placed in a namespace, as far as that is known soon.

@@ -25,8 +25,6 @@ from .space import Space
 from .transport import ApiError, Json, KubeApi, Unreachable
 from .watch import Collection
 
-READY_SECONDS = 10.0
-"""How long who looks first waits for nodes and pods to be counted."""
 BATCH: Final = 100
 """Nodes that are counted before others get their turn."""
 
@@ -89,7 +87,7 @@ class Counting:
         """Follow nothing any more."""
         await asyncio.gather(*(watch.stop() for watch in self._watches()))
 
-    async def ready(self, seconds: float = READY_SECONDS) -> None:
+    async def ready(self, seconds: float) -> None:
         """Wait until what there is was read once, or could not be, but not for long."""
         with anyio.move_on_after(seconds):
             for watch in self._watches():
@@ -129,11 +127,18 @@ class Counting:
         if self._nodes.denied:
             return _NO_NODES
         found = [_NO_PODS] if self._pods.denied else []
+        unknown: dict[str, list[str]] = {}
         for watch, what in ((self._nodes, "nodes"), (self._pods, "pods")):
             if not watch.known and not watch.denied:
                 why = f": {answer_of(watch.error)}" if watch.error is not None else " yet."
-                found.append(f"The cluster's {what} are not known{why}")
+                unknown.setdefault(why, []).append(what)
+        found += [f"The cluster's {' and '.join(what)} are not known{why}" for why, what in unknown.items()]
         return " ".join(found) or None
+
+    @property
+    def begins(self) -> bool:
+        """Whether nodes or pods are being read for the first time, so that more is known soon."""
+        return any(not watch.known and watch.error is None for watch in (self._nodes, self._pods))
 
     @property
     def right_at(self) -> float:

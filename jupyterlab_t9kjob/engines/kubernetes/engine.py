@@ -29,7 +29,7 @@ from ...core.manifests import CAPABILITIES, CURRENT, Dialect
 from ...core.manifests.names import PAUSED, STOPPED
 from ...core.spec import JobSpec
 from . import inventory, views
-from .cluster import Cluster
+from .cluster import LOOKING, Cluster
 from .creation import Creation
 from .discovery import KUEUE, Found
 from .failurereader import FailureReader
@@ -129,6 +129,7 @@ class KubernetesEngine:
             label=self._kind.label,
             available=reason is None,
             reason=reason,
+            looking=reason == LOOKING,
             namespaces=cluster.namespaces or [cluster.default_namespace],
             default_namespace=cluster.default_namespace,
             capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.observer.pausable()},
@@ -167,9 +168,9 @@ class KubernetesEngine:
         """Return the log streams that exist now, in a stable order."""
         return await self._logs.files(await self._look_at(uid))
 
-    async def look_at_logs(self, uid: str) -> Callable[[], None]:
-        """Keep a job's logs up to date as long as somebody looks; return how to stop that."""
-        return await self._logs.look(await self._look_at(uid))
+    async def look_at_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Keep a job's logs up to date as long as somebody looks, who is told of growth; return how to stop that."""
+        return await self._logs.look(await self._look_at(uid), grown)
 
     async def lab(self) -> Lab | None:
         """Return what jobs inherit from the lab."""

@@ -92,7 +92,7 @@ class JobLogs:
         self._states: dict[Key, tuple[Place, ContainerState]] = {}
         self._ended = False
         self._loaded = False
-        self._lookers = 0
+        self._lookers: list[Callable[[], None]] = []
         self._due: set[Key] = set()
         self._logs: dict[Key, ContainerLog] = {}
         self._tasks: dict[Key, asyncio.Task[None]] = {}
@@ -126,15 +126,16 @@ class JobLogs:
             self._always = always
             self._wake()
 
-    def look(self) -> Callable[[], None]:
-        """Follow as long as somebody looks; returns how to stop that."""
-        self._lookers += 1
+    def look(self, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Follow as long as somebody looks, who is told when more has been written; returns how to stop that."""
+        self._lookers.append(grown)
         self._wake()
         looking = True
 
         def stop() -> None:
             nonlocal looking
-            self._lookers -= looking
+            if looking:
+                self._lookers.remove(grown)
             looking = False
             self._changed.set()
 
@@ -175,7 +176,7 @@ class JobLogs:
     @property
     def _live(self) -> bool:
         """Whether containers are followed while they run."""
-        return self._always or self._lookers > 0
+        return self._always or bool(self._lookers)
 
     @property
     def _open(self) -> list[Key]:
@@ -193,7 +194,7 @@ class JobLogs:
 
     @property
     def _wanted(self) -> bool:
-        return self._api is not None and (self._lookers > 0 or bool(self._open or self._tasks))
+        return self._api is not None and bool(self._lookers or self._open or self._tasks)
 
     def _wake(self) -> None:
         """See that somebody works if there is something to do."""
@@ -284,6 +285,7 @@ class JobLogs:
             self._lease,
             self._slots,
             state,
+            self._tell,
             replica=place.name if place is not None else "",
             earlier=place.earlier if place is not None else 0,
         )
@@ -292,12 +294,17 @@ class JobLogs:
         task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
         task.add_done_callback(lambda _task: self._changed.set())
 
+    def _tell(self) -> None:
+        for grown in self._lookers:
+            grown()
+
     async def _index_ranks(self) -> None:
         assert self._ranks is not None  # noqa: S101
         folder, begun = self._ranks, time.monotonic()
         found = await asyncio.to_thread(find_rank_logs, folder)
         self._scan_seconds = time.monotonic() - begun
-        await in_thread(lambda: self._indexes.note(found, time.time()))
+        if await in_thread(lambda: self._indexes.note(found, time.time())):
+            self._tell()
         for record in self._kept.records.values():
             if record.main and any(log.pod_uid == record.pod_uid for log in found):
                 path = self._kept.path(record)

@@ -12,7 +12,10 @@ Json = dict[str, Any]
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Read JSON without the garbage collector: there are no cycles in it, and to look for them takes as long again."""
+    """Read JSON without the garbage collector: there are no cycles in it, and to look for them takes as long again.
+
+    What is read should be let go of, or packed, before its end: the collector then goes through all that is there.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -20,13 +20,16 @@ from .attempts import AttemptRecord, earlier, observe
 from .failures import cause_of, failed_life, with_paths
 from .fields import moment, part, text
 from .kinds import Place, State
-from .packed import Packed
+from .packed import Packed, Packer
 from .records import Record
 from .size import Size, size_of
 from .transport import Json
 from .watch import revision_of
 
 _NOTES: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED)
+
+_MANIFESTS: Final = Packer[Json]()
+_SPECS: Final = Packer[JobSpec]()
 
 ContentsPath = Callable[[Path], "str | None"]
 """Names a file of this machine as the contents API does; None if it lies elsewhere."""
@@ -123,7 +126,7 @@ class KnownJob:
         self._deleting = text(manifest, "metadata", "deletionTimestamp") is not None
         annotations = part(manifest, "metadata", "annotations")
         self._notes = {name: note for name in _NOTES if (note := text(annotations, name)) is not None}
-        self._manifest = Packed(manifest)
+        self._manifest = _MANIFESTS.pack(manifest)
 
     @classmethod
     def recorded(cls, record: Record) -> KnownJob:
@@ -242,7 +245,7 @@ class KnownJob:
         except ManifestError as error:
             self._spec, self.size, self.problem, self.paths = None, None, error.message, _NOWHERE
             return
-        self._spec, self.size, self.problem = Packed(spec), size_of(spec), None
+        self._spec, self.size, self.problem = _SPECS.pack(spec), size_of(spec), None
         self.paths = _NOWHERE if lab is None else _paths(spec, lab, self.namespace, contents, self._failure())
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Generator
 from typing import Any, Final
 
-from .jsontext import Json, without_gc
+from .jsontext import Json
 
 _Steps = Generator[None, None, Any]
 """Yields where more of the text is needed."""
@@ -78,8 +78,7 @@ class ListReader:
 
     def _go_on(self) -> None:
         try:
-            with without_gc():
-                next(self._steps, None)
+            next(self._steps, None)
         except RecursionError as error:
             raise NoList from error
         left = len(self._text) - self._at

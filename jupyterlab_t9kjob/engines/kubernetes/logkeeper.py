@@ -20,6 +20,14 @@ LINGER_SECONDS: Final = 60.0
 """How long the logs of a job that nobody looks at any more are held open."""
 
 
+@dataclass(eq=False)
+class _Look:
+    """One who looks at a log: how to tell that it has grown, and how to stop telling."""
+
+    grown: Callable[[], None]
+    end: Callable[[], None]
+
+
 @dataclass
 class _Open:
     """Logs that are held open.
@@ -28,8 +36,8 @@ class _Open:
     ----------
     api, ranks
         What they were opened with.
-    ends
-        How each who looks stops that.
+    looks
+        Those who look.
     followed
         Whether they are also while nobody looks.
     """
@@ -37,7 +45,7 @@ class _Open:
     logs: JobLogs
     api: KubeApi | None
     ranks: Path | None
-    ends: dict[object, Callable[[], None]] = field(default_factory=dict)
+    looks: list[_Look] = field(default_factory=list)
     followed: bool = False
     closing: asyncio.Task[None] | None = None
 
@@ -108,23 +116,32 @@ class LogKeeper:
     def is_live(self, uid: str) -> bool:
         """Whether a job's logs are followed, because it is a job of this user or because somebody looks."""
         opened = self._open.get(uid)
-        return opened is not None and (opened.followed or bool(opened.ends))
+        return opened is not None and (opened.followed or bool(opened.looks))
 
-    async def look(self, seen: Seen) -> Callable[[], None]:
-        """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns."""
-        uid, opened, looker = seen.job.uid, self._of(seen), object()
+    async def look(self, seen: Seen, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns.
+
+        `grown` is called whenever more of its logs has been written.
+        """
+        uid, opened = seen.job.uid, self._of(seen)
         if opened is None:
             return lambda: None
-        opened.ends[looker] = opened.logs.look()
-        if not _is_active(seen):
-            await opened.logs.fetched()
+        look = _Look(grown, opened.logs.look(grown))
+        opened.looks.append(look)
 
         def stop() -> None:
             now = self._open.get(uid)
-            if now is not None and looker in now.ends:
-                now.ends.pop(looker)()
+            if now is not None and look in now.looks:
+                now.looks.remove(look)
+                look.end()
                 self._let_go_later(uid, now)
 
+        if not _is_active(seen):
+            try:
+                await opened.logs.fetched()
+            except BaseException:  # who looked has gone meanwhile
+                stop()
+                raise
         return stop
 
     async def drop(self, uid: str) -> None:
@@ -159,7 +176,9 @@ class LogKeeper:
             logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
         opened = self._open[job.uid] = _Open(logs, api, ranks)
         if before is not None:
-            opened.ends = {looker: logs.look() for looker in before.ends}
+            opened.looks = before.looks
+            for look in opened.looks:
+                look.end = logs.look(look.grown)
             self._spawn(before.logs.stop())
         return opened
 
@@ -168,14 +187,14 @@ class LogKeeper:
 
     def _let_go_later(self, uid: str, opened: _Open) -> None:
         """Close a job's logs some time after they were last of use."""
-        if not opened.followed and not opened.ends and opened.closing is None:
+        if not opened.followed and not opened.looks and opened.closing is None:
             opened.closing = self._spawn(self._let_go(uid, opened))
 
     async def _let_go(self, uid: str, opened: _Open) -> None:
         await asyncio.sleep(LINGER_SECONDS)
         await opened.logs.fetched()
         opened.closing = None  # whoever uses it by now sees to that again
-        if not opened.followed and not opened.ends and self._open.get(uid) is opened:
+        if not opened.followed and not opened.looks and self._open.get(uid) is opened:
             await self.drop(uid)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from datetime import datetime, timezone
 from typing import Final
 
@@ -67,6 +68,8 @@ class ContainerLog:
         Turns to follow.
     state
         The container as last seen.
+    grown
+        Called when more has been written.
     replica
         Of which the pod is.
     earlier
@@ -90,6 +93,7 @@ class ContainerLog:
         lease: Lease,
         slots: Slots,
         state: ContainerState,
+        grown: Callable[[], None],
         *,
         replica: str,
         earlier: int,
@@ -103,6 +107,7 @@ class ContainerLog:
         self._kept = kept
         self._spools = Spools(kept, lease, replica=replica, earlier=earlier)
         self._slots = slots
+        self._grown = grown
         self._here = True
         self._changed = asyncio.Event()
         self._delay = FIRST_DELAY
@@ -309,6 +314,7 @@ class ContainerLog:
                             await asyncio.sleep(CONFIRM_SECONDS)
                             await self._confirm(life)
                         await in_thread(spool.join)
+                    self._grown()
                     await self._spools.note(record, spool.gaps(), UNFOLLOWED)
                     await self._spools.note(record, await rotations.gaps(spool), ROTATED)
                 if not params.get("previous"):

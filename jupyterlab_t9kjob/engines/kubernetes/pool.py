@@ -231,6 +231,11 @@ def words_of(error: Exception, connection: Connection) -> str:
     cause = _deepest(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"The certificate of the cluster at {host} is not trusted: {cause.verify_message}."
+    if isinstance(cause, ssl.SSLEOFError):
+        return f"The cluster at {host} can't be reached: The connection was closed."
+    if isinstance(cause, ssl.SSLError):  # its number is none of the system's errors
+        words = (cause.reason or "it failed").replace("_", " ").lower()
+        return f"No secure connection to the cluster at {host} can be made: {words}."
     if isinstance(cause, socket.gaierror):
         return f"The cluster at {host} can't be reached: {cause.strerror}."
     if isinstance(cause, OSError) and cause.errno:

@@ -11,8 +11,8 @@ from typing import Any, Final
 from .discovery import KUEUE, T9K_SCHEDULER
 from .fields import flag, moment, part, parts, text, value, whole
 from .kinds import conditions, holds
-from .transport import Json, Keep, KubeApi
-from .watch import Collection, revision_of
+from .transport import Json, KubeApi
+from .watch import Collection, Keep, revision_of
 
 OBJECTS: Final[Mapping[str, str]] = {KUEUE: "workloads", T9K_SCHEDULER: "podgroups"}
 """Collection of what an API group has for each job."""

@@ -136,8 +136,8 @@ class RankIndexes:
         self._folder = folder
         self._sizes: dict[Path, int] = {}
 
-    def note(self, logs: list[RankLog], now: float) -> None:
-        """Take note of how far the files have grown (blocking).
+    def note(self, logs: list[RankLog], now: float) -> bool:
+        """Take note of how far the files have grown, and return whether they have (blocking).
 
         What was there before anybody looked has the time at which it was last written to.
 
@@ -146,6 +146,7 @@ class RankIndexes:
         OSError
             If the disk is full or gone.
         """
+        have_grown = False
         for log in logs:
             path = log.index_in(self._folder)
             known = self._sizes.get(path)
@@ -162,3 +163,5 @@ class RankIndexes:
             finally:
                 os.close(descriptor)
             self._sizes[path] = log.size
+            have_grown = True
+        return have_grown

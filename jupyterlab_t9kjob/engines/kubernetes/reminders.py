@@ -41,6 +41,7 @@ class Reminders:
     def __init__(self, kind: JobKind, cluster: Cluster, jobs: Callable[[], Iterable[KnownJob]]) -> None:
         self._kind, self._cluster, self._jobs = kind, cluster, jobs
         self._refused: set[str] = set()
+        self._due: dict[str, tuple[int, float | None]] = {}
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -58,14 +59,25 @@ class Reminders:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now, api = time.time(), self._cluster.api
+            known: dict[str, tuple[int, float | None]] = {}
             for job in list(self._jobs()) if api is not None else ():
-                ours = job.present and job.owner is not None and job.phase in ACTIVE_PHASES
-                due = self._kind.remind_at(job.manifest) if ours else None
+                if not job.present or job.owner is None or job.phase not in ACTIVE_PHASES:
+                    continue
+                known[job.uid] = self._due_of(job)
+                due = known[job.uid][1]
                 if due is not None and due <= now and api is not None and self._may(job):
                     try:
                         await self._remind(api, job, due)
                     except Exception:  # the others are reminded of
                         log.exception("Reminding of the deadline of %s failed", job.uid)
+            self._due = known
+
+    def _due_of(self, job: KnownJob) -> tuple[int, float | None]:
+        """Return a job's revision, and when it is due as its object says then: to unpack that takes its time."""
+        known = self._due.get(job.uid)
+        if known is not None and known[0] == job.revision != 0:
+            return known
+        return job.revision, self._kind.remind_at(job.manifest)
 
     def _may(self, job: KnownJob) -> bool:
         rights = self._cluster.rights(self._kind, job.namespace)

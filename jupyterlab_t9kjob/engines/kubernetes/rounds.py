@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from typing import Final
 
 from ...core.pace import rest
@@ -18,6 +19,8 @@ TICK_SECONDS: Final = 10.0
 """Between two looks at jobs that wait: their reason says for how long."""
 TICK_SECONDS_PER_JOB: Final = 0.05
 """The same where many wait: a look at one takes about half a millisecond, so this is a hundredth of a processor."""
+TICK_JOBS: Final = 20
+"""How many of them are looked at in one round, for what changes meanwhile waits for its end."""
 
 
 class Rounds:
@@ -77,7 +80,14 @@ class Rounds:
             await rest(begun, TELL_SECONDS)
 
     async def _tick(self) -> None:
+        looked_at: set[str] = set()
         while True:
-            await asyncio.sleep(max(TICK_SECONDS, TICK_SECONDS_PER_JOB * len(self.waiting)))
-            for uid in self.waiting:
+            waiting = max(len(self.waiting), 1)
+            await asyncio.sleep(max(TICK_SECONDS / waiting, TICK_SECONDS_PER_JOB) * min(waiting, TICK_JOBS))
+            uids = list(islice(self.waiting - looked_at, TICK_JOBS))
+            looked_at.update(uids)
+            if len(uids) < TICK_JOBS:  # all had their turn, and the next one begins
+                looked_at = set(islice(self.waiting.difference(uids), TICK_JOBS - len(uids)))
+                uids += looked_at
+            for uid in uids:
                 self.mark(uid, detail=False)

@@ -6,10 +6,10 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
 import anyio
 import httpx
@@ -25,7 +25,6 @@ __all__ = [
     "MERGE_PATCH",
     "ApiError",
     "Json",
-    "Keep",
     "KubeApi",
     "Params",
     "Unreachable",
@@ -36,8 +35,6 @@ __all__ = [
 
 T = TypeVar("T")
 Params = Mapping[str, str | int | bool | None]
-Keep = Callable[[Json], Json]
-"""Makes what is kept of an object, by default all but `managedFields`."""
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ANSWER_SECONDS = 30.0
@@ -47,6 +44,8 @@ WHOLE_ANSWER_SECONDS = 120.0
 PATIENCE_SECONDS = 10.0
 """How long a busy server's request to come again later is followed here, before it is an error."""
 SHORTEST_PAUSE = 0.1
+TURN_BYTES = 128 * 1024
+"""How much of a list is read before others get their turn; what comes at once, unpacked, may be far more."""
 LARGEST_ANSWER = 256 * 1024 * 1024
 LARGEST_EVENT = 32 * 1024 * 1024
 """An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
@@ -59,21 +58,6 @@ def without_managed_fields(item: Json) -> Json:
     """Return an object without what nobody looks at, and what is half of it."""
     item["metadata"].pop("managedFields", None)
     return item
-
-
-class Part(NamedTuple):
-    """A part of a list.
-
-    Attributes
-    ----------
-    items
-        The objects, or what is kept of each.
-    version
-        The collection's resource version; empty in all parts but the last one.
-    """
-
-    items: list[Json]
-    version: str = ""
 
 
 class KubeApi:
@@ -173,28 +157,38 @@ class KubeApi:
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
         """Return all objects of a collection and its resource version."""
-        return await once_more(lambda: _whole(self.parts(path, params)))
 
-    async def parts(
-        self, path: str, params: Params | None = None, *, keep: Keep = without_managed_fields
-    ) -> AsyncGenerator[Part, None]:
-        """Yield the objects of a collection, or what is kept of each, as they come: they never are here as a whole.
+        async def whole() -> tuple[list[Json], str]:
+            items: list[Json] = []
+            version = await self.read(path, lambda item: items.append(without_managed_fields(item)), params)
+            return items, version
 
-        It is asked for at once: API servers have it at hand, but ask etcd for pages, which takes five times as long
-        [10 000 jobs, 1.34]. Whoever takes the parts has `WHOLE_ANSWER_SECONDS` for all of them.
+        return await once_more(whole)
+
+    async def read(self, path: str, take: Callable[[Json], None], params: Params | None = None) -> str:
+        """Give every object of a collection to `take` as it comes; return the collection's resource version.
+
+        They never are here as a whole, unless `take` keeps them. The list is asked for at once: API servers have it at
+        hand, but ask etcd for pages, which takes five times as long [10 000 jobs, 1.34]. All of it may take
+        `WHOLE_ANSWER_SECONDS`.
         """
         reader, begun = ListReader(LARGEST_EVENT), time.monotonic()
         try:
             async with self.stream(path, params, silence=ANSWER_SECONDS) as chunks:
                 async for chunk in chunks:
-                    if found := reader.feed(chunk):
-                        yield Part(list(map(keep, found)))
+                    for at in range(0, len(chunk), TURN_BYTES):
+                        with without_gc():
+                            for item in reader.feed(chunk[at : at + TURN_BYTES]):
+                                take(item)
+                        await asyncio.sleep(0)
                     if time.monotonic() - begun > WHOLE_ANSWER_SECONDS:
                         raise Unreachable(words_of(TimeoutError(), self.connection))
             found, version = reader.end()
         except NoList:
             raise _stranger(self.connection) from None
-        yield Part(list(map(keep, found)), version)
+        for item in found:
+            take(item)
+        return version
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
         """Whether this account may do a thing, as the API server sees it."""
@@ -328,14 +322,6 @@ async def once_more(ask: Callable[[], Awaitable[T]]) -> T:
         return await ask()
     except BrokenOff:
         return await ask()
-
-
-async def _whole(parts: AsyncGenerator[Part, None]) -> tuple[list[Json], str]:
-    items: list[Json] = []
-    async with aclosing(parts):
-        async for part in parts:
-            items += part.items
-    return items, part.version
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:

@@ -7,13 +7,12 @@ import logging
 import random
 import time
 from collections.abc import Callable
-from contextlib import aclosing
 
 import anyio
 
 from ...core.tasks import spawn
 from .fields import text
-from .transport import ApiError, Json, Keep, KubeApi, Params, Unreachable, once_more, without_managed_fields
+from .transport import ApiError, Json, KubeApi, Params, Unreachable, once_more, without_managed_fields
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +33,9 @@ INSTANT_SECONDS = 1.0
 SETTLED_SECONDS = 10.0
 MOST_FLAPS = 3
 """Watches in a row that end at once: then the list is taken anew (kubernetes#137089)."""
-BATCH = 200
-"""Objects of a list that are told of before others get their turn."""
 
+Keep = Callable[[Json], Json]
+"""Makes what is kept of an object, by default all but `managedFields`."""
 Changed = Callable[[Json | None, Json | None], None]
 """Called with an object as it was and as it is; None before it came and after it went."""
 
@@ -200,15 +199,13 @@ class Collection:
     async def _read_list(self) -> tuple[set[str], str]:
         """Take in the list as it comes; return the uids in it, and its version."""
         found = set[str]()
-        async with aclosing(self._api.parts(self._path, self._params, keep=self._keep)) as parts:
-            async for part in parts:
-                for item in part.items:
-                    uid = item["metadata"]["uid"]
-                    found.add(uid)
-                    self._put(uid, item)
-                    if len(found) % BATCH == 0:
-                        await asyncio.sleep(0)
-        return found, part.version
+
+        def take(item: Json) -> None:
+            uid = item["metadata"]["uid"]
+            found.add(uid)
+            self._put(uid, self._keep(item))
+
+        return found, await self._api.read(self._path, take, self._params)
 
     async def _watch(self) -> None:
         """Follow the changes until the server ends the watch, or the connection breaks."""

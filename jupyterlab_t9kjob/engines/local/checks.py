@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ...core.engine import Capability, Check
@@ -76,7 +76,7 @@ class Checker:
     def __init__(
         self,
         spec: JobSpec,
-        interpreters: dict[str, Interpreter],
+        interpreters: Mapping[str, Interpreter],
         root: Path | None,
         pool: DevicePool,
         names: set[str],

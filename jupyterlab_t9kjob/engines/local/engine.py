@@ -6,7 +6,6 @@ import asyncio
 import logging
 import sys
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,12 +21,12 @@ from ...core.manifests import CURRENT, Dialect
 from ...core.processes import MachineId
 from ...core.spec import JobSpec
 from .capacity import capacity_of, node_of
-from .checks import CAPABILITIES, Checker, first_error
-from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
+from .checks import CAPABILITIES, first_error
+from .command import Interpreter
 from .devicepool import DevicePool
-from .locks import runtime_directory
 from .machine import machine
-from .record import RunPlan, new_record
+from .planner import Planner, ResolveKernel
+from .record import new_record
 from .settings import Settings
 from .store import Store
 from .storedjob import StoredJob
@@ -37,9 +36,6 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-ResolveKernel = Callable[[str | None], Awaitable[Interpreter]]
-"""Finds the Python of a kernel by name (None: the default one); raises `FieldError`."""
 
 LabKernels = Callable[[], Awaitable[Mapping[int, str]]]
 """Finds the processes of this lab's kernels: by process id, in words."""
@@ -95,12 +91,11 @@ class LocalEngine:
         lab_kernels: LabKernels | None = None,
     ) -> None:
         self._store = Store(home, machine_identity)
-        self._root = root
         self._views = Views(root)
-        self._resolve = resolve_kernel
         self._settings = settings or Settings()
         self._lab_kernels = lab_kernels
         self._pool = DevicePool(self._settings.device_pool)
+        self._planner = Planner(root, resolve_kernel, self._settings, self._pool)
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
         # Everything about the store happens in this one thread, so it needs no locks.
@@ -187,12 +182,12 @@ class LocalEngine:
         except OSError as error:
             raise self._unusable("The logs can't be read", error) from error
 
-    # --- creating ----------------------------------------------------------------------------
-
-    async def look_at_logs(self, uid: str) -> Callable[[], None]:
-        """Do nothing: every line is on this disk as it is written."""
+    async def look_at_logs(self, uid: str, _grown: Callable[[], None]) -> Callable[[], None]:
+        """Do nothing: every line is on this disk as it is written, by others."""
         self._store.get(uid)
         return lambda: None
+
+    # --- the machine -------------------------------------------------------------------------
 
     async def lab(self) -> None:
         """Return nothing: jobs run beside the lab."""
@@ -221,6 +216,8 @@ class LocalEngine:
     async def refresh(self) -> None:
         """Do nothing: what there is is looked at every time."""
 
+    # --- creating ----------------------------------------------------------------------------
+
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
@@ -228,20 +225,10 @@ class LocalEngine:
         if edited is not None:
             raise _no_manifest()
         try:
-            interpreters = await self._interpreters(spec)
+            interpreters = await self._planner.interpreters(spec)
         except FieldError as error:
             return Preview(command="", summary=error.message, checks=[Check.of(error)])
-        checks = await self._check(spec, interpreters)
-        first = spec.replica_specs[0]
-        plan = plan_first(spec, first, interpreters[first.type], self._root)
-        kernel_env = interpreters[first.type].env
-        added = {k: v for k, v in plan["env"].items() if kernel_env.get(k) != v}
-        return Preview(
-            command=command_text(plan, working_directory(spec, self._root), spec.total_replicas),
-            environment=added,
-            summary=size_text(spec),
-            checks=checks,
-        )
+        return self._planner.preview(spec, interpreters, await self._check(spec, interpreters))
 
     async def created_by(self, request_id: str) -> Job | None:
         """Return the job that this request has created, also through another server; None if it has not."""
@@ -273,7 +260,7 @@ class LocalEngine:
         if edited is not None:
             raise _no_manifest()
         await self._demand_home()
-        interpreters = await self._interpreters(spec)
+        interpreters = await self._planner.interpreters(spec)
         what = "The job could not be written"
         problem = first_error(await self._check(spec, interpreters))
         if problem is not None and await self._in_store(what, self._store.by_request, request_id) is None:
@@ -281,7 +268,7 @@ class LocalEngine:
             raise kind(problem.message, reason=problem.code, field=problem.field, hint=problem.hint)
         if prepare is not None:
             await prepare()
-        plan = await self._in_store(what, self._plan, spec, interpreters)
+        plan = await self._in_store(what, self._planner.plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
         document = spec.model_dump(mode="json")
         job = await self._in_store(what, self._store.create, document, plan, record, request_id)
@@ -438,43 +425,8 @@ class LocalEngine:
             return {}
         return await self._lab_kernels()
 
-    async def _interpreters(self, spec: JobSpec) -> dict[str, Interpreter]:
-        found: dict[str, Interpreter] = {}
-        known: dict[str | None, Interpreter] = {}
-        for index, group in enumerate(spec.replica_specs):
-            own = group.runtime.kernel if group.runtime is not None else None
-            kernel = own or spec.runtime.kernel
-            try:
-                known[kernel] = found[group.type] = known.get(kernel) or await self._resolve(kernel)
-            except FieldError as error:
-                if own:
-                    error.field = f"/spec/replica_specs/{index}/runtime/kernel"
-                raise
-        return found
-
-    async def _check(self, spec: JobSpec, interpreters: dict[str, Interpreter]) -> list[Check]:
-        names = await self._in_thread(self._store.names)
-        checker = Checker(spec, interpreters, self._root, self._pool, names)
-        return await asyncio.to_thread(checker.run)
-
-    def _plan(self, spec: JobSpec, interpreters: dict[str, Interpreter]) -> RunPlan:
-        uid = uuid.uuid4().hex
-        deadline = spec.run_policy.active_deadline_seconds
-        replicas = plan_replicas(spec, interpreters, self._root)
-        return RunPlan(
-            uid=uid,
-            name=spec.name,
-            lock=str(runtime_directory() / f"{uid}.lock"),
-            cwd=str(working_directory(spec, self._root)),
-            replicas=replicas,
-            backoff_limit=spec.run_policy.backoff_limit,
-            backoff_seconds=self._settings.backoff_seconds,
-            deadline_seconds=deadline,
-            grace_seconds=self._settings.grace_seconds,
-            rendezvous_port=self._settings.rendezvous_port,
-            log_bytes=self._settings.log_bytes,
-            devices=self._pool.plan(),
-        )
+    async def _check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> list[Check]:
+        return await self._planner.check(spec, interpreters, await self._in_thread(self._store.names))
 
 
 def _no_manifest() -> FieldError:

@@ -15,6 +15,7 @@ import { pauseIcon, stateIcons, tensorBoardIcon } from '../../icons';
 import { isActive, pendingText } from '../../model/phase';
 import { CommandIDs } from '../../tokens';
 import { IconButton } from '../Buttons';
+import { Icon } from '../Icon';
 
 interface IAction {
   command: string;
@@ -50,7 +51,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
     >
       {pending && (
         <span className="jp-t9k-JobActions-pending" role="status">
-          <stateIcons.submitting.react tag="span" width="16px" height="16px" />
+          <Icon of={stateIcons.submitting} size={16} />
           {pendingText(pending, trans)}
         </span>
       )}
@@ -67,7 +68,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
               aria-label={label}
               title={trans.__('TensorBoard of the platform, in a new tab')}
             >
-              <icon.react tag="span" width="16px" height="16px" />
+              <Icon of={icon} size={16} />
               <span>{label}</span>
             </a>
           ) : (
@@ -82,7 +83,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
               aria-describedby={refusal ? `${id}-${command}` : undefined}
               onClick={() => refusal || run(command)}
             >
-              <icon.react tag="span" width="16px" height="16px" />
+              <Icon of={icon} size={16} />
               <span>{label}</span>
               {refusal && (
                 <span className="jp-t9k-visuallyHidden" id={`${id}-${command}`}>

@@ -7,6 +7,7 @@ import { serverNow } from '../../model/clock';
 import { formatExitCode } from '../../model/format';
 import { JobState } from '../../model/phase';
 import { IconButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';
 import { compareCells, SortHead, Space, useRowHeight } from '../Table';
 import { Age, Duration, Time } from '../Time';
@@ -195,7 +196,7 @@ function Opener(props: {
   open: boolean;
   toggle(): void;
 }): React.JSX.Element {
-  const Caret = props.open ? caretDownIcon : caretRightIcon;
+  const caret = props.open ? caretDownIcon : caretRightIcon;
   return (
     <button
       type="button"
@@ -204,7 +205,7 @@ function Opener(props: {
       aria-expanded={props.open}
       onClick={props.toggle}
     >
-      <Caret.react tag="span" />
+      <Icon of={caret} />
       {props.replica.name}
     </button>
   );

@@ -4,6 +4,7 @@ import { Event } from '../../api/types';
 import { errorIcon, warningIcon } from '../../icons';
 import { formatClock, formatExact, formatTime } from '../../model/format';
 import { JobState } from '../../model/phase';
+import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';
 import { Segments } from '../Segments';
 
@@ -166,10 +167,10 @@ function Mark({ event }: { event: Event }): React.JSX.Element {
     return <PhaseIcon state={state} size={14} />;
   }
   if (event.type === 'Warning') {
-    const Icon = event.reason === 'ReplicaFailed' ? errorIcon : warningIcon;
+    const icon = event.reason === 'ReplicaFailed' ? errorIcon : warningIcon;
     return (
       <span className="jp-t9k-Timeline-warning">
-        <Icon.react tag="span" width="14px" height="14px" />
+        <Icon of={icon} size={14} />
       </span>
     );
   }

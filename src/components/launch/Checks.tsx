@@ -4,6 +4,7 @@ import * as React from 'react';
 import { Check } from '../../api/types';
 import { errorIcon, hintIcon, stateIcons, warningIcon } from '../../icons';
 import { LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
@@ -54,10 +55,9 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
     hint: trans.__('Hint:'),
     passed: trans.__('Passed:')
   };
-  const Icon = icons[check.level].react;
   return (
     <li data-level={check.level}>
-      <Icon tag="span" />
+      <Icon of={icons[check.level]} />
       <span>
         <span className="jp-t9k-visuallyHidden">{levels[check.level]}</span>
         {check.message} {check.hint}

@@ -1,5 +1,6 @@
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { useField } from './fields';
 
@@ -157,7 +158,7 @@ export function Combobox({
             }
           }}
         >
-          <caretDownIcon.react tag="span" />
+          <Icon of={caretDownIcon} />
         </button>
       )}
       <ul

@@ -1,5 +1,6 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { FoldName, placeOf } from './fieldNames';
 import { IFolding } from './Group';
@@ -28,7 +29,7 @@ export function Fold({
       level === 'error' && field && placeOf(field, trans)?.fold === name
   );
   const open = wrong || folding.isOpen(name);
-  const Caret = open ? caretDownIcon : caretRightIcon;
+  const caret = open ? caretDownIcon : caretRightIcon;
   const id = `${prefix}fold-${name}`;
   return (
     <>
@@ -42,7 +43,7 @@ export function Fold({
           aria-controls={`${id}-body`}
           onClick={() => folding.toggle(name)}
         >
-          <Caret.react tag="span" />
+          <Icon of={caret} />
           <span>{title}</span>
           {!open && <span className="jp-t9k-secondary">{summary}</span>}
         </button>

@@ -6,6 +6,7 @@ import { errorIcon, stateIcons, warningIcon } from '../../icons';
 import { LaunchModel } from '../../model/launch';
 import { MISSING } from '../../model/launchProblems';
 import { Button, LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { placeOf } from './fieldNames';
 
@@ -160,14 +161,14 @@ function howItRuns(
 
 function Level({
   level,
-  icon: Icon
+  icon
 }: {
   level: string;
   icon: LabIcon;
 }): React.JSX.Element {
   return (
     <span data-level={level}>
-      <Icon.react tag="span" />
+      <Icon of={icon} />
     </span>
   );
 }

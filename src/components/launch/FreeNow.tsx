@@ -1,8 +1,13 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool, QuotaLine } from '../../api/types';
-import { knowsNodes, limitsOf, quotaOf } from '../../model/capacity';
-import { mayUseText, poolTitle, quotaText } from '../../model/capacityText';
+import { knowsNodes, leftOf, limitsOf, quotaOf } from '../../model/capacity';
+import {
+  mayUseText,
+  poolTitle,
+  quotaText,
+  resourceLabels
+} from '../../model/capacityText';
 import { poolNames } from '../../model/devices';
 import { formatAmount, formatFree } from '../../model/format';
 import { useLaunch } from './context';
@@ -38,14 +43,15 @@ export function FreeNow(): React.JSX.Element | null {
           id={`${prefix}free-now`}
         />
       ) : (
-        <h4 id={`${prefix}free-now`} className="jp-t9k-caption">
-          {trans.__('What may be used')}
-        </h4>
+        <Limits
+          lines={limits ?? []}
+          chosen={device?.count ? [device.name] : []}
+          namespace={namespace}
+          trans={trans}
+          id={`${prefix}free-now`}
+        />
       )}
-      {known.pools.length === 0 && !limit && (
-        <Limits lines={limits ?? []} namespace={namespace} trans={trans} />
-      )}
-      {limit && resource && (
+      {limit && resource && known.pools.length > 0 && (
         <p className="jp-t9k-caption">
           {mayUseText(resource, limit, namespace, trans)}
         </p>
@@ -119,7 +125,7 @@ function Pools({
 function ofText(
   free: number,
   total: number,
-  { resource }: Pool,
+  { resource }: Pick<Pool, 'resource'>,
   trans: TranslationBundle
 ): string {
   return trans.__(
@@ -129,23 +135,50 @@ function ofText(
   );
 }
 
-/** The limits that are known where no resource is asked for that has one. */
+/** What the limits of the namespace leave, where no more is known. */
 function Limits({
   lines,
+  chosen,
   namespace,
+  id,
   trans
 }: {
   lines: readonly QuotaLine[];
+  /** The accelerators that the job asks for. */
+  chosen: string[];
   namespace: string;
+  /** Of the title. */
+  id: string;
   trans: TranslationBundle;
 }): React.JSX.Element {
+  const limits = limitsOf(lines, chosen);
+  const names = resourceLabels(
+    limits.map(([resource]) => resource),
+    trans
+  );
   return (
-    <>
-      {limitsOf(lines).map(([resource, line]) => (
-        <p key={resource} className="jp-t9k-caption">
-          {quotaText(resource, line, namespace, trans)}
-        </p>
-      ))}
-    </>
+    <table>
+      <thead>
+        <tr className="jp-t9k-caption">
+          <th id={id}>
+            {limits.length > 0
+              ? trans.__('Quota of %1', namespace)
+              : trans.__('What is free is not known')}
+          </th>
+          <th>{limits.length > 0 && trans.__('left')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {limits.map(([resource, line], index) => (
+          <tr
+            key={resource}
+            title={quotaText(resource, line, namespace, trans)}
+          >
+            <th scope="row">{names[index]}</th>
+            <td>{ofText(leftOf(line), line.hard, { resource }, trans)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,6 +1,7 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, warningIcon } from '../../icons';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { FoldName, GroupName, placeOf } from './fieldNames';
 
@@ -37,7 +38,7 @@ export function Group({
         placeOf(check.field, trans)?.group === name
     ).length;
   const [errors, warnings] = [count('error'), count('warning')];
-  const Caret = open ? caretDownIcon : caretRightIcon;
+  const caret = open ? caretDownIcon : caretRightIcon;
   const id = `${prefix}group-${name}`;
   return (
     <section className="jp-t9k-Launch-group" aria-labelledby={id}>
@@ -49,7 +50,7 @@ export function Group({
           aria-controls={`${id}-body`}
           onClick={() => folding.toggle(name)}
         >
-          <Caret.react tag="span" />
+          <Icon of={caret} />
           <span>{title}</span>
           {!open && (
             <span className="jp-t9k-Launch-summary jp-t9k-secondary">
@@ -58,13 +59,13 @@ export function Group({
           )}
           {errors > 0 && (
             <span className="jp-t9k-Launch-count" data-level="error">
-              <errorIcon.react tag="span" />
+              <Icon of={errorIcon} />
               {trans._n('%1 error', '%1 errors', errors)}
             </span>
           )}
           {errors === 0 && warnings > 0 && (
             <span className="jp-t9k-Launch-count" data-level="warning">
-              <warningIcon.react tag="span" />
+              <Icon of={warningIcon} />
               {trans._n('%1 warning', '%1 warnings', warnings)}
             </span>
           )}

@@ -5,6 +5,7 @@ import * as React from 'react';
 import { LaunchModel } from '../../model/launch';
 import { LaunchStore } from '../../model/launchStore';
 import { useSignal, useWidth } from '../hooks';
+import { Icon } from '../Icon';
 import { ILinePlace } from '../YamlEditor';
 import { Checks, countChecks } from './Checks';
 import { CommandPane, CopyButton } from './CommandPane';
@@ -210,7 +211,7 @@ function FoldedPreview({
   const { shown } = model.preview;
   const command = shown?.command ?? '';
   const text = manifest?.text ?? shown?.manifest ?? command;
-  const Caret = open ? caretDownIcon : caretRightIcon;
+  const caret = open ? caretDownIcon : caretRightIcon;
   return (
     <div className="jp-t9k-Launch-folded">
       <div>
@@ -220,7 +221,7 @@ function FoldedPreview({
           aria-controls={`${prefix}folded`}
           onClick={() => onToggle(!open)}
         >
-          <Caret.react tag="span" />
+          <Icon of={caret} />
           <span>
             {model.isCluster ? trans.__('Manifest') : trans.__('What will run')}
           </span>

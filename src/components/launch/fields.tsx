@@ -11,6 +11,7 @@ import { absolutePath, shownPath } from '../../model/contentsPath';
 import { MISSING } from '../../model/launchProblems';
 import { formatSpan, parseSpan } from '../../model/span';
 import { LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { useLaunch } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
@@ -58,11 +59,11 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   return (
     <div id={`${useFieldId(field)}-errors`} className="jp-t9k-Launch-errors">
       {problems.map(({ level, message, hint, link, fix }) => {
-        const Icon = level === 'error' ? errorIcon : warningIcon;
+        const icon = level === 'error' ? errorIcon : warningIcon;
         return (
           <div key={message} data-level={level}>
             <span>
-              <Icon.react tag="span" />
+              <Icon of={icon} />
             </span>
             <span>
               {message} {hint} <SourceLink link={link} />
@@ -245,7 +246,7 @@ export function Spinner({
       disabled={props.disabled}
       onClick={() => step(by)}
     >
-      <icon.react tag="span" />
+      <Icon of={icon} />
     </button>
   );
   return (
@@ -373,7 +374,7 @@ export function Select({
   return (
     <span className="jp-t9k-Launch-select">
       <select {...props}>{children}</select>
-      <caretDownIcon.react tag="span" />
+      <Icon of={caretDownIcon} />
     </span>
   );
 }

@@ -8,6 +8,7 @@ import {
   formatExitCode
 } from '../../model/format';
 import { LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
 
 interface IAttemptDividerProps {
   /** The first stream of the attempt that begins. */
@@ -23,11 +24,10 @@ interface IAttemptDividerProps {
 /** Between two attempts: that one ended, why, and that the next began. */
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   const { stream, job, trans, only } = props;
-  const Icon = stateIcons.resuming.react;
   const explanation = explain(props);
   return (
     <div className="jp-t9k-LogDivider" role="separator">
-      <Icon tag="span" width="14px" height="14px" />
+      <Icon of={stateIcons.resuming} size={14} />
       <strong>
         {job.spec.torchrun === null && job.replicas > 1
           ? trans.__('%1, attempt %2', stream.replica, stream.attempt)

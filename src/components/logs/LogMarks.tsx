@@ -3,7 +3,7 @@ import { LogHit } from '../../api/types';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
 import { bytesUpTo } from '../../model/logStreams';
-import { useSignal } from '../hooks';
+import { useSignal, useValue } from '../hooks';
 
 /** Marks nearer to each other than this part of the height are one. */
 const GRAIN = 160;
@@ -22,13 +22,8 @@ export function LogMarks({
 }: ILogMarksProps): React.JSX.Element | null {
   useSignal(search.changed);
   useSignal(errors.changed);
-  const { window, view } = log;
-  const whole = window.atStart && window.atEnd;
-  if (
-    whole &&
-    (!view || (view.first === window.first && view.last === window.end - 1))
-  ) {
-    return null; // all of it is in view: there is no scroll bar to stand beside
+  if (useValue(log.viewChanged, () => isAllInView(log))) {
+    return null; // there is no scroll bar to stand beside
   }
   const streams = new Map(log.chosen.map(stream => [stream.id, stream]));
   const places = (hits: readonly LogHit[]): number[] => [
@@ -63,5 +58,13 @@ export function LogMarks({
       {places(search.hits).map(mark('hit'))}
       {current.map(mark('current'))}
     </div>
+  );
+}
+
+function isAllInView({ window, view }: LogModel): boolean {
+  return (
+    window.atStart &&
+    window.atEnd &&
+    (!view || (view.first === window.first && view.last === window.end - 1))
   );
 }

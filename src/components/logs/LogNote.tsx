@@ -4,6 +4,7 @@ import { hintIcon, warningIcon } from '../../icons';
 import { formatClock, formatTime } from '../../model/format';
 import { ILogNote } from '../../model/logNotes';
 import { sourceLabel } from '../../model/logStreams';
+import { Icon } from '../Icon';
 
 interface ILogNoteProps {
   note: ILogNote;
@@ -15,7 +16,7 @@ interface ILogNoteProps {
 /** In the place of what is missing of a log, or at its end why nothing comes. */
 export function LogNote(props: ILogNoteProps): React.JSX.Element {
   const { note } = props;
-  const Icon = (note.kind === 'missing' ? warningIcon : hintIcon).react;
+  const icon = note.kind === 'missing' ? warningIcon : hintIcon;
   const text = noteText(props);
   return (
     <div
@@ -24,7 +25,7 @@ export function LogNote(props: ILogNoteProps): React.JSX.Element {
       data-kind={note.kind}
       aria-label={text}
     >
-      <Icon tag="span" width="14px" height="14px" />
+      <Icon of={icon} size={14} />
       <span className="jp-t9k-LogDivider-text" title={text}>
         {text}
       </span>

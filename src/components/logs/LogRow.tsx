@@ -12,6 +12,7 @@ import {
   pieces
 } from '../../model/logLines';
 import { gutterLabel } from '../../model/logStreams';
+import { Icon } from '../Icon';
 
 /** What all rows of a log need to know. */
 export interface ILogRowContext {
@@ -101,9 +102,9 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
           onClick={() => context.toggleUpdates(line)}
         >
           {updates === null ? (
-            <caretRightIcon.react tag="span" />
+            <Icon of={caretRightIcon} />
           ) : (
-            <caretDownIcon.react tag="span" />
+            <Icon of={caretDownIcon} />
           )}
         </button>
       )}

@@ -11,6 +11,7 @@ import { formatCount } from '../../model/format';
 import { ILogQuery, LogSearch } from '../../model/logSearch';
 import { IconButton } from '../Buttons';
 import { useSignal } from '../hooks';
+import { Icon } from '../Icon';
 
 /** How long typing pauses before the server is asked, in ms. */
 const PAUSE = 250;
@@ -61,7 +62,7 @@ export function LogSearchField({
   return (
     <div className="jp-t9k-LogSearch">
       <div className="jp-t9k-LogSearch-field">
-        <searchIcon.react tag="span" />
+        <Icon of={searchIcon} />
         <input
           ref={inputRef}
           type="search"

@@ -3,6 +3,7 @@ import * as React from 'react';
 import { formatBytes, formatCount } from '../../model/format';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
+import { useValue } from '../hooks';
 import { countText } from './LogSearchField';
 
 /** A screen reader is told at most this often, in ms. */
@@ -22,7 +23,7 @@ export function LogStatus({
 }: ILogStatusProps): React.JSX.Element {
   const state = stateOf(log);
   const { linesBefore, atEnd, lines, first } = log.window;
-  const { view } = log;
+  const view = useValue(log.viewChanged, () => log.view);
   const total =
     linesBefore !== null && atEnd ? linesBefore + lines.length : null;
   return (

@@ -9,6 +9,7 @@ import {
   repeatedByRanks
 } from '../../model/logStreams';
 import { IconButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { IMenuItem, openMenu } from '../menu';
 import { RankFilter } from './RankFilter';
 
@@ -108,7 +109,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         }
         onClick={() => !props.noError && props.firstError()}
       >
-        <errorIcon.react tag="span" width="14px" height="14px" />
+        <Icon of={errorIcon} size={14} />
         <span>{trans.__('First error')}</span>
       </button>
       <IconButton

@@ -9,6 +9,7 @@ import { LogSearch } from '../../model/logSearch';
 import { SHOW_ALL } from '../../model/logStreams';
 import { Banner } from '../Banner';
 import { useSignal } from '../hooks';
+import { Icon } from '../Icon';
 import { IMenuItem } from '../menu';
 import { LogEmpty } from './LogEmpty';
 import { LogLines } from './LogLines';
@@ -167,7 +168,7 @@ function JumpToEnd({
       className="jp-t9k-JumpToEnd"
       onClick={() => log.setFollowing(true)}
     >
-      <moveDownIcon.react tag="span" />
+      <Icon of={moveDownIcon} />
       {trans.__('Jump to end')}
       {newLines > 0 && (
         <span className="jp-t9k-secondary">

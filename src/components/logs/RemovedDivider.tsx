@@ -4,6 +4,7 @@ import { LogLine, LogStream } from '../../api/types';
 import { hintIcon } from '../../icons';
 import { formatBytes } from '../../model/format';
 import { sourceLabel } from '../../model/logStreams';
+import { Icon } from '../Icon';
 
 interface IRemovedDividerProps {
   line: LogLine;
@@ -15,7 +16,6 @@ interface IRemovedDividerProps {
 /** In the place of what was cut out of the middle of a log. */
 export function RemovedDivider(props: IRemovedDividerProps): React.JSX.Element {
   const { line, stream, ordinal, trans } = props;
-  const Icon = hintIcon.react;
   const size = formatBytes(line.removed);
   const source = stream && sourceLabel(stream);
   return (
@@ -25,7 +25,7 @@ export function RemovedDivider(props: IRemovedDividerProps): React.JSX.Element {
       data-ordinal={ordinal}
       data-kind="removed"
     >
-      <Icon tag="span" width="14px" height="14px" />
+      <Icon of={hintIcon} size={14} />
       <span>
         {source
           ? trans.__(

@@ -73,7 +73,6 @@ export class LogScroller {
     } else if (log.following) {
       scroll.toEnd();
     }
-    log.view = log.window.lines.length ? scroll.visible() : null;
     this._range = scroll.range(
       OVERSCAN,
       this.block && selectedRows(this.block),
@@ -82,9 +81,10 @@ export class LogScroller {
     return this._range;
   }
 
-  /** After the rows were drawn: put them in their place, and have more loaded in time. */
+  /** After the rows were drawn: put them in their place, tell which are in view, and have more loaded in time. */
   place(): void {
     const { scroll, box, block, _log: log } = this;
+    log.setView(log.window.lines.length ? scroll.visible() : null);
     if (!box || !block || !this._range) {
       return;
     }

@@ -14,6 +14,7 @@ import {
   nodeStatus
 } from '../../model/nodes';
 import { CapacityBar } from '../CapacityBar';
+import { Icon } from '../Icon';
 import { compareCells, ISort, SortHead, Space, useRowHeight } from '../Table';
 import { useGridFocus } from '../useGridFocus';
 import { useWindow } from '../useWindow';
@@ -159,7 +160,8 @@ function columnsOf(
   nodes: readonly NodeCapacity[],
   trans: TranslationBundle
 ): IColumn[] {
-  const hasDevices = nodes.some(node => deviceSum(node, 'total') > 0);
+  const has = (part: 'total' | 'unhealthy'): boolean =>
+    nodes.some(node => deviceSum(node, part) > 0);
   const kindOf = kindNames(nodes);
   const measured = (resource: string, label: string): IColumn => ({
     key: resource,
@@ -196,7 +198,9 @@ function columnsOf(
       titleOf: node => devicesTitle(node, trans),
       cell: node =>
         devicesOf(node).length > 0 && <Devices node={node} trans={trans} />
-    },
+    }
+  ];
+  const broken: IColumn[] = [
     {
       key: 'unhealthy',
       label: trans.__('Broken'),
@@ -226,7 +230,8 @@ function columnsOf(
       titleOf: node => statusTitle(node, trans),
       cell: node => <Status node={node} trans={trans} />
     },
-    ...(hasDevices ? devices : []),
+    ...(has('total') ? devices : []),
+    ...(has('unhealthy') ? broken : []),
     measured('cpu', trans.__('CPU free')),
     measured('memory', trans.__('Memory free')),
     {
@@ -271,7 +276,7 @@ function Status({
   const taints = node.taints.length;
   return (
     <span className="jp-t9k-Nodes-status" data-open={isOpen || undefined}>
-      {!isOpen && <warningIcon.react tag="span" width="14px" height="14px" />}
+      {!isOpen && <Icon of={warningIcon} size={14} />}
       {nodeStatus(node, trans)}
       {taints > 0 && (
         <span className="jp-t9k-caption">

@@ -24,8 +24,10 @@ import { LinkButton, Button } from '../Buttons';
 import { ClusterBanner } from '../ClusterBanner';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useShown, useSignal } from '../hooks';
+import { Icon } from '../Icon';
 import { Segments } from '../Segments';
 import { NodesTable } from './NodesTable';
+import { QuotaTable } from './QuotaTable';
 
 interface INodesViewProps {
   model: NodesModel;
@@ -62,14 +64,19 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
         {failure.verbatim && <code>{failure.verbatim}</code>}
       </EmptyState>
     ) : (
-      <Waiting hasCluster={model.hasCluster} trans={trans} />
+      <Waiting model={model} trans={trans} />
     );
   }
   if (list.limited !== null && list.nodes.length === 0) {
     return (
-      <EmptyState title={trans.__('The nodes are not known')} actions={retry}>
-        <p>{list.limited}</p>
-      </EmptyState>
+      <>
+        <EmptyState title={trans.__('No nodes to show')} actions={retry}>
+          <p>{list.limited}</p>
+        </EmptyState>
+        {model.capacity && (
+          <QuotaTable capacity={model.capacity} trans={trans} />
+        )}
+      </>
     );
   }
   const { nodes } = list;
@@ -144,20 +151,27 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
 }
 
 /** Said only where it takes so long that one would wonder. */
-function Waiting({
-  hasCluster,
-  trans
-}: {
-  hasCluster: boolean;
-  trans: TranslationBundle;
-}): React.JSX.Element {
+function Waiting({ model, trans }: INodesViewProps): React.JSX.Element {
+  const { hasCluster, engines } = model;
   const late = useAfter(true, 400);
+  if (hasCluster === false) {
+    const reasons = engines.flatMap(({ available, reason }) =>
+      available ? [] : (reason ?? [])
+    );
+    return (
+      <EmptyState title={trans.__('There is no cluster that jobs can run on')}>
+        {[...new Set(reasons)].map(reason => (
+          <p key={reason}>{reason}</p>
+        ))}
+      </EmptyState>
+    );
+  }
   return (
     <p className="jp-t9k-NodesView-wait jp-t9k-secondary" role="status">
       {late &&
         (hasCluster
-          ? trans.__('Reading the nodes…')
-          : trans.__('There is no cluster that jobs can run on.'))}
+          ? trans.__('Counting what is free on each node…')
+          : trans.__('Looking for the cluster…'))}
     </p>
   );
 }
@@ -181,7 +195,7 @@ function Toolbar({
   return (
     <div className="jp-t9k-NodesView-toolbar">
       <label className="jp-t9k-Filter-field">
-        <searchIcon.react tag="span" width="16px" height="16px" />
+        <Icon of={searchIcon} size={16} />
         <span className="jp-t9k-visuallyHidden">
           {trans.__('Filter the nodes by name, status, product or taint')}
         </span>

@@ -31,26 +31,22 @@ export function Capacity(props: ICapacityProps): React.JSX.Element {
   return (
     <>
       {capacityPlaces(engines, jobs, capacity).map(place =>
-        place === 'machine'
-          ? machine && (
-              <MachineCapacity
-                key={place}
-                {...{ machine, jobs, note, trans }}
-              />
-            )
-          : engine && (
-              <ClusterCapacity
-                key={place}
-                namespace={engine.default_namespace}
-                note={
-                  note ??
-                  (stale === null
-                    ? null
-                    : trans.__('as of %1', formatClock(stale)))
-                }
-                {...{ capacity, narrow, showNodes, trans }}
-              />
-            )
+        place === 'machine' ? (
+          machine && (
+            <MachineCapacity key={place} {...{ machine, jobs, note, trans }} />
+          )
+        ) : (
+          <ClusterCapacity
+            key={place}
+            namespace={engine?.default_namespace ?? ''}
+            looking={engine?.available !== true}
+            note={
+              note ??
+              (stale === null ? null : trans.__('as of %1', formatClock(stale)))
+            }
+            {...{ capacity, narrow, showNodes, trans }}
+          />
+        )
       )}
     </>
   );

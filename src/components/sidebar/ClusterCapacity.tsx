@@ -27,8 +27,10 @@ import { CapacityRow } from './CapacityRow';
 const POOLS = 4;
 
 interface IClusterCapacityProps {
-  /** Null while it is not known. */
+  /** Null while it is counted. */
   capacity: Capacity | null;
+  /** The cluster itself is not known yet. */
+  looking: boolean;
   /** Whose limits are shown. */
   namespace: string;
   narrow: boolean;
@@ -42,7 +44,8 @@ interface IClusterCapacityProps {
 export function ClusterCapacity(
   props: IClusterCapacityProps
 ): React.JSX.Element {
-  const { capacity, namespace, narrow, note, showNodes, trans } = props;
+  const { capacity, looking, namespace, narrow, note, showNodes, trans } =
+    props;
   return (
     <section
       className="jp-t9k-Capacity"
@@ -61,7 +64,9 @@ export function ClusterCapacity(
           <span className="jp-t9k-caption">
             {note ??
               (capacity === null
-                ? trans.__('asking…')
+                ? looking
+                  ? trans.__('being looked for…')
+                  : trans.__('counting…')
                 : (captionOf(capacity, namespace, narrow, trans) ?? ''))}
           </span>
         </button>
@@ -292,7 +297,7 @@ function headOf({
       ? trans.__('Accelerators')
       : trans.__('Accelerators in the cluster');
   }
-  if (capacity && capacity.pools.length === 0) {
+  if (!capacity || capacity.pools.length === 0) {
     return trans.__('The cluster');
   }
   return narrow ? trans.__('GPUs') : trans.__('GPUs in the cluster');

@@ -2,7 +2,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
-import { jobLabel, jobSentence } from '../../model/sentence';
+import { jobSentence } from '../../model/sentence';
 import {
   heightOf,
   ISections,
@@ -16,8 +16,9 @@ import {
 import { CommandIDs } from '../../tokens';
 import { useWidth } from '../hooks';
 import { RunCommand } from '../commands';
+import { Icon } from '../Icon';
 import { useWindow } from '../useWindow';
-import { JobRow } from './JobRow';
+import { JobListRow } from './JobListRow';
 import { wraps } from './text';
 
 /** What is beside the sentence: paddings, icon, and devices where there are any. */
@@ -71,6 +72,15 @@ export function JobList(props: IJobListProps): React.JSX.Element {
 
   // Some browsers send a contextmenu event after the menu key, others do not.
   const byKey = React.useRef(false);
+  const onMenu = React.useCallback(
+    (id: string, x: number, y: number) => {
+      if (!byKey.current) {
+        openMenu(id, x, y);
+      }
+      byKey.current = false;
+    },
+    [openMenu]
+  );
   const onKeyDown = (event: React.KeyboardEvent): void => {
     byKey.current = false;
     const index = keys.indexOf(focus.key);
@@ -153,56 +163,39 @@ export function JobList(props: IJobListProps): React.JSX.Element {
           {rendered.map(index => {
             const item = items[index];
             const key = keys[index];
-            const common = {
-              'data-key': key,
-              role: 'treeitem',
-              tabIndex: key === focus.key ? 0 : -1,
-              onFocus: () => focus.set(key),
-              style: { top: list.offsets[index], height: heights[index] }
-            };
+            const place = { top: list.offsets[index], height: heights[index] };
             return item.kind === 'section' ? (
               <div
                 key={key}
-                {...common}
+                data-key={key}
                 className="jp-t9k-SectionTitle"
+                role="treeitem"
+                tabIndex={key === focus.key ? 0 : -1}
                 aria-level={1}
                 aria-expanded={!item.folded}
+                style={place}
+                onFocus={() => focus.set(key)}
                 onClick={() => onFold(item.section)}
               >
                 <SectionTitle item={item} note={note} trans={trans} />
               </div>
             ) : (
-              <div
+              <JobListRow
                 key={key}
-                {...common}
-                className="jp-t9k-JobList-row"
-                aria-level={2}
-                aria-setsize={shown[item.section]?.length}
-                aria-posinset={index - keys.indexOf(item.section)}
-                aria-label={[jobLabel(item.job, trans), placeOf(item.job)]
-                  .filter(Boolean)
-                  .join(', ')
-                  .replace(/ · /g, ', ')}
-                onClick={() => run(CommandIDs.openJob, { id: key })}
-                onContextMenu={event => {
-                  event.preventDefault();
-                  event.stopPropagation();
-                  if (!byKey.current) {
-                    openMenu(key, event.clientX, event.clientY);
-                  }
-                  byKey.current = false;
-                }}
-              >
-                <JobRow
-                  job={item.job}
-                  place={placeOf(item.job)}
-                  current={key === current}
-                  wrapped={wrapped(item.job)}
-                  run={run}
-                  openMenu={openMenu}
-                  trans={trans}
-                />
-              </div>
+                {...place}
+                job={item.job}
+                place={placeOf(item.job)}
+                current={key === current}
+                wrapped={wrapped(item.job)}
+                position={index - keys.indexOf(item.section)}
+                count={shown[item.section]?.length}
+                focusable={key === focus.key}
+                onFocus={focus.set}
+                onMenu={onMenu}
+                run={run}
+                openMenu={openMenu}
+                trans={trans}
+              />
             );
           })}
         </div>
@@ -220,10 +213,10 @@ function SectionTitle({
   note: string | null;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const Caret = item.folded ? caretRightIcon : caretDownIcon;
+  const caret = item.folded ? caretRightIcon : caretDownIcon;
   return (
     <>
-      <Caret.react tag="span" />
+      <Icon of={caret} />
       <span>{sectionName(item.section, trans)}</span>
       <small>
         {item.count}

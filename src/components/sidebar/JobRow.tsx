@@ -15,6 +15,7 @@ import { hasBar } from '../../model/sidebar';
 import { CommandIDs } from '../../tokens';
 import { RunCommand } from '../commands';
 import { useTicking } from '../hooks';
+import { Icon } from '../Icon';
 import { JobName } from '../JobName';
 import { PhaseIcon } from '../PhaseIcon';
 import { ProgressBar } from '../ProgressBar';
@@ -152,7 +153,7 @@ function RowActions({
         onClick(event);
       }}
     >
-      <icon.react tag="span" width="16px" height="16px" />
+      <Icon of={icon} size={16} />
     </button>
   );
   return (

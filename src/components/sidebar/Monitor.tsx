@@ -20,6 +20,7 @@ import {
   useWidth
 } from '../hooks';
 import { ConnectionBanner } from '../ConnectionBanner';
+import { Icon } from '../Icon';
 import { openMenu } from '../menu';
 import { Capacity } from './Capacity';
 import { JobList } from './JobList';
@@ -252,7 +253,7 @@ function Filter({
   return (
     <div className="jp-t9k-Filter">
       <label className="jp-t9k-Filter-field">
-        <searchIcon.react tag="span" width="16px" height="16px" />
+        <Icon of={searchIcon} size={16} />
         <span className="jp-t9k-visuallyHidden">
           {trans.__('Filter the jobs by name, phase or reason')}
         </span>

@@ -10,6 +10,7 @@ import { TensorBoard } from '../../api/types';
 import { tensorBoardIcon } from '../../icons';
 import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
 import { Ago } from '../Time';
 import { RunCommand } from '../commands';
 
@@ -24,7 +25,7 @@ interface ITensorBoardsProps {
 /** The TensorBoards that run, at the bottom of the sidebar. */
 export function TensorBoards(props: ITensorBoardsProps): React.JSX.Element {
   const { tensorboards, folded, trans } = props;
-  const Caret = folded ? caretRightIcon : caretDownIcon;
+  const caret = folded ? caretRightIcon : caretDownIcon;
   return (
     <section
       className="jp-t9k-TensorBoards"
@@ -32,7 +33,7 @@ export function TensorBoards(props: ITensorBoardsProps): React.JSX.Element {
     >
       <header className="jp-t9k-SectionTitle">
         <button type="button" aria-expanded={!folded} onClick={props.onFold}>
-          <Caret.react tag="span" />
+          <Icon of={caret} />
           <span>{trans.__('TensorBoards')}</span>
           <small>{tensorboards.length}</small>
         </button>
@@ -70,7 +71,7 @@ function Row(
         title={board.log_dirs.join('\n')}
         onClick={() => props.run(CommandIDs.openTensorBoard, { id: board.id })}
       >
-        <tensorBoardIcon.react tag="span" width="16px" height="16px" />
+        <Icon of={tensorBoardIcon} size={16} />
         <span className="jp-t9k-TensorBoards-label">{board.label}</span>
         <span className="jp-t9k-caption">
           <TensorBoardState board={board} trans={trans} />

@@ -6,6 +6,7 @@ import { hintIcon, jobIcon, stateIcons } from '../../icons';
 import { Button, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
 import { useAfter } from '../hooks';
+import { Icon } from '../Icon';
 
 interface ITrans {
   trans: TranslationBundle;
@@ -83,13 +84,13 @@ export function EngineList({
   return (
     <ul className="jp-t9k-Points">
       {engines.map(engine => {
-        const Icon = engine.available ? stateIcons.succeeded : hintIcon;
+        const icon = engine.available ? stateIcons.succeeded : hintIcon;
         return (
           <li
             key={engine.name}
             data-kind={engine.available ? 'available' : undefined}
           >
-            <Icon.react tag="span" width="16px" height="16px" />
+            <Icon of={icon} size={16} />
             <span>{engineText(engine, trans)}</span>
           </li>
         );

@@ -12,6 +12,7 @@ import { CommandIDs, IJobs } from '../../tokens';
 import { Button, IconButton, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useSignal } from '../hooks';
+import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';
 import { Duration } from '../Time';
 import { RunCommand } from '../commands';
@@ -56,7 +57,7 @@ export function TensorBoardToolbar({
   const path = board && (board.paths[0] ?? board.log_dirs[0]);
   return (
     <>
-      <tensorBoardIcon.react tag="span" width="16px" height="16px" />
+      <Icon of={tensorBoardIcon} size={16} />
       {path && (
         <code title={board.log_dirs.join('\n')}>
           {path}

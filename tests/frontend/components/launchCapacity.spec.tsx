@@ -206,19 +206,23 @@ describe('what is free, beside the fields', () => {
     });
     await act(async () => model.setNamespace('team-b'));
     await settle();
-    const limits = screen.getByRole('region', { name: 'What may be used' });
-    expect(limits.textContent).toContain('24 of 25 nvidia.com/gpu');
+    const limits = screen.getByRole('region', { name: 'Quota of team-b' });
+    expect(limits.textContent).toContain('GPUs1 of 25');
   });
 
   it('says what may be used where nodes may not be known', async () => {
     const limited = 'This account may not see nodes.';
-    await open(someCapacity({ pools: [], nodes: 0, limited }));
-    const limits = screen.getByRole('region', { name: 'What may be used' });
-    expect(limits.textContent).toContain('24 of 32 nvidia.com/gpu');
+    const lines = ['a/1', 'a/2', 'a/3', 'a/4', 'nvidia.com/gpu'].map(resource =>
+      someQuota({ resource })
+    );
+    const quotas = [{ namespace: 'demo', lines, limited: null }];
+    await open(someCapacity({ pools: [], nodes: 0, limited, quotas }));
+    const limits = screen.getByRole('region', { name: 'Quota of demo' });
+    expect(screen.queryByTitle(/24 of 32 nvidia.com\/gpu/)).toBeNull();
+    type('GPUs on each node', '4');
+    expect(screen.getByTitle(/24 of 32 nvidia.com\/gpu/)).toBeTruthy();
     expect(limits.textContent).toContain(limited);
     expect(screen.getByText('cores of each node')).toBeTruthy();
-    type('GPUs on each node', '4');
-    expect(limits.textContent).toContain('You may use 8 more');
     expect(kinds()[0]).toContain('NVIDIA, whole');
   });
 

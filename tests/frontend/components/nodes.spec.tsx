@@ -27,7 +27,13 @@ describe('the nodes of the cluster', () => {
   let answer: () => Response;
 
   const listed = (changes: Partial<NodeList> = {}): Response =>
-    json({ time: Date.now() / 1000, nodes, limited: null, ...changes });
+    json({
+      time: Date.now() / 1000,
+      nodes,
+      counting: false,
+      limited: null,
+      ...changes
+    });
 
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask'] });
@@ -85,6 +91,7 @@ describe('the nodes of the cluster', () => {
     rows().map(row => within(row).getAllByRole('gridcell')[0].textContent);
   const asked = (): number =>
     server.requests.filter(({ url }) => url.includes('/cluster/nodes')).length;
+  const said = (): string | null => screen.getByRole('status').textContent;
   const filter = (text: string): void => {
     fireEvent.change(screen.getByRole('searchbox'), {
       target: { value: text }
@@ -417,8 +424,17 @@ describe('the nodes of the cluster', () => {
     const limited = 'This account may not list nodes.';
     answer = () => listed({ nodes: [], limited });
     await show();
-    expect(screen.getByText('The nodes are not known')).toBeTruthy();
+    expect(screen.getByText('No nodes to show')).toBeTruthy();
     expect(screen.getByText(limited)).toBeTruthy();
+    expect(
+      screen.getByText(
+        'Held by your jobs · GPUs: 24 · CPU: 32 · Memory: 256 GiB'
+      )
+    ).toBeTruthy();
+    const quotas = screen.getByRole('table', { name: 'Quotas' });
+    expect(within(quotas).getAllByRole('row')[1].textContent).toBe(
+      'demogpusrequests.nvidia.com/gpu8 of 32'
+    );
   });
 
   it('says that there is none, or that it reads', async () => {
@@ -430,11 +446,53 @@ describe('the nodes of the cluster', () => {
   it('says that there is no cluster', async () => {
     render(<NodesView model={model} trans={trans} />);
     await pass(1000);
-    expect(screen.getByRole('status').textContent).toBe('Reading the nodes…');
+    expect(said()).toBe('Looking for the cluster…');
+    const cluster = someCluster();
+    const reason = 'There is no kubeconfig.';
     server.socket.open();
-    server.socket.push(snapshot());
+    server.socket.push(
+      snapshot({
+        engines: [{ ...cluster, cluster: null, available: false, reason }]
+      })
+    );
     await pass(1000);
-    expect(screen.getByText(/There is no cluster/)).toBeTruthy();
+    expect(
+      screen.getByText('There is no cluster that jobs can run on')
+    ).toBeTruthy();
+    expect(screen.getByText(reason)).toBeTruthy();
     expect(asked()).toBe(0);
+  });
+
+  it('says that the cluster is looked for, and that it is counted', async () => {
+    const found = someCluster();
+    const reason = 'The cluster is being looked for.';
+    const sought = { cluster: null, available: false, looking: true, reason };
+    render(<NodesView model={model} trans={trans} />);
+    server.socket.open();
+    server.socket.push(snapshot({ engines: [{ ...found, ...sought }] }));
+    await pass(1000);
+    expect(said()).toBe('Looking for the cluster…');
+    expect(asked()).toBe(0);
+
+    const limited = 'The cluster’s nodes are not known yet.';
+    answer = () => listed({ nodes: [], counting: true, limited });
+    server.socket.push(delta({ engines: [found] }));
+    await pass(500);
+    expect(asked()).toBe(1);
+    expect(said()).toBe('Counting what is free on each node…');
+    answer = listed;
+    server.socket.push(delta({ capacity: someCapacity() }));
+    await pass(2000);
+    expect(names()).toHaveLength(3);
+
+    answer = () => listed({ nodes: [], counting: true, limited });
+    const cluster = found.cluster && {
+      ...found.cluster,
+      server: 'another:6443'
+    };
+    server.socket.push(delta({ engines: [{ ...found, cluster }] }));
+    await pass(2000);
+    await pass(500);
+    expect(said()).toBe('Counting what is free on each node…');
   });
 });

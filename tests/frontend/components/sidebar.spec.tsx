@@ -38,6 +38,7 @@ const engine: EngineInfo = {
   label: 'This machine',
   available: true,
   reason: null,
+  looking: false,
   namespaces: [''],
   default_namespace: '',
   capabilities: {},
@@ -109,6 +110,27 @@ describe('the sidebar', () => {
     someJob({ name: 'alpha', created_at: 2 }),
     someJob({ name: 'beta', created_at: 1 })
   ];
+
+  it('lets time stand while the page is behind another tab', async () => {
+    const now = Date.now() / 1000;
+    await connect({ jobs: [someJob({ running_since: now })] });
+    const text = (): string | null => screen.getByRole('tree').textContent;
+    const state = jest.spyOn(document, 'visibilityState', 'get');
+    const setFront = (inFront: boolean): void => {
+      state.mockReturnValue(inFront ? 'visible' : 'hidden');
+      act(() => void document.dispatchEvent(new Event('visibilitychange')));
+    };
+    const before = text();
+    setFront(false);
+    await pass(600_000);
+    expect(text()).toBe(before);
+    setFront(true);
+    const after = text();
+    expect(after).not.toBe(before);
+    await pass(60_000);
+    expect(text()).not.toBe(after);
+    state.mockRestore();
+  });
 
   it('tells how many GPUs are free, and who has the others', async () => {
     const device = {
@@ -477,6 +499,12 @@ describe('the sidebar', () => {
       screen.getByRole<HTMLButtonElement>('button', { name: 'New job' })
         .disabled
     ).toBe(false);
+    await change({
+      engines: [engine, { ...someCluster(stale), available: false }]
+    });
+    expect(screen.getByRole('status').textContent).toMatch(
+      /^No connection to the cluster since .*No route to host\./
+    );
   });
 
   it('tells what a job holds of what it asks for', async () => {
@@ -624,9 +652,20 @@ describe('the sidebar', () => {
       expect(within(strip()).getByText('nothing')).toBeTruthy();
     });
 
-    it('says that it asks, and since when it knows nothing new', async () => {
-      await show(null);
-      expect(within(strip()).getByText('asking…')).toBeTruthy();
+    it('says that it counts, and since when it knows nothing new', async () => {
+      const lookedFor = { available: false, looking: true, cluster: null };
+      await connect({
+        engines: [{ ...someCluster(), ...lookedFor }],
+        jobs: [someJob({ engine: 't9k' })]
+      });
+      expect(within(strip()).getByText('being looked for…')).toBeTruthy();
+      const limited = 'The cluster’s nodes are not known yet.';
+      await change({
+        engines: [someCluster()],
+        capacity: someCapacity({ nodes: 0, counting: true, limited })
+      });
+      expect(within(strip()).getByText('counting…')).toBeTruthy();
+      expect(rows()).toEqual([]);
       await change({
         capacity: someCapacity(),
         engines: [someCluster({ stale_since: Date.now() / 1000 })]

@@ -57,6 +57,11 @@ describe('what is free of a cluster', () => {
       'memory'
     ]);
     expect(limitsOf([])).toEqual([]);
+    const many = ['a/1', 'a/2', 'a/3', 'a/4', 'a/5'].map(name =>
+      someQuota({ resource: `requests.${name}` })
+    );
+    const first = limitsOf(many, ['a/5']).map(([resource]) => resource);
+    expect(first).toEqual(['a/5', 'a/1', 'a/2', 'a/3']);
   });
 
   it('is chosen by resource and label', () => {
@@ -102,6 +107,26 @@ describe('what is free of a cluster', () => {
         someEngines(),
         [there],
         bare,
+        ['machine', 'cluster']
+      ],
+      [
+        'and its quota of a cluster without rights on nodes',
+        someEngines(),
+        [],
+        someCapacity({ pools: [], nodes: 0, limited: 'No rights.' }),
+        ['machine', 'cluster']
+      ],
+      [
+        'and its jobs in a cluster that is looked for',
+        [
+          local,
+          ...clusters.map(engine => ({
+            ...engine,
+            ...{ available: false, looking: true, cluster: null }
+          }))
+        ],
+        [there],
+        null,
         ['machine', 'cluster']
       ],
       [

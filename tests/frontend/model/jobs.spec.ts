@@ -66,7 +66,7 @@ describe('Jobs', () => {
     expect(jobs.connection).toEqual({ state: 'open' });
   });
 
-  it('applies deltas, and tells it once a frame', async () => {
+  it('applies deltas, and tells those that come together in one', async () => {
     server.socket.open();
     server.socket.push(snapshot({ jobs: [someJob()] }));
     await frame();

@@ -52,7 +52,7 @@ describe('LogModel', () => {
     server.connect(streams);
     await settle();
     while (!log.window.atStart) {
-      log.view = { first: log.window.first, last: log.window.first + 40 };
+      log.setView({ first: log.window.first, last: log.window.first + 40 });
       const loading = log.loadBefore();
       await settle();
       await loading;
@@ -67,7 +67,7 @@ describe('LogModel', () => {
     server.write(stream, numbered(1000));
     server.connect([stream]);
     await settle();
-    log.view = { first: log.window.first, last: log.window.first + 40 };
+    log.setView({ first: log.window.first, last: log.window.first + 40 });
     log.setFollowing(false);
     server.write(stream, numbered(12_000, 'new'));
     for (let pushed = 0; pushed < 12_000; pushed += 2000) {
@@ -256,7 +256,7 @@ describe('LogModel', () => {
     await settle();
     log.go({ at: 'time', time: 1500 });
     await settle();
-    log.view = { first: 0, last: 30 };
+    log.setView({ first: 0, last: 30 });
     log.setFilter({ ...SHOW_ALL, hidden: ['worker-0/0'] });
     await settle();
     expect(texts()[0]).toBe('b 1500');
@@ -333,7 +333,7 @@ describe('LogSearch', () => {
     log.revealed.connect((_, { ordinal }) =>
       revealed.push(log.window.line(ordinal)?.text)
     );
-    log.view = { first: log.window.first, last: log.window.first + 30 };
+    log.setView({ first: log.window.first, last: log.window.first + 30 });
     search.next();
     await settle();
     search.next();

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 from typing import Any
 
 import pytest
 
+from tests.local.lab import free_port
 from tests.server.conftest import ended
 from tests.server.local.conftest import Place, listing
 
@@ -95,13 +95,8 @@ async def test_several_replicas(place: Place, open_page: Any):
     spec = await place.form(args=list(ODD), env=[], replica_specs=[{"replicas": 2}])
     preview = (await place.api("POST", "launch", "preview", body={"spec": spec})).json
     assert preview["command"].startswith("# once for each of the 2 replicas\n")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    shells = [
-        await asyncio.create_subprocess_exec("bash", "-c", preview["command"], env={**os.environ, "PORT": port})
-        for _ in range(2)
-    ]
+    environment = {**os.environ, "PORT": str(free_port())}
+    shells = [await asyncio.create_subprocess_exec("bash", "-c", preview["command"], env=environment) for _ in range(2)]
     assert [await asyncio.wait_for(shell.wait(), 90) for shell in shells] == [0, 0]
     for rank in range(2):
         assert json.loads((place.root / f"seen-{rank}.json").read_text())[0] == list(ODD)

@@ -15,8 +15,10 @@ import pytest
 import tornado.websocket
 from tornado.httpclient import HTTPClientError
 
+from tests.local.harness import eventually
 from tests.local.lab import TOKEN, Lab
 from tests.server.conftest import ENDED
+from tests.server.local.conftest import processes_of
 
 VALUE, ARGUMENT = "value-d41d8cd98f00", "argument-9e107d9d372b"
 KEEPERS = {"spec.json", "run.json"}
@@ -112,6 +114,7 @@ async def test_no_secret_is_told(lab: Lab, tmp_path: Path):
             answers.append((await connection.read_message() or "").encode())
             connection.close()
     lab.kill()
+    await eventually(lambda: not processes_of(lab.jobs))  # their supervisors write, and remove, to the end
 
     for answer in answers:
         assert VALUE.encode() not in answer and TOKEN.encode() not in answer, answer

@@ -61,6 +61,7 @@ export function fakeCapacity(): Capacity {
         limited: null
       }
     ],
+    counting: false,
     limited: null
   };
 }
@@ -70,6 +71,7 @@ export function fakeNodes(count: number): NodeList {
   return {
     time: Date.now() / 1000,
     nodes: Array.from({ length: count }, (_, index) => fakeNode(index)),
+    counting: false,
     limited: null
   };
 }

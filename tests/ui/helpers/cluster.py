@@ -5,6 +5,7 @@ python -m tests.ui.helpers.cluster     # from the repository's root, with KUBECO
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -12,8 +13,13 @@ import tempfile
 import uuid
 from pathlib import Path
 
-from tests.kubernetes.harness import ControllerProcess, Kube, Volumes
+import yaml
 
+from tests.kubernetes.accounts import Account
+from tests.kubernetes.harness import ROOT, ControllerProcess, Kube, Volumes
+
+RIGHTS = ROOT / "examples" / "kubernetes" / "rbac.yaml"
+QUOTA = {"metadata": {"name": "team"}, "spec": {"hard": {"requests.nvidia.com/gpu": "4"}}}
 FOLDER = os.environ.get("T9KJOB_TEST_VOLUMES", "/var/lib/t9kjob-cluster/volumes")
 
 
@@ -29,10 +35,15 @@ def main() -> None:
         try:
             kube.until("serviceaccounts", "default", lambda account: account is not None)
             volume = volumes.make("data")
+            kube.create("resourcequotas", QUOTA)
+            account = Account(kube, "little", Path(folder))
+            role = next(part for part in yaml.safe_load_all(RIGHTS.read_text()) if part["kind"] == "Role")
+            asyncio.run(account.may(*role["rules"]))
             controller.ensure()
             place = {
                 "namespace": name,
                 "kubeconfig": str(kube.kubeconfig),
+                "little": str(account.kubeconfig),
                 "claim": volume.claim,
                 "folder": str(volume.path),
                 "image": os.environ.get("T9KJOB_TEST_IMAGE", "test.local/torch:cpu"),

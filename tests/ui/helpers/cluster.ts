@@ -6,6 +6,8 @@ import { createInterface } from 'readline';
 export interface IClusterPlace {
   namespace: string;
   kubeconfig: string;
+  /** Of an account that has the documented Role in the namespace, and no right elsewhere. */
+  little: string;
   /** A PVC, and its folder on this machine. */
   claim: string;
   folder: string;
@@ -15,7 +17,7 @@ export interface IClusterPlace {
   leave(): Promise<void>;
 }
 
-/** Make a namespace and a volume in the cluster of KUBECONFIG, and see that PyTorchTrainingJobs have a controller. */
+/** Make a namespace with a volume and a quota in the cluster of KUBECONFIG, and see that PyTorchTrainingJobs have a controller. */
 export async function enterCluster(): Promise<IClusterPlace> {
   const process_ = spawn(
     path.join(process.env.T9KJOB_UI_ENV ?? '', 'bin/python'),

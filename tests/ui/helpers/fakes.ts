@@ -276,6 +276,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
     label: 'This machine',
     available: true,
     reason: null,
+    looking: false,
     namespaces: [],
     default_namespace: '',
     capabilities: {},

@@ -2,7 +2,6 @@ import { spawn } from 'child_process';
 import type { ChildProcess } from 'child_process';
 import { mkdirSync, rmSync } from 'fs';
 import { createServer } from 'net';
-import type { AddressInfo } from 'net';
 import path from 'path';
 
 const BUILD = path.resolve(__dirname, '../../../build');
@@ -95,13 +94,13 @@ export class OwnLab {
   private _process: ChildProcess | null = null;
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** A port that is free, also while its lab is dead: below those that the system gives to whoever connects. */
+async function freePort(): Promise<number> {
+  const port = 30_000 + Math.floor(2_700 * Math.random());
+  const free = await new Promise<boolean>(resolve => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
+  return free ? port : freePort();
 }

@@ -1,11 +1,12 @@
 /** Scripts that do what a test needs, and start at once: none of them imports torch. */
 
-/** Says how far it is until it is ended. */
+/** Says how far it is, and waits until it is ended. */
 export const COUNTS = `
 import time
 for epoch in range(1, 1001):
     print(f"epoch {epoch}/1000 with loss: {1 / epoch:.4f}", flush=True)
     time.sleep(0.1)
+time.sleep(600)
 `;
 
 /** Says a word and ends. */

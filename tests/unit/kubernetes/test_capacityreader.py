@@ -13,12 +13,13 @@ from typing import Any, cast
 
 import pytest
 
+from jupyterlab_t9kjob.engines.kubernetes import capacityreader, watch
 from jupyterlab_t9kjob.engines.kubernetes import cluster as cluster_module
 from jupyterlab_t9kjob.engines.kubernetes.capacityreader import CapacityReader
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Part
+from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Unreachable
 
 pytestmark = pytest.mark.asyncio
 
@@ -39,6 +40,8 @@ class Api:
         Called when somebody stops watching.
     refusals
         How lists are refused, by path.
+    slow
+        What lists wait for, by path.
     """
 
     def __init__(self, connection: Any) -> None:
@@ -46,7 +49,8 @@ class Api:
         self.moved = False
         self.lost = False
         self.watch_ends: Callable[[], None] = lambda: None
-        self.refusals: dict[str, ApiError] = {}
+        self.refusals: dict[str, ApiError | Unreachable] = {}
+        self.slow: dict[str, asyncio.Event] = {}
         self._objects: dict[str, dict[str, Json]] = {}
         self._history: list[tuple[int, str, Json]] = []
         self._watches: list[tuple[str, asyncio.Queue[Json]]] = []
@@ -83,11 +87,15 @@ class Api:
     def on_wake(self, _wake: Callable[[], None]) -> Callable[[], None]:
         return lambda: None
 
-    async def parts(self, path: str, _params: Any = None, *, keep: Callable[[Json], Json]) -> AsyncIterator[Part]:
+    async def read(self, path: str, take: Callable[[Json], None], _params: Any = None) -> str:
         await asyncio.sleep(0)
+        if path in self.slow:
+            await self.slow[path].wait()
         if path in self.refusals:
             raise self.refusals[path]
-        yield Part(list(map(keep, self._objects.get(path, {}).values())), str(self._version))
+        for item in self._objects.get(path, {}).values():
+            take(item)
+        return str(self._version)
 
     @asynccontextmanager
     async def watch(self, path: str, params: Json, *, silence: float) -> AsyncIterator[AsyncIterator[Json]]:
@@ -232,6 +240,48 @@ async def test_who_looks_is_not_kept_as_long_as_the_cluster_is_followed() -> Non
     api.put_node("two")
     await rest()
     assert len((await reader.nodes()).nodes) == 2
+    await reader.stop()
+
+
+async def test_who_looks_while_the_cluster_is_read_is_told_that_it_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 0)
+    api = Api(SimpleNamespace(host="a"))
+    api.put_node("one")
+    api.put_pod("first", "one")
+    api.slow[PODS] = asyncio.Event()
+    reader = reader_of(api)
+    leave = reader.look()
+    await rest()
+    assert (await reader.now()).counting and (await reader.nodes()).counting
+    api.slow[PODS].set()
+    await rest()
+    seen = await reader.now()
+    assert (seen.counting, seen.limited, seen.pools[0].amount.free) == (False, None, 4)
+    leave()
+    await reader.stop()
+
+
+async def test_a_cluster_that_answers_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 0)
+    monkeypatch.setattr(watch, "FIRST_DELAY", 0.0)
+    api = Api(SimpleNamespace(host="a"))
+    api.put_node("one")
+    api.refusals = {path: Unreachable("It can't be reached.") for path in (NODES, PODS)}
+    reader = reader_of(api)
+    leave = reader.look()
+    await rest()
+    gone = await reader.now()
+    assert not gone.counting and gone.limited == "The cluster's nodes and pods are not known: It can't be reached."
+    api.slow = {NODES: asyncio.Event()}
+    api.refusals = {}
+    await rest()
+    tried = await reader.now()  # it was not reached yet, and may take its time again
+    assert not tried.counting and "not known" in (tried.limited or "")
+    api.slow[NODES].set()
+    await rest()
+    seen = await reader.now()
+    assert (seen.counting, seen.limited, seen.nodes) == (False, None, 1)
+    leave()
     await reader.stop()
 
 

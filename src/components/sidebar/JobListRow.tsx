@@ -1,0 +1,76 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../../api/types';
+import { jobLabel } from '../../model/sentence';
+import { CommandIDs } from '../../tokens';
+import { RunCommand } from '../commands';
+import { useTicking } from '../hooks';
+import { JobRow } from './JobRow';
+
+interface IJobListRowProps {
+  job: JobSummary;
+  /** Where it is and whose; empty where that goes without saying. */
+  place: string;
+  /** Its tab is in front. */
+  current: boolean;
+  /** The sentence has two lines. */
+  wrapped: boolean;
+  /** Upper edge in the list, and height, in px. */
+  top: number;
+  height: number;
+  /** Which one of its section it is, from 1, and of how many. */
+  position: number;
+  count: number | undefined;
+  /** It is the list's tab stop. */
+  focusable: boolean;
+  onFocus: (id: string) => void;
+  /** Its context menu is asked for at a point of the page. */
+  onMenu: (id: string, x: number, y: number) => void;
+  run: RunCommand;
+  openMenu: (id: string, x: number, y: number) => void;
+  trans: TranslationBundle;
+}
+
+/** A job at its place in the list; rendered anew only when something of it changes, for others change all the time. */
+export const JobListRow = React.memo(
+  ({
+    top,
+    height,
+    position,
+    count,
+    focusable,
+    onFocus,
+    onMenu,
+    ...row
+  }: IJobListRowProps): React.JSX.Element => {
+    const { job, place, run, trans } = row;
+    const label = useTicking(() => jobLabel(job, trans));
+    return (
+      <div
+        data-key={job.id}
+        className="jp-t9k-JobList-row"
+        role="treeitem"
+        tabIndex={focusable ? 0 : -1}
+        aria-level={2}
+        aria-setsize={count}
+        aria-posinset={position}
+        aria-label={[label, place]
+          .filter(Boolean)
+          .join(', ')
+          .replace(/ · /g, ', ')}
+        style={{ top, height }}
+        onFocus={() => onFocus(job.id)}
+        onClick={() => run(CommandIDs.openJob, { id: job.id })}
+        onContextMenu={event => {
+          event.preventDefault();
+          event.stopPropagation();
+          onMenu(job.id, event.clientX, event.clientY);
+        }}
+      >
+        <JobRow {...row} />
+      </div>
+    );
+  }
+);
+
+JobListRow.displayName = 'JobListRow';
