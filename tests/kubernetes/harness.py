@@ -43,8 +43,9 @@ GROUPS = {
 }
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 STORAGE_CLASS = "manual"
-# A shell program. It outlives what is killed: containerd misses the news of a container that ends at the same moment.
-OUT_OF_MEMORY = "tail /dev/zero; code=$?; sleep 2; exit $code"
+# A shell program. containerd listens for this only after the container has begun and until it ends, and takes news from
+# before or after for an ordinary end (with cgroup v1): so there is news for some seconds, and a second after the last.
+OUT_OF_MEMORY = "for i in 1 2 3 4 5; do tail /dev/zero; code=$?; sleep 1; done; exit $code"
 Right = tuple[str, str, str]
 """Verb, group and resource."""
 CLUSTER_WIDE = (

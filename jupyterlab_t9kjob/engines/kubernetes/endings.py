@@ -249,6 +249,13 @@ def _out_of_memory(place: Place, code: int, at: float | None, message: str | Non
     return Ending(place, "OOMKilled", words, code or None, at, hint=hint, verbatim=message)
 
 
+def _perhaps_memory(place: Place) -> str:
+    """Say what may have killed a container: not every node notices that memory ran out."""
+    limit = text(training(place), "resources", "limits", "memory")
+    perhaps = f" It may have run out of memory: its limit is {named(limit)}." if limit else ""
+    return f"The cluster does not say by what.{perhaps} Its log may end with the cause."
+
+
 def how_ended(place: Place, ended: Json) -> str:
     """Say how a container ended, to stand after its name: “was killed (137)”, “failed: ValueError: …”."""
     return _of_code(place, whole(ended, "exitCode") or 0, None, ended).words
@@ -265,7 +272,7 @@ def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
     hint = None
     if code in SIGNALS:
         words = died(code)
-        hint = "The cluster does not say by what. Its log may end with the cause." if code == 137 else None
+        hint = _perhaps_memory(place) if code == 137 else None
     elif error is not None:
         words = f"failed: {error}"
     elif code == 1:

@@ -225,6 +225,17 @@ def test_out_of_memory_explains_what_failed_a_moment_before() -> None:
     assert reason.sentence == "worker-1 was killed: out of memory (137)"
 
 
+def test_memory_is_named_where_a_node_did_not_notice_that_it_ran_out() -> None:
+    pod = situation("oom").places[0].pod
+    assert pod is not None
+    pod["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] = "Error"
+    job = situation("oom")
+    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    assert (reason.code, reason.sentence) == ("ExitCode", "The command was killed (137)")
+    said = "The cluster does not say by what. It may have run out of memory: its limit is 16Mi."
+    assert reason.hint == f"{said} Its log may end with the cause."
+
+
 def test_twice_the_memory_is_offered() -> None:
     fix = situation("oom").reason().fix
     assert fix is not None
