@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,9 +63,15 @@ def small_disk(path: Path, *, size: str = "2m", inodes: int = 200) -> Iterator[D
 @contextlib.contextmanager
 def read_only(path: Path) -> Iterator[None]:
     """Let whoever opens something below `path` from now on find a read-only disk."""
-    mount("--bind", str(path), str(path))
+    with tempfile.TemporaryDirectory() as aside:
+        mount("--bind", str(path), aside)
+        try:
+            # Aside, since a file that is open for writing would refuse it; a bind of it is read-only as well.
+            mount("-o", "remount,bind,ro", aside)
+            mount("--bind", aside, str(path))
+        finally:
+            unmount(Path(aside))
     try:
-        mount("-o", "remount,bind,ro", str(path))
         yield
     finally:
         unmount(path)
