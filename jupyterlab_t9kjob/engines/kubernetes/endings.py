@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -116,18 +116,17 @@ def ending_of(place: Place) -> Ending | None:
     status = part(pod, "status")
     ended = _terminated(place)
     at = moment(ended, "finishedAt") or _disrupted_at(pod)
-    if text(ended, "reason") == "OOMKilled":
-        return _of_code(place, whole(ended, "exitCode") or 0, at, ended)
-    outside = _from_outside(place, pod, ended, at)
+    outside = _from_outside(place, pod, ended, at) if text(ended, "reason") != "OOMKilled" else None
     if outside is not None:
         return outside
     exit_code = whole(ended, "exitCode")
     if exit_code:
         of_container = _of_code(place, exit_code, at, ended)
-        init = _init_container(pod, ended)
-        if init is None:
+        kind, container = _ended_as(place, ended)
+        if kind == "containers":
             return of_container
-        words = f"could not start: its init container {init} {of_container.words}"
+        name = named(text(container, "name") or "")
+        words = f"could not start: its init container {name} {of_container.words}"
         return replace(of_container, code="InitContainerFailed", words=words)
     if text(status, "phase") != "Failed":
         return None
@@ -188,18 +187,25 @@ def _weight(ending: Ending) -> int:
 
 def _terminated(place: Place) -> Json:
     """Return the state of the container that failed: of the training container, if it did, else of another."""
-    others = [
-        one for kind in ("containerStatuses", "initContainerStatuses") for one in parts(place.pod, "status", kind)
-    ]
-    ended = (part(status, "state", "terminated") for status in (training_status(place), *others))
+    statuses = (training_status(place), *(status for _kind, status in _statuses(place)))
+    ended = (part(status, "state", "terminated") for status in statuses)
     return next((state for state in ended if whole(state, "exitCode")), {})
 
 
-def _init_container(pod: Json, ended: Json) -> str | None:
-    """Return the name of the init container that ended so; None if it was none."""
-    statuses = parts(pod, "status", "initContainerStatuses")
-    names = (text(one, "name") for one in statuses if part(one, "state", "terminated") is ended)
-    return next((named(name) for name in names if name), None)
+def _statuses(place: Place) -> Iterator[tuple[str, Json]]:
+    """List the containers of a replica's pod by the kind that its spec knows them as, each as its status has it."""
+    for kind, statuses in (("containers", "containerStatuses"), ("initContainers", "initContainerStatuses")):
+        for status in parts(place.pod, "status", statuses):
+            yield kind, status
+
+
+def _ended_as(place: Place, ended: Json) -> tuple[str, Json]:
+    """Return the container that ended so, with its kind; the training container if its pod does not tell."""
+    for kind, status in _statuses(place):
+        if any(part(status, state, "terminated") is ended for state in ("state", "lastState")):
+            name = text(status, "name")
+            return kind, next((one for one in parts(place.pod, "spec", kind) if text(one, "name") == name), {})
+    return "containers", training(place)
 
 
 def _from_outside(place: Place, pod: Json, ended: Json, at: float | None) -> Ending | None:
@@ -241,17 +247,15 @@ def _evicted(pod: Json, message: str) -> tuple[str, str]:
     return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", "Run it again."
 
 
-def _out_of_memory(place: Place, code: int, at: float | None, message: str | None) -> Ending:
-    limit = text(training(place), "resources", "limits", "memory")
+def _out_of_memory(place: Place, limit: str | None, code: int, at: float | None, message: str | None) -> Ending:
     said = f"Its memory limit is {named(limit)}. " if limit else ""
     hint = f"{said}Give it more memory, or use smaller batches or fewer workers that load data."
     words = "was killed: out of memory" + (f" ({code})" if code else "")
     return Ending(place, "OOMKilled", words, code or None, at, hint=hint, verbatim=message)
 
 
-def _perhaps_memory(place: Place) -> str:
+def _perhaps_memory(limit: str | None) -> str:
     """Say what may have killed a container: not every node notices that memory ran out."""
-    limit = text(training(place), "resources", "limits", "memory")
     perhaps = f" It may have run out of memory: its limit is {named(limit)}." if limit else ""
     return f"The cluster does not say by what.{perhaps} Its log may end with the cause."
 
@@ -263,16 +267,18 @@ def how_ended(place: Place, ended: Json) -> str:
 
 def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
     message, error, reason = text(ended, "message"), last_words(ended), text(ended, "reason")
+    _kind, container = _ended_as(place, ended)
+    limit = text(container, "resources", "limits", "memory")
     if reason == "OOMKilled":
-        return _out_of_memory(place, code, at, message)
+        return _out_of_memory(place, limit, code, at, message)
     if reason in ("StartError", "ContainerCannotRun"):
-        badly = started_badly(message or "", training(place))
+        badly = started_badly(message or "", container)
         words = f"could not be started: {within(badly[0]) if badly else error or f'code {code}'}"
         return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
     hint = None
     if code in SIGNALS:
         words = died(code)
-        hint = _perhaps_memory(place) if code == 137 else None
+        hint = _perhaps_memory(limit) if code == 137 else None
     elif error is not None:
         words = f"failed: {error}"
     elif code == 1:

@@ -236,6 +236,24 @@ def test_memory_is_named_where_a_node_did_not_notice_that_it_ran_out() -> None:
     assert reason.hint == f"{said} Its log may end with the cause."
 
 
+@pytest.mark.parametrize(
+    ("how", "hint"),
+    [("OOMKilled", "Its memory limit is 64Mi. "), ("Error", "The cluster does not say by what. It may have run out")],
+)
+def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> None:
+    pod = situation("init-fails").places[0].pod
+    assert pod is not None
+    pod["spec"]["initContainers"][0]["resources"] = {"limits": {"memory": "64Mi"}}
+    pod["spec"]["containers"][0]["resources"] = {"limits": {"memory": "192Gi"}}
+    pod["status"]["initContainerStatuses"][0]["state"]["terminated"] |= {"exitCode": 137, "reason": how}
+    job = situation("init-fails")
+    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    oom = ": out of memory" if how == "OOMKilled" else ""
+    assert reason.sentence == f"The job could not start: its init container fetch was killed{oom} (137)"
+    assert reason.hint is not None and reason.hint.startswith(hint) and "64Mi" in reason.hint
+    assert (reason.code, reason.fix) == ("InitContainerFailed", None)
+
+
 def test_twice_the_memory_is_offered() -> None:
     fix = situation("oom").reason().fix
     assert fix is not None
