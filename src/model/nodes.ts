@@ -39,6 +39,11 @@ export const NODES_VIEW: INodesView = {
   down: false
 };
 
+/** What of the jobs decides what is shown, and when it is read again. */
+interface ISeen extends Pick<IJobs, 'capacity' | 'engines'> {
+  cluster: string | null;
+}
+
 /** Reads the nodes while they are shown: when the cluster's capacity changed, and now and then. */
 export class NodesModel implements IDisposable {
   constructor(
@@ -55,6 +60,7 @@ export class NodesModel implements IDisposable {
       factory: () => this._read(),
       frequency: { interval: INTERVAL, backoff: false }
     });
+    this._seen = this._look();
     _jobs.changed.connect(this._onJobs, this);
   }
 
@@ -138,13 +144,10 @@ export class NodesModel implements IDisposable {
   }
 
   private _onJobs(): void {
-    const { capacity, engines } = this._jobs;
     const before = this._seen;
-    const engine = clusterEngine(engines);
-    const cluster = engine && `${engine.name} ${engine.cluster?.server}`;
-    this._seen = { capacity, engines, cluster };
+    const { capacity, engines, cluster } = (this._seen = this._look());
     if (before.cluster !== cluster) {
-      this._list = null;
+      this._list = this._failure = null;
     }
     if (before.engines !== engines) {
       this._changed.emit();
@@ -157,10 +160,18 @@ export class NodesModel implements IDisposable {
     }
   }
 
+  private _look(): ISeen {
+    const { capacity, engines } = this._jobs;
+    return { capacity, engines, cluster: clusterKey(engines) };
+  }
+
   /** Ask for the nodes as soon as those that are shown could be read. */
   private _readSoon(): void {
     const wait = Math.max(0, this._readAt + LEAST - performance.now());
-    this._timer ||= window.setTimeout(() => void this._poll.refresh(), wait);
+    this._timer ||= window.setTimeout(() => {
+      this._timer = 0; // while an answer is awaited, nothing is asked
+      void this._poll.refresh();
+    }, wait);
   }
 
   private _endWait(): void {
@@ -170,15 +181,24 @@ export class NodesModel implements IDisposable {
 
   private async _read(): Promise<void> {
     const engine = clusterEngine(this.engines);
+    const cluster = clusterKey(this.engines);
     this._endWait();
     if (engine) {
       this._readAt = performance.now();
-      try {
-        const list = await this._jobs.api.nodes(engine.name);
-        this._list = list.counting ? this._list : list;
+      const answer = await this._jobs.api
+        .nodes(engine.name)
+        .catch(expectApiError);
+      if (clusterKey(this.engines) !== cluster) {
+        if (this._watch) {
+          this._readSoon();
+        }
+        return;
+      }
+      if (answer instanceof ApiError) {
+        this._failure = answer;
+      } else {
+        this._list = answer.counting ? this._list : answer;
         this._failure = null;
-      } catch (error) {
-        this._failure = expectApiError(error);
       }
     }
     this._changed.emit();
@@ -189,12 +209,16 @@ export class NodesModel implements IDisposable {
   private _list: NodeList | null = null;
   private _failure: ApiError | null = null;
   private _watch: IDisposable | null = null;
-  private _seen: Partial<
-    Pick<IJobs, 'capacity' | 'engines'> & { cluster: string | null }
-  > = {};
+  private _seen: ISeen;
   private _timer = 0;
   private _readAt = -Infinity;
   private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Tells clusters apart: those at one address, such as a forwarded port, by their contexts; null without one. */
+function clusterKey(engines: readonly EngineInfo[]): string | null {
+  const cluster = clusterEngine(engines)?.cluster;
+  return cluster ? `${cluster.context} ${cluster.server}` : null;
 }
 
 /** The accelerators of a node. */
