@@ -200,6 +200,9 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       return;
     }
     const now = this.jobs.tensorboards.find(({ id }) => id === board.id);
+    if (now === board) {
+      return; // what has changed is something else
+    }
     if (now) {
       this._wasListed = true;
       this._board = now;
@@ -211,6 +214,8 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       this._wasListed = false;
       this._frame?.dispose();
       this._frame = null;
+    } else {
+      return;
     }
     this._update();
   }

@@ -11,7 +11,7 @@ import { jobSentence } from '../../model/sentence';
 import { CommandIDs, IJobs } from '../../tokens';
 import { Button, IconButton, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
-import { useAfter, useSignal } from '../hooks';
+import { useAfter, useSignal, useValue } from '../hooks';
 import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';
 import { Duration } from '../Time';
@@ -45,6 +45,11 @@ function jobOf(view: ITensorBoardView): JobSummary | undefined {
   return id ? view.jobs.get(id) : undefined;
 }
 
+function jobNameOf(view: ITensorBoardView): string | undefined {
+  const job = jobOf(view);
+  return job?.display_name ?? job?.name;
+}
+
 /** Answers what TensorBoard can't: which folder, when data last came, which job. */
 export function TensorBoardToolbar({
   view,
@@ -54,6 +59,7 @@ export function TensorBoardToolbar({
   useSignal(view.changed);
   const { board, jobs } = view;
   const job = jobOf(view);
+  const jobName = useValue(jobs.changed, () => jobNameOf(view));
   const path = board && (board.paths[0] ?? board.log_dirs[0]);
   return (
     <>
@@ -70,7 +76,7 @@ export function TensorBoardToolbar({
           title={trans.__('Open the job')}
           onClick={() => run(CommandIDs.openJob, { id: job.id })}
         >
-          {trans.__('Job %1', job.display_name ?? job.name)}
+          {trans.__('Job %1', jobName)}
         </Button>
       )}
       {board && (

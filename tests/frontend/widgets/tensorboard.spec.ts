@@ -8,6 +8,7 @@ import { TensorBoardWidget } from '../../../src/widgets/tensorboard';
 import {
   FakeServer,
   IFakeRequest,
+  delta,
   json,
   snapshot,
   someJob,
@@ -99,6 +100,25 @@ describe('a TensorBoard’s tab', () => {
     push(someTensorBoard({ last_data_at: 1001 }));
     await new Promise(requestAnimationFrame);
     expect(tab.node.querySelector('iframe')).toBe(page);
+  });
+
+  it('is made anew by news of itself, not by those of jobs, and has its job’s name', async () => {
+    open(() => json(empty), { jobId: someJob().id });
+    push(empty);
+    await says('Nothing has been written here yet');
+    await says('Job mnist-ddp-1');
+    while (tab.board !== jobs.tensorboards[0]) {
+      await frames();
+    }
+    const changed = jest.fn();
+    tab.changed.connect(changed);
+    server.socket.push(delta({ jobs: [someJob({ display_name: 'Mine' })] }));
+    await says('Job Mine');
+    expect(changed).not.toHaveBeenCalled();
+    const told = { ...reason('FolderGone', 'It is gone.'), hint: 'Look.' };
+    server.socket.push(delta({ tensorboards: [{ ...empty, reason: told }] }));
+    await says('The folder has been removed');
+    expect(changed).toHaveBeenCalledTimes(1);
   });
 
   it('gives the command when TensorBoard is not installed', async () => {
