@@ -137,11 +137,11 @@ export function isLooking(engines: readonly EngineInfo[]): boolean {
 }
 
 /** Whether no more is known of a cluster than what a namespace may have of it. */
-function isRationed(capacity: Capacity | null): boolean {
+function isRationed(capacity: Capacity | null, namespace: string): boolean {
   return (
     capacity !== null &&
     !knowsNodes(capacity) &&
-    capacity.quotas.some(({ lines }) => limitsOf(lines).length > 0)
+    limitsOf(quotaLines(capacity, namespace) ?? []).length > 0
   );
 }
 
@@ -161,9 +161,9 @@ export function capacityPlaces(
   capacity: Capacity | null
 ): CapacityPlace[] {
   const machine = engines.find(engine => engine.machine)?.machine ?? null;
+  const engine = clusterEngine(engines);
   const hasCluster =
-    clusterEngine(engines)?.available === true ||
-    engines.some(({ looking }) => looking);
+    engine?.available === true || engines.some(({ looking }) => looking);
   if (machine === null || !hasCluster) {
     return machine ? ['machine'] : hasCluster ? ['cluster'] : [];
   }
@@ -172,7 +172,9 @@ export function capacityPlaces(
       job => job.mine && isActive(job) && (job.engine === 'local') === local
     );
   if (usualPlace(engines, null).engine === 'local') {
-    return capacity?.pools.length || isRationed(capacity) || runsOn(false)
+    return capacity?.pools.length ||
+      isRationed(capacity, engine?.default_namespace ?? '') ||
+      runsOn(false)
       ? ['machine', 'cluster']
       : ['machine'];
   }

@@ -117,6 +117,21 @@ describe('what is free of a cluster', () => {
         ['machine', 'cluster']
       ],
       [
+        'and a quota of a namespace that is not shown',
+        someEngines(),
+        [],
+        someCapacity({
+          pools: [],
+          nodes: 0,
+          limited: 'No rights.',
+          quotas: [
+            { namespace: 'demo', lines: [], limited: null },
+            { namespace: 'team-b', lines: [someQuota()], limited: null }
+          ]
+        }),
+        ['machine']
+      ],
+      [
         'and its jobs in a cluster that is looked for',
         [
           local,
