@@ -40,7 +40,11 @@ export interface IJobs extends IDisposable {
   readonly deleted: DeletedJobs;
   readonly tensorboards: readonly TensorBoard[];
   readonly engines: readonly EngineInfo[];
-  /** What of the cluster is free, while that is watched; null without a cluster, and before it is known. */
+  /**
+   * What of the cluster is free, while that is watched.
+   *
+   * Null without a cluster, before it is known, and again while the cluster, or another one, is counted anew.
+   */
   readonly capacity: Capacity | null;
   readonly connection: Connection;
   /** When the shown state was true, in seconds; differs from now while the connection is lost. */
