@@ -32,7 +32,10 @@ interface IColumn {
 type IKind = Pick<Pool, 'resource' | 'product'>;
 
 interface INodesTableProps {
+  /** Those that are shown. */
   nodes: readonly NodeCapacity[];
+  /** Those that there are: they decide which columns there are. */
+  all: readonly NodeCapacity[];
   view: INodesView;
   onSort(sort: ISort): void;
   trans: TranslationBundle;
@@ -40,9 +43,12 @@ interface INodesTableProps {
 
 /** One row for each node; rows stay where they are under the pointer and the focus. */
 export function NodesTable(props: INodesTableProps): React.JSX.Element {
-  const { nodes, view, onSort, trans } = props;
+  const { nodes, all, view, onSort, trans } = props;
   // All of what follows is of all nodes: it is done when they change, not when the table is scrolled.
-  const columns = React.useMemo(() => columnsOf(nodes, trans), [nodes, trans]);
+  const columns = React.useMemo(
+    () => columnsOf(all, view.sort, trans),
+    [all, view.sort, trans]
+  );
   const by = columns.find(({ key }) => key === view.sort) ?? columns[0];
   const grid = useGridFocus();
   const [pointed, setPointed] = React.useState(false);
@@ -156,12 +162,19 @@ function useHeldOrder(
   }, [nodes, by, view, hold]);
 }
 
+/** What there is to tell of some nodes; a column by which they are sorted stays. */
 function columnsOf(
   nodes: readonly NodeCapacity[],
+  sort: string,
   trans: TranslationBundle
 ): IColumn[] {
-  const has = (part: 'total' | 'unhealthy'): boolean =>
-    nodes.some(node => deviceSum(node, part) > 0);
+  const shown = (
+    columns: IColumn[],
+    part: 'total' | 'unhealthy'
+  ): IColumn[] => {
+    const isOfAny = nodes.some(node => deviceSum(node, part) > 0);
+    return columns.filter(({ key }) => isOfAny || key === sort);
+  };
   const kindOf = kindNames(nodes);
   const measured = (resource: string, label: string): IColumn => ({
     key: resource,
@@ -230,8 +243,8 @@ function columnsOf(
       titleOf: node => statusTitle(node, trans),
       cell: node => <Status node={node} trans={trans} />
     },
-    ...(has('total') ? devices : []),
-    ...(has('unhealthy') ? broken : []),
+    ...shown(devices, 'total'),
+    ...shown(broken, 'unhealthy'),
     measured('cpu', trans.__('CPU free')),
     measured('memory', trans.__('Memory free')),
     {

@@ -124,6 +124,7 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
       {visible.length > 0 ? (
         <NodesTable
           nodes={visible}
+          all={nodes}
           view={view}
           onSort={({ key, down }) => {
             model.view = { ...view, sort: key, down };

@@ -178,6 +178,28 @@ describe('the nodes of the cluster', () => {
     expect(names()).toEqual(['node-2', 'node-3', 'node-10']);
   });
 
+  it('keeps the columns whatever is filtered, and that by which it is sorted', async () => {
+    await show();
+    const broken = screen.getByRole('button', { name: 'Broken' });
+    fireEvent.click(broken);
+    fireEvent.click(broken);
+    expect(names()[0]).toBe('node-2');
+    act(() => broken.focus());
+    filter('node-10');
+    expect(document.activeElement).toBe(broken);
+    const sorted = (name: string): string | null =>
+      screen.getByRole('columnheader', { name }).getAttribute('aria-sort');
+    expect(sorted('Broken')).toBe('descending');
+    filter('');
+    nodes = [nodes[0], nodes[2]];
+    await pass(10_000);
+    expect(names()).toHaveLength(2);
+    expect(document.activeElement).toBe(broken);
+    expect(sorted('Broken')).toBe('descending');
+    fireEvent.click(screen.getByRole('button', { name: 'Name' }));
+    expect(screen.queryByRole('columnheader', { name: 'Broken' })).toBeNull();
+  });
+
   it('is held still by the focus on a row, not by that on the head', async () => {
     await show();
     act(() => screen.getByRole('button', { name: 'Name' }).focus());
