@@ -156,16 +156,19 @@ function Limits({
     limits.map(([resource]) => resource),
     trans
   );
+  if (limits.length === 0) {
+    return (
+      <p id={id} className="jp-t9k-caption">
+        {trans.__('What is free is not known')}
+      </p>
+    );
+  }
   return (
     <table>
       <thead>
         <tr className="jp-t9k-caption">
-          <th id={id}>
-            {limits.length > 0
-              ? trans.__('Quota of %1', namespace)
-              : trans.__('What is free is not known')}
-          </th>
-          <th>{limits.length > 0 && trans.__('left')}</th>
+          <th id={id}>{trans.__('Quota of %1', namespace)}</th>
+          <th>{trans.__('left')}</th>
         </tr>
       </thead>
       <tbody>

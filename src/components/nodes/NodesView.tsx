@@ -155,25 +155,29 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
 function Waiting({ model, trans }: INodesViewProps): React.JSX.Element {
   const { hasCluster, engines } = model;
   const late = useAfter(true, 400);
-  if (hasCluster === false) {
-    const reasons = engines.flatMap(({ available, reason }) =>
-      available ? [] : (reason ?? [])
-    );
-    return (
-      <EmptyState title={trans.__('There is no cluster that jobs can run on')}>
-        {[...new Set(reasons)].map(reason => (
-          <p key={reason}>{reason}</p>
-        ))}
-      </EmptyState>
-    );
-  }
+  const reasons = engines.flatMap(({ available, reason }) =>
+    available ? [] : (reason ?? [])
+  );
+  // What comes into a live region that is there already is read out, not what comes with it.
   return (
-    <p className="jp-t9k-NodesView-wait jp-t9k-secondary" role="status">
+    <div role="status">
       {late &&
-        (hasCluster
-          ? trans.__('Counting what is free on each node…')
-          : trans.__('Looking for the cluster…'))}
-    </p>
+        (hasCluster === false ? (
+          <EmptyState
+            title={trans.__('There is no cluster that jobs can run on')}
+          >
+            {[...new Set(reasons)].map(reason => (
+              <p key={reason}>{reason}</p>
+            ))}
+          </EmptyState>
+        ) : (
+          <p className="jp-t9k-NodesView-wait jp-t9k-secondary">
+            {hasCluster
+              ? trans.__('Counting what is free on each node…')
+              : trans.__('Looking for the cluster…')}
+          </p>
+        ))}
+    </div>
   );
 }
 

@@ -226,6 +226,16 @@ describe('what is free, beside the fields', () => {
     expect(kinds()[0]).toContain('NVIDIA, whole');
   });
 
+  it('says that nothing is known where nodes may not be known and nothing is limited', async () => {
+    const limited = 'This account may not see nodes.';
+    await open(someCapacity({ pools: [], nodes: 0, limited, quotas: [] }));
+    const region = screen.getByRole('region', {
+      name: 'What is free is not known'
+    });
+    expect(within(region).queryByRole('table')).toBeNull();
+    expect(within(region).getByText(limited)).toBeTruthy();
+  });
+
   it('is not there for this machine, and where nothing is known', async () => {
     await open(null);
     expect(screen.queryByRole('region', { name: 'Free now' })).toBeNull();

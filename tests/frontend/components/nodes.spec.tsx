@@ -478,10 +478,7 @@ describe('the nodes of the cluster', () => {
       })
     );
     await pass(1000);
-    expect(
-      screen.getByText('There is no cluster that jobs can run on')
-    ).toBeTruthy();
-    expect(screen.getByText(reason)).toBeTruthy();
+    expect(said()).toBe(`There is no cluster that jobs can run on${reason}`);
     expect(asked()).toBe(0);
   });
 
@@ -516,5 +513,16 @@ describe('the nodes of the cluster', () => {
     await pass(2000);
     await pass(500);
     expect(said()).toBe('Counting what is free on each node…');
+  });
+
+  it('has it read out that the cluster has gone', async () => {
+    await show();
+    const cluster = { cluster: null, available: false, reason: 'It has gone.' };
+    server.socket.push(delta({ engines: [{ ...someCluster(), ...cluster }] }));
+    await pass(100);
+    // The region first: what comes into it later is read out.
+    expect(said()).toBe('');
+    await pass(500);
+    expect(said()).toMatch(/^There is no cluster .*It has gone\.$/);
   });
 });
