@@ -32,8 +32,8 @@ CHUNK: Final = 100
 """Jobs that are read in one go, away from the loop."""
 TURN_SECONDS: Final = 0.01
 """How long jobs are told of before others get their turn: to find room for one on many nodes takes its time."""
-DROP_SECONDS: Final = 5.0
-"""How long the removal of what is kept of jobs may still take when this server stops."""
+DROP_SECONDS: Final = 2.0
+"""How long the removal of what is kept of jobs may still take when this server stops, which has few seconds in all."""
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
 
@@ -110,14 +110,16 @@ class JobTable:
 
     async def stop(self) -> None:
         """Stop watching, and write what is still to be written."""
-        await self._cluster.stop()
-        await self._rounds.stop()
-        if self._drops:  # else they would be done at the next start
-            await asyncio.wait(self._drops, timeout=DROP_SECONDS)
-        for task in self._drops:
-            task.cancel()
-        await asyncio.gather(*self._drops, return_exceptions=True)
-        await self._records.stop()
+        try:
+            await self._cluster.stop()
+            await self._rounds.stop()
+            if self._drops:  # else they would be done at the next start
+                await asyncio.wait(self._drops, timeout=DROP_SECONDS)
+        finally:
+            for task in self._drops:
+                task.cancel()
+            await asyncio.gather(*self._drops, return_exceptions=True)
+            await self._records.stop()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at every change of a job; return how to stop that."""

@@ -9,15 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.manifests import Parsed, parse
-from jupyterlab_t9kjob.engines.kubernetes import known
+from jupyterlab_t9kjob.engines.kubernetes import known, records
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
-from jupyterlab_t9kjob.engines.kubernetes.jobtable import JobTable
+from jupyterlab_t9kjob.engines.kubernetes.jobtable import Drop, JobTable
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.records import Records
+from jupyterlab_t9kjob.engines.kubernetes.records import Record, Records
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.views import Seen, summary
 
@@ -35,10 +36,9 @@ def training(uid: str, created: int) -> dict[str, Any]:
     return {**job(uid, created), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
 
 
-def a_table(home: Path, told: Callable[[Seen], None] = lambda _seen: None) -> JobTable:
-    records = Records(home)
-    cluster = Cluster(Settings(enabled=False))
-    return JobTable(Kubeflow(), cluster, records, lambda _path: None, owner="tester", told=told, drop=records.drop)
+def a_table(home: Path, told: Callable[[Seen], None] = lambda _seen: None, drop: Drop | None = None) -> JobTable:
+    kept, cluster = Records(home), Cluster(Settings(enabled=False))
+    return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", told=told, drop=drop or kept.drop)
 
 
 async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> None:
@@ -125,3 +125,35 @@ async def test_others_get_their_turn_while_many_jobs_are_told(tmp_path: Path) ->
     other.cancel()
     await table.stop()
     assert happened[:7] == ["3", "turn", "2", "turn", "1", "turn", "0"]
+
+
+async def test_a_server_that_is_stopped_within_a_removal_writes_what_is_due(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "WRITE_SECONDS", 1000.0)  # what changes after a first write is due until the stop
+    removing = asyncio.Event()
+
+    async def drop(_record: Record) -> None:
+        removing.set()
+        await asyncio.Event().wait()
+
+    table = a_table(tmp_path, drop=drop)
+    await table.start()
+    kept, going = (table.note("lab", training(uid, 1)) for uid in ("kept", "going"))
+    for known_job in (kept, going):
+        table.keep(known_job)
+        await table.save(known_job)
+    assert going.record is not None
+    going.record.remove = True
+    for uid in ("kept", "going"):
+        table.job_gone("lab", uid)
+    await removing.wait()
+    stopping = asyncio.create_task(table.stop())
+    await asyncio.sleep(0)
+    stopping.cancel()
+    with anyio.fail_after(30), pytest.raises(asyncio.CancelledError):
+        await stopping
+    again = Records(tmp_path)
+    found = {record.uid: record.deleted for record in await again.start()}
+    await again.stop()
+    assert found["kept"]
