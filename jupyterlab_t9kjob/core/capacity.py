@@ -10,7 +10,7 @@ from .job import Time
 from .spec import Model
 
 COUNTING: Final = (
-    "Whether nodes or pods are still being read for the first time, so that what is told will change soon."
+    "Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon."
 )
 
 
@@ -93,8 +93,9 @@ class Capacity(Model):
         default_factory=dict, description="CPU and memory: the most that is free on one node."
     )
     pools: list[Pool] = Field(default_factory=list, description="The largest first.")
-    mine: dict[str, float] = Field(
-        default_factory=dict, description="What this user's jobs hold, by resource, accelerators, CPU and memory."
+    mine: dict[str, float] | None = Field(
+        None,
+        description="What this user's jobs hold, by resource, accelerators, CPU and memory; null where not known.",
     )
     quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
     counting: bool = Field(False, description=COUNTING)

@@ -597,11 +597,12 @@ export interface components {
             pools: components["schemas"]["Pool"][];
             /**
              * Mine
-             * @description What this user's jobs hold, by resource, accelerators, CPU and memory.
+             * @description What this user's jobs hold, by resource, accelerators, CPU and memory; null where not known.
+             * @default null
              */
             mine: {
                 [key: string]: number;
-            };
+            } | null;
             /**
              * Quotas
              * @description Of the namespaces that are looked at.
@@ -609,7 +610,7 @@ export interface components {
             quotas: components["schemas"]["NamespaceQuota"][];
             /**
              * Counting
-             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon.
+             * @description Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon.
              * @default false
              */
             counting: boolean;
@@ -2443,7 +2444,7 @@ export interface components {
             nodes: components["schemas"]["NodeCapacity"][];
             /**
              * Counting
-             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon.
+             * @description Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon.
              * @default false
              */
             counting: boolean;

@@ -239,13 +239,13 @@ async def test_what_a_job_holds(kube: Kube, image: str, tmp_path: Path) -> None:
             job = await bench.submit(engine, bench.spec("trap exit TERM; sleep 1000 & wait", replica_specs=[group]))
             seen = await bench.until(job, lambda seen: seen.devices_held == 2)
             assert seen.devices == Device(name=GPU, count=2)
-            capacity = await until(bench, lambda seen: seen.mine.get(GPU) == 2)
+            capacity = await until(bench, lambda seen: (seen.mine or {}).get(GPU) == 2)
             assert sum(pool.mine for pool in capacity.pools if pool.resource == GPU) == 2
             held = {node.name: node.mine[GPU] for node in (await bench.cluster.capacity.nodes()).nodes if node.mine}
             assert sum(held.values()) == 2
             await bench.engines[engine].act(job.uid, "pause")
             await bench.until(job, lambda seen: seen.devices_held == 0)
-            await until(bench, lambda seen: not seen.mine)
+            await until(bench, lambda seen: seen.mine == {})
             await bench.engines[engine].act(job.uid, "delete", remove=True)
 
 

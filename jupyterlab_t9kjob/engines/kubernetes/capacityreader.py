@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LINGER_SECONDS = 60.0
 """How long the cluster is followed after the last one has looked."""
 READY_SECONDS = 10.0
-"""How long who looks first waits for nodes and pods to be read."""
+"""How long who looks first waits for nodes, pods and quotas to be read."""
 ROOM_SECONDS = 2.0
 """How long a form waits for nodes and pods: it can be told without, and is soon told again."""
 FRESH_SECONDS: Final = 60.0
@@ -101,7 +101,7 @@ class CapacityReader:
             await counting.ready(READY_SECONDS)
             await counting.count()
             quotas = [await counting.quota(name) for name in ([namespace] if namespace else counting.namespaces)]
-            nodes = counting.nodes
+            nodes, mine = counting.nodes, counting.mine
             return Capacity(
                 time=self._right_at(counting),
                 server=counting.api.connection.host,
@@ -109,7 +109,7 @@ class CapacityReader:
                 amounts=sum_of(nodes),
                 most_on_a_node=most_beside(nodes),
                 pools=pools_of(nodes),
-                mine=together(counting.mine),
+                mine=None if mine is None else together(mine),
                 quotas=quotas,
                 counting=counting.begins,
                 limited=counting.limited,

@@ -64,6 +64,7 @@ class Counting:
         self._by_name: dict[str, Json] = {}
         self._held: dict[str, dict[str, Held]] = {}
         self._own = OwnPods()
+        self._knows_own = False
         self._of_own_alone = False
         self._counted: dict[str, NodeCapacity] = {}
         self._due: set[str] = set()
@@ -90,7 +91,7 @@ class Counting:
     async def ready(self, seconds: float) -> None:
         """Wait until what there is was read once, or could not be, but not for long."""
         with anyio.move_on_after(seconds):
-            for watch in self._watches():
+            for watch in self._sources():
                 await watch.listed()
 
     # -- what is known ------------------------------------------------------------------------------------------------
@@ -101,9 +102,9 @@ class Counting:
         return [self._counted[name] for name in sorted(self._counted)]
 
     @property
-    def mine(self) -> list[Counter[str]]:
-        """What this user's jobs hold, of each node where they hold anything."""
-        return list(self._own.mine.values())
+    def mine(self) -> list[Counter[str]] | None:
+        """What this user's jobs hold, of each node where they hold anything; None where no pods of theirs are known."""
+        return list(self._own.mine.values()) if self._knows_own else None
 
     @property
     def namespaces(self) -> list[str]:
@@ -137,14 +138,13 @@ class Counting:
 
     @property
     def begins(self) -> bool:
-        """Whether nodes or pods are being read for the first time, so that more is known soon."""
-        return any(not watch.known and watch.error is None for watch in (self._nodes, self._pods))
+        """Whether nodes, pods or quotas are being read for the first time, so that more is known soon."""
+        return any(not watch.known and watch.error is None for watch in self._sources())
 
     @property
     def right_at(self) -> float:
         """When all that is told was right, seconds since the epoch."""
-        watches = [*self._watches(), *(space.pods for space in self._spaces.values())]
-        times = [watch.stale_since for watch in watches if not watch.denied]
+        times = [watch.stale_since for watch in self._sources() if not watch.denied]
         return min((since for since in times if since is not None), default=time.time())
 
     async def quota(self, namespace: str) -> NamespaceQuota:
@@ -171,6 +171,7 @@ class Counting:
         """Count anew what has changed; several may do so at the same time."""
         self._of_own_alone, before = self._pods.denied, self._of_own_alone
         self._due |= self._own.count(self._spaces.values(), whole=self._of_own_alone)
+        self._knows_own = any(space.pods.known for space in self._spaces.values())
         if self._nodes.denied:
             self._counted.clear()
             self._due.clear()
@@ -226,6 +227,10 @@ class Counting:
 
     def _watches(self) -> list[Collection]:
         return [self._nodes, self._pods, *self._quotas.values()]
+
+    def _sources(self) -> list[Collection]:
+        """Return all that is counted from; the pods of the watched namespaces are not ours to stop."""
+        return [*self._watches(), *(space.pods for space in self._spaces.values())]
 
 
 def _quotas_path(namespace: str) -> str:

@@ -19,18 +19,23 @@ export function QuotaTable({
   const lines = quotas.flatMap(({ namespace, lines }) =>
     lines.map(line => ({ namespace, ...line }))
   );
-  const resources = Object.keys(mine);
-  const names = resourceLabels(resources, trans);
-  const held = resources.map(
-    (resource, index) =>
-      `${names[index]}: ${formatAmount(resource, mine[resource])}`
+  const held = Object.entries(mine ?? {});
+  const names = resourceLabels(
+    held.map(([resource]) => resource),
+    trans
+  );
+  const amounts = held.map(
+    ([resource, amount], index) =>
+      `${names[index]}: ${formatAmount(resource, amount)}`
   );
   return (
     <div className="jp-t9k-QuotaTable">
       <p>
-        {held.length > 0
-          ? [trans.__('Held by your jobs'), ...held].join(' · ')
-          : trans.__('Your jobs hold nothing.')}
+        {mine === null
+          ? trans.__('What your jobs hold is not known.')
+          : amounts.length > 0
+            ? [trans.__('Held by your jobs'), ...amounts].join(' · ')
+            : trans.__('Your jobs hold nothing.')}
       </p>
       {quotas.map(
         ({ namespace, limited }) =>

@@ -158,7 +158,7 @@ function Measured({
   }
   const free = formatFree(resource, amount.free);
   const total = formatAmount(resource, amount.total);
-  const mine = capacity.mine[resource] ?? 0;
+  const mine = capacity.mine?.[resource] ?? 0;
   const most = capacity.most_on_a_node[resource] ?? 0;
   return (
     <CapacityRow
@@ -212,7 +212,7 @@ function Limits({
               free: leftOf(line)
             },
             // One's jobs may be in other namespaces as well.
-            Math.min(mine[resource] ?? 0, line.used ?? 0)
+            Math.min(mine?.[resource] ?? 0, line.used ?? 0)
           )}
           title={quotaText(resource, line, namespace, trans)}
         >
@@ -236,21 +236,26 @@ function Held({
   mine: Capacity['mine'];
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const resources = Object.keys(mine);
-  const names = resourceLabels(resources, trans);
+  const held = Object.entries(mine ?? {});
+  const names = resourceLabels(
+    held.map(([resource]) => resource),
+    trans
+  );
   return (
     <>
-      {resources.length === 0 && (
-        <p className="jp-t9k-caption">{trans.__('nothing')}</p>
+      {held.length === 0 && (
+        <p className="jp-t9k-caption">
+          {mine === null ? trans.__('not known') : trans.__('nothing')}
+        </p>
       )}
-      {resources.map((resource, index) => (
+      {held.map(([resource, amount], index) => (
         <CapacityRow
           key={resource}
           name={names[index]}
           shares={null}
           title={trans.__('Your jobs hold so much; no limit is known.')}
         >
-          <b>{formatAmount(resource, mine[resource])}</b>{' '}
+          <b>{formatAmount(resource, amount)}</b>{' '}
           <span>{trans.__('held')}</span>
         </CapacityRow>
       ))}
@@ -315,7 +320,7 @@ function captionOf(
     return null;
   }
   const { resource } = pool;
-  const held = capacity.mine[resource] ?? 0;
+  const held = capacity.mine?.[resource] ?? 0;
   const quota = quotaOf(quotaLines(capacity, namespace) ?? [], resource);
   if (!quota || narrow) {
     return held > 0 ? trans.__('yours %1', formatAmount(resource, held)) : null;

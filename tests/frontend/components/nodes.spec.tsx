@@ -459,6 +459,19 @@ describe('the nodes of the cluster', () => {
     );
   });
 
+  it('says that one’s jobs hold nothing only where that is known', async () => {
+    answer = () => listed({ nodes: [], limited: 'No nodes.' });
+    await show();
+    for (const [mine, said] of [
+      [{}, 'Your jobs hold nothing.'],
+      [null, 'What your jobs hold is not known.']
+    ] as const) {
+      server.socket.push(delta({ capacity: someCapacity({ mine }) }));
+      await pass(3000);
+      expect(screen.getByText(said)).toBeTruthy();
+    }
+  });
+
   it('says that there is none, or that it reads', async () => {
     answer = () => listed({ nodes: [] });
     await show();

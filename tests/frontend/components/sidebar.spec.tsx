@@ -645,11 +645,16 @@ describe('the sidebar', () => {
         'CPU|32|held',
         'Memory|256 GiB|held'
       ]);
-      const [pools, quotas, mine] = [[], [], {}];
-      await change({
-        capacity: someCapacity({ pools, quotas, mine, nodes: 0, limited })
-      });
-      expect(within(strip()).getByText('nothing')).toBeTruthy();
+      const [pools, quotas] = [[], []];
+      for (const [mine, said] of [
+        [{}, 'nothing'],
+        [null, 'not known']
+      ] as const) {
+        await change({
+          capacity: someCapacity({ pools, quotas, mine, nodes: 0, limited })
+        });
+        expect(within(strip()).getByText(said)).toBeTruthy();
+      }
     });
 
     it('says that it counts, and since when it knows nothing new', async () => {

@@ -19,12 +19,15 @@ from jupyterlab_t9kjob.engines.kubernetes.capacityreader import CapacityReader
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.space import Space
+from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
 
 pytestmark = pytest.mark.asyncio
 
 GPU = "nvidia.com/gpu"
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
+OWN_PODS, QUOTAS = "/api/v1/namespaces/lab/pods", "/api/v1/namespaces/lab/resourcequotas"
+DENIED = ApiError(403, {"message": "It may not."})
 TURNS = 30
 """Of the loop, within which all that is raced here ends."""
 
@@ -128,8 +131,14 @@ class Api:
         """As `KubeApi` does."""
 
 
-def reader_of(api: Api) -> CapacityReader:
-    return CapacityReader(cast(Cluster, SimpleNamespace(api=api, spaces={}, problem_since=None, server="a")))
+def reader_of(api: Api, spaces: dict[str, Space] | None = None) -> CapacityReader:
+    return CapacityReader(cast(Cluster, SimpleNamespace(api=api, spaces=spaces or {}, problem_since=None, server="a")))
+
+
+def a_space(api: Api) -> Space:
+    space = Space(cast(KubeApi, api), "lab", lambda: None, lambda: None)
+    space.start()
+    return space
 
 
 async def rest(turns: int = TURNS) -> None:
@@ -259,6 +268,41 @@ async def test_who_looks_while_the_cluster_is_read_is_told_that_it_is_counted(mo
     assert (seen.counting, seen.limited, seen.pools[0].amount.free) == (False, None, 4)
     leave()
     await reader.stop()
+
+
+@pytest.mark.parametrize("slow", [OWN_PODS, QUOTAS])
+async def test_what_little_rights_are_counted_from_is_waited_for(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    api = Api(SimpleNamespace(host="a", cluster="a"))
+    api.refusals = {NODES: DENIED, PODS: DENIED}
+    api.slow[slow] = asyncio.Event()
+    api.put(QUOTAS, "team", status={"hard": {"pods": "9"}, "used": {"pods": "3"}})
+    space = a_space(api)
+    reader = reader_of(api, {"lab": space})
+    leave = reader.look()
+    await rest()
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 0)
+    assert (await reader.now()).counting
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 1000)
+    asked = asyncio.create_task(reader.now())
+    await rest()
+    assert not asked.done()
+    api.slow[slow].set()
+    seen = await asked
+    assert (seen.counting, seen.mine, [line.used for line in seen.quotas[0].lines]) == (False, {}, [3])
+    leave()
+    await asyncio.gather(reader.stop(), space.stop())
+
+
+async def test_what_own_jobs_hold_is_not_known_where_none_of_their_pods_are() -> None:
+    api = Api(SimpleNamespace(host="a", cluster="a"))
+    api.refusals = {NODES: DENIED, PODS: DENIED, OWN_PODS: DENIED}
+    space = a_space(api)
+    for spaces in ({"lab": space}, {}):
+        reader = reader_of(api, spaces)
+        seen = await reader.now()
+        assert (seen.counting, seen.mine) == (False, None)
+        await reader.stop()
+    await space.stop()
 
 
 async def test_a_cluster_that_answers_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
