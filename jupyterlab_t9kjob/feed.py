@@ -146,6 +146,8 @@ class Feed:
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
+        self._engines_looks_begun = 0
+        self._engines_look_told = 0
         self._source = capacity
         self._capacity: Capacity | None = None
         self._capacity_is_of_now = False
@@ -302,8 +304,12 @@ class Feed:
             await asyncio.sleep(MOVES_INTERVAL)
 
     async def _look_at_engines(self) -> None:
+        self._engines_looks_begun += 1
+        look = self._engines_looks_begun
         engines = await self._service.engines()
-        self._engines_time = time.monotonic()
+        if look < self._engines_look_told:
+            return  # who has looked later was here
+        self._engines_look_told, self._engines_time = look, time.monotonic()
         changed = [_steady(engine) for engine in engines] != [_steady(engine) for engine in self._engines]
         self._engines = engines
         if changed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import time
 import weakref
 from contextvars import ContextVar
@@ -100,6 +101,31 @@ async def test_engines_that_changed_while_nobody_looked_are_right_for_the_next_p
     page = await open_page("stream")
     await page.send(type="subscribe")
     assert (await page.receive())["engines"][0]["namespaces"] == ["found"]
+
+
+async def test_engines_are_as_the_latest_look_has_found_them(
+    engine: FakeEngine, app: T9kJobApp, monkeypatch: pytest.MonkeyPatch
+):
+    published = (await app.services()).feed
+    plain = await engine.info()
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def info() -> EngineInfo:
+        if not asked.is_set():
+            asked.set()
+            await go_on.wait()
+            return plain
+        return plain.model_copy(update={"namespaces": ["found"]})
+
+    monkeypatch.setattr(engine, "info", info)
+    monkeypatch.setattr(feed, "ENGINES_INTERVAL", -1.0)  # every page that comes has them looked at
+    first = asyncio.create_task(published.attach(asyncio.Event()))
+    await asked.wait()
+    await published.attach(asyncio.Event())
+    go_on.set()
+    await first
+    (message,) = published.messages(feed.View(jobs=False, tensorboards=False), None)
+    assert json.loads(message)["engines"][0]["namespaces"] == ["found"]
 
 
 async def test_capacity_goes_to_the_pages_that_ask_and_is_counted_only_for_them(
