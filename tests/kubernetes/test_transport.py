@@ -6,6 +6,7 @@ import gzip
 import json
 import time
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +316,35 @@ async def test_a_list_is_read_while_it_comes(server: FakeApi, api: KubeApi) -> N
 
     assert await api.read(PODS, take) == "7"
     assert names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("after", [5_000, 40_000], ids=["taken-at-its-end", "taken-before"])
+async def test_others_get_their_turn_while_the_objects_behind_a_large_one_are_taken(
+    after: int, server: FakeApi, api: KubeApi
+) -> None:
+    """A large object is looked at again only when there is twice as much, so very many may be whole at once."""
+    taken, turns = 0, [0]
+
+    def take(_item: dict[str, Any]) -> None:
+        nonlocal taken
+        taken += 1
+
+    async def others() -> None:
+        while True:
+            await asyncio.sleep(0)
+            turns.append(taken)
+
+    items = [
+        {"metadata": {"name": "a" * 1_100_000}},
+        *({"metadata": {"name": f"p{number}"}} for number in range(after)),
+    ]
+    whole = json.dumps({"metadata": {"resourceVersion": "7"}, "items": items})
+    server.faults.append(("list", lambda call: call.answer(200, whole)))
+    other = asyncio.create_task(others())
+    assert await api.read(PODS, take) == "7"
+    other.cancel()
+    assert taken == 1 + after
+    assert max(now - before for before, now in pairwise([*turns, taken])) <= transport.TURN_OBJECTS
 
 
 async def test_half_a_list_is_none(server: FakeApi, api: KubeApi) -> None:

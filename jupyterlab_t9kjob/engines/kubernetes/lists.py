@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any, Final
 
 from .jsontext import Json
 
-_Steps = Generator[None, None, Any]
-"""Yields where more of the text is needed."""
+_Steps = Generator[Json | None, None, Any]
+"""Yields the objects of the list, and None where more of the text is needed."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
@@ -28,21 +28,26 @@ class ListReader:
     ----------
     largest
         Characters that a single object may have.
+
+    Attributes
+    ----------
+    version
+        The collection's resource version, once all was read.
     """
 
     def __init__(self, largest: int) -> None:
+        self.version = ""
         self._largest = largest
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self._text = ""
         self._at = 0
         self._enough = 0
-        self._found: list[Json] = []
         self._metadata: Any = None
         self._whole = False
         self._steps = self._list()
 
-    def feed(self, data: bytes) -> list[Json]:
-        """Take the next bytes; return objects that are whole now, in their order.
+    def feed(self, data: bytes) -> Iterator[Json]:
+        """Take the next bytes; yield objects that are whole now, in their order, each read when it is asked for.
 
         Raises
         ------
@@ -52,11 +57,10 @@ class ListReader:
         self._take(data)
         # An object that comes in many pieces is looked at again only when there is twice as much of it.
         if len(self._text) >= self._enough:
-            self._go_on()
-        return self._given()
+            yield from self._go_on()
 
-    def end(self) -> tuple[list[Json], str]:
-        """Return the last objects, and the collection's resource version.
+    def end(self) -> Iterator[Json]:
+        """Yield the last objects.
 
         Raises
         ------
@@ -64,10 +68,10 @@ class ListReader:
             If it was none, or not all of it.
         """
         self._take(b"", final=True)
-        self._go_on()
+        yield from self._go_on()
         if not self._whole or self._text[self._at :].strip() or not isinstance(self._metadata, dict):
             raise NoList
-        return self._given(), str(self._metadata.get("resourceVersion") or "")
+        self.version = str(self._metadata.get("resourceVersion") or "")
 
     def _take(self, data: bytes, *, final: bool = False) -> None:
         try:
@@ -76,19 +80,16 @@ class ListReader:
             raise NoList from error
         self._at = 0
 
-    def _go_on(self) -> None:
+    def _go_on(self) -> Iterator[Json]:
         try:
-            next(self._steps, None)
+            while (item := next(self._steps, None)) is not None:
+                yield item
         except RecursionError as error:
             raise NoList from error
         left = len(self._text) - self._at
         if left > self._largest:
             raise NoList
         self._enough = 2 * left
-
-    def _given(self) -> list[Json]:
-        found, self._found = self._found, []
-        return found
 
     # -- the text -----------------------------------------------------------------------------------------------------
 
@@ -118,7 +119,7 @@ class ListReader:
             item = yield from self._value()
             if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict):
                 raise NoList
-            self._found.append(item)
+            yield item
             following = yield from self._one_of(",]")
 
     def _value(self) -> _Steps:
@@ -134,7 +135,7 @@ class ListReader:
             if end < len(self._text):
                 self._at = end
                 return value
-            yield
+            yield None
 
     def _one_of(self, expected: str) -> _Steps:
         """Take a character that is one of these."""
@@ -151,4 +152,4 @@ class ListReader:
             self._at = match.end() if match is not None else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
-            yield
+            yield None
