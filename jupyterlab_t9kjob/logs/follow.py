@@ -114,29 +114,31 @@ class JobLogs:
         self._followed = asyncio.Event()
         self._told = asyncio.Event()
         self._batches: dict[object, asyncio.Task[Batch]] = {}
+        self._start: asyncio.Task[None] | None = None
         self._watch: asyncio.Task[None] | None = None
         self._end_look: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        """Find the streams and begin to watch them.
+        """Find the streams and begin to watch them, once for all who ask; whoever does not wait any more ends nothing.
 
         Raises
         ------
         NotFound
             If there is no such job.
         """
+        if self._start is None:
+            self._start = spawn(self._begin(), "open a log")
+        await asyncio.shield(self._start)
+
+    async def _begin(self) -> None:
         self._end_look = await self._service.look_at_logs(self._ident, self._told.set)
-        try:
-            await self._list()
-        except BaseException:
-            self._end_look()
-            raise
+        await self._list()
         self._watch = spawn(self._watch_files(), "watch the files of a log")
 
     async def stop(self) -> None:
-        """Stop watching."""
+        """Stop watching, or opening what is to be watched."""
         self._end_look()
-        tasks = [*self._batches.values(), *([self._watch] if self._watch else [])]
+        tasks = [*self._batches.values(), *(task for task in (self._start, self._watch) if task is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -285,7 +287,6 @@ class LogService:
     def __init__(self, service: JobService) -> None:
         self._service = service
         self._looks: dict[str, list[JobLogs]] = {}
-        self._opening = asyncio.Lock()
 
     @contextlib.asynccontextmanager
     async def look(self, ident: str) -> AsyncIterator[JobLogs]:
@@ -296,16 +297,11 @@ class LogService:
         NotFound
             If there is no such job.
         """
-        async with self._opening:
-            looks = self._looks.get(ident)
-            if looks is None:
-                logs = JobLogs(self._service, ident)
-                await logs.start()
-                looks = self._looks[ident] = []
-            else:
-                logs = looks[0]
-            looks.append(logs)
+        looks = self._looks.setdefault(ident, [])
+        logs = looks[0] if looks else JobLogs(self._service, ident)
+        looks.append(logs)
         try:
+            await logs.start()
             yield logs
         finally:
             looks.pop()

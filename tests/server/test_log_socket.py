@@ -7,8 +7,10 @@ import io
 import itertools
 import resource
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 from tornado.httpclient import HTTPClientError
 
@@ -39,6 +41,96 @@ async def test_streams_are_told_first_and_when_there_are_new_ones(engine: FakeEn
     assert [stream["id"] for stream in (await page.receive())["streams"]] == [OUT]
     engine.stream(job, ERR, attempt=2)
     assert [stream["id"] for stream in (await page.receive())["streams"]] == [OUT, ERR]
+
+
+class SlowLogs:
+    """An engine's logs of one job, for which whoever opens them has to wait."""
+
+    def __init__(self, engine: FakeEngine, slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked, self.gone_on, self.given_up = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.begun = self.ended = 0
+        plain = engine.look_at_logs
+
+        async def look_at_logs(uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+            if uid != slow:
+                return await plain(uid, grown)
+            self.begun += 1
+            self.asked.set()
+            try:
+                await self.gone_on.wait()
+            except asyncio.CancelledError:
+                self.given_up.set()
+                raise
+            return self._end
+
+        monkeypatch.setattr(engine, "look_at_logs", look_at_logs)
+
+    def _end(self) -> None:
+        self.ended += 1
+
+
+async def test_a_log_that_takes_long_to_open_holds_up_no_other(
+    engine: FakeEngine, app: T9kJobApp, monkeypatch: pytest.MonkeyPatch
+):
+    slow, quick = engine.put("slow"), engine.put("quick")
+    logs, opening = (await app.services()).logs, SlowLogs(engine, slow.uid, monkeypatch)
+
+    async def look(ident: str) -> None:
+        async with logs.look(ident):
+            pass
+
+    waiting = asyncio.create_task(look(slow.id))
+    await opening.asked.wait()
+    with anyio.fail_after(30):
+        await look(quick.id)
+    opening.gone_on.set()
+    await waiting
+    assert (opening.begun, opening.ended) == (1, 1)
+
+
+async def test_who_goes_while_a_log_is_opened_takes_it_from_nobody(
+    engine: FakeEngine, app: T9kJobApp, monkeypatch: pytest.MonkeyPatch
+):
+    job = engine.put()
+    logs, opening = (await app.services()).logs, SlowLogs(engine, job.uid, monkeypatch)
+    opened, leave = asyncio.Event(), asyncio.Event()
+
+    async def look() -> None:
+        async with logs.look(job.id):
+            opened.set()
+            await leave.wait()
+
+    goes, stays = asyncio.create_task(look()), asyncio.create_task(look())
+    await opening.asked.wait()
+    goes.cancel()
+    await asyncio.wait({goes})
+    opening.gone_on.set()
+    await opened.wait()
+    assert (opening.begun, opening.ended) == (1, 0)
+    leave.set()
+    await stays
+    assert opening.ended == 1
+
+    opening.gone_on.clear()
+    opening.asked.clear()
+    alone = asyncio.create_task(look())
+    await opening.asked.wait()
+    alone.cancel()
+    await asyncio.wait({alone})
+    assert opening.given_up.is_set()
+
+
+async def test_a_log_that_could_not_be_opened_is_opened_anew(engine: FakeEngine, app: T9kJobApp):
+    job = engine.put()
+    logs = (await app.services()).logs
+    engine.refusal = NotFound("It is not there yet.")
+    for _ in range(2):
+        with pytest.raises(NotFound):
+            async with logs.look(job.id):
+                pass
+    engine.refusal = None
+    async with logs.look(job.id) as found:
+        assert found.streams == []
 
 
 async def test_no_such_job(engine: FakeEngine, jp_ws_fetch):
