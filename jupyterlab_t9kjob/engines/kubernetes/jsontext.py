@@ -14,7 +14,8 @@ Json = dict[str, Any]
 def without_gc() -> Iterator[None]:
     """Read JSON without the garbage collector: there are no cycles in it, and to look for them takes as long again.
 
-    What is read should be let go of, or packed, before its end: the collector then goes through all that is there.
+    The collector goes through all that is there when this has ended. So `KubeApi.read` has each object taken within
+    it: what is let go of by then, or packed, costs nothing.
     """
     enabled = gc.isenabled()
     gc.disable()
