@@ -18,7 +18,7 @@ from ..core import wording
 ENDED_BY_TORCHRUN: Final = 143
 """What torchrun's report says of a rank that it ended because another one had failed."""
 STILL_WORKED: Final = "terminate called without an active exception"
-"""What C++ says when a thread is destroyed that still works; gloo's may at a process's end (pytorch#190489)."""
+"""What C++ says of a thread that ends too late; gloo's may at a process's end (pytorch#190489, pytorch#179291)."""
 TAIL_BYTES: Final = 256 * 1024
 """How much of the end of a log is read."""
 
@@ -126,7 +126,10 @@ def first_failure(
 def advice(exit_code: int, error: str | None) -> str | None:
     """Return what to do about a well-known end, a sentence."""
     if exit_code == 134 and error == STILL_WORKED:
-        return "The process ended while gloo still worked; call dist.barrier() before dist.destroy_process_group()."
+        return (
+            "PyTorch's gloo can crash a process that ends right after its last exchange. "
+            "Call dist.barrier() before dist.destroy_process_group(), or run it again."
+        )
     return None
 
 
@@ -151,6 +154,8 @@ def _reported(main: LogEnd, ranks: Sequence[LogEnd], *, utc: bool) -> tuple[dict
     for noted, rank, local_rank, number in _REPORTED.findall(report):
         log = errors.get(int(local_rank))
         code = wording.exit_code(int(number))
+        if code == ENDED_BY_TORCHRUN and log is not None and has_traceback(log):
+            code = 1  # it had failed already, and was ended while it tidied up
         when = seconds = _seconds(noted, utc=utc)
         # What it wrote last tells more exactly when it failed, if it wrote anything then.
         if log is not None and log.size and abs(log.modified - seconds) < _CLOSE_SECONDS:

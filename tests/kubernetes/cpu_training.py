@@ -45,3 +45,4 @@ if rank == 0:
     print(f"trained on {world_size}", flush=True)
 dist.barrier()
 dist.destroy_process_group()
+os._exit(0)  # gloo's threads may still let go of tensors, for which Python must not have begun to end (pytorch#179291)

@@ -99,7 +99,12 @@ class Kube:
         """Ask for a path; raises httpx.HTTPStatusError, with the server's words, where it refuses."""
         kind = f"application/{patch}-patch+json" if method == "PATCH" else "application/json"
         content = None if body is None else json.dumps(body)
-        answer = self._client.request(method, path, content=content, params=query, headers={"Content-Type": kind})
+        headers, end = {"Content-Type": kind}, time.monotonic() + 30
+        while True:
+            answer = self._client.request(method, path, content=content, params=query, headers=headers)
+            if answer.status_code != 429 or time.monotonic() > end:
+                break
+            time.sleep(1)  # so it is while the API server begins to keep a kind
         if answer.is_error:
             words = f"{method} {path}: {answer.status_code} {answer.text}"
             raise httpx.HTTPStatusError(words, request=answer.request, response=answer)
@@ -199,10 +204,12 @@ class Kube:
         assert done.returncode == 0, f"kubectl {shlex.join(arguments)}: {done.stderr}"
         return done.stdout
 
-    def touch(self, pod: str, path: str, *, container: str = "") -> None:
-        """Make an empty file in a container, which waits for it."""
+    def write(self, pod: str, path: str, text: str = "", *, container: str = "") -> None:
+        """Write a file in a container, which waits for it, and may end before this has: then this is killed with it."""
         chosen = ["-c", container] if container else []
-        self.kubectl("exec", pod, *chosen, "--", "touch", path)
+        words = self.command("exec", pod, *chosen, "--", "sh", "-c", f"printf %s {shlex.quote(text)} > {path}")
+        done = subprocess.run(words, text=True, capture_output=True)
+        assert done.returncode in (0, 137), done.stderr
 
     # -- waiting ------------------------------------------------------------------------------------------------------
 
@@ -281,7 +288,7 @@ class Kube:
         try:
             with self._client.stream("GET", self.path(kind), params=options, timeout=90) as answer:
                 for line in answer.iter_lines():
-                    event = json.loads(line)
+                    event = {"type": "ERROR"} if answer.is_error else json.loads(line)
                     if event["type"] == "ERROR":
                         return
                     yield event["type"] == "DELETED", event["object"]

@@ -268,6 +268,7 @@ async def test_little_rights(kube: Kube, image: str, paper: Paper, account: Acco
     node = paper.node("one", labels={"nvidia.com/gpu.product": product}, **{GPU: "8"})
     paper.pod("seen", node, container(**{GPU: "2"}))
     kube.create("resourcequotas", {"metadata": {"name": "team"}, "spec": {"hard": {"pods": "9"}}})
+    kube.until("resourcequotas", "team", lambda quota: quota and quota.get("status", {}).get("used"))
     role, cluster = rules(), {rule["resources"][0]: rule for rule in everywhere()}
     await account.may(*role)
 

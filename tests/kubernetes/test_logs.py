@@ -39,7 +39,7 @@ ODD = (
 
 
 async def go(kube: Kube, pod: str, container: str = "pytorch") -> None:
-    await asyncio.to_thread(kube.touch, pod, "/tmp/go", container=container)
+    await asyncio.to_thread(kube.write, pod, "/tmp/go", container=container)
 
 
 async def test_bytes_are_as_they_were_written(kube: Kube, image: str, tmp_path: Path):
@@ -64,19 +64,24 @@ async def test_a_counter_is_followed(kube: Kube, image: str, tmp_path: Path):
 
 
 async def test_restarts_are_attempts(kube: Kube, image: str, tmp_path: Path):
-    script = """
-import sys, time, pathlib
+    script = f"""{HOLDS}
+import sys, pathlib
 lives = pathlib.Path("/count/lives")
 life = len(lives.read_text()) if lives.exists() else 0
 lives.write_text("x" * (life + 1))
-for n in range(20): print(life, n)
-sys.exit(0 if life == 1 else 3)
+for n in range(20): print(life, n, flush=True)
+if not life: sys.exit(3)
+hold()
 """
     memory = {"volumes": [{"name": "count", "emptyDir": {}}]}
     mount = {"volumeMounts": [{"name": "count", "mountPath": "/count"}]}
     kube.create("pods", pod("again", image, script, restartPolicy="OnFailure", container=mount, **memory))
     async with keeping(kube.namespace, "again", tmp_path / "logs") as keeper:
         names = [f"worker-0.{number}.container.out" for number in (1, 2)]
+        # The second life waits: a node keeps the log of the life before only while one runs.
+        await keeper.complete(names[0], seconds=200)
+        await keeper.until(lambda streams: names[1] in streams and streams[names[1]].size > 0)
+        await go(kube, "again-0")
         streams = await keeper.complete(*names, seconds=200)
         for life, name in enumerate(names):
             assert await keeper.bytes(name) == b"".join(b"%d %d\n" % (life, n) for n in range(20))

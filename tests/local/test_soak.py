@@ -188,4 +188,5 @@ async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> N
     assert grown["objects"].total() < 5000 + count
     ours = [number for kind, number in grown["objects"].items() if kind.startswith("jupyterlab_t9kjob.")]
     assert max(ours, default=0) < count / 2
-    assert grown["rss"] < (4 << 20) + 1024 * count
+    # What leaks grows every time; the allocator may take a region once.
+    assert min(later.rss - sooner.rss for sooner, later in itertools.pairwise(seen)) < (2 << 20) + 512 * count
