@@ -127,8 +127,8 @@ def advice(exit_code: int, error: str | None) -> str | None:
     """Return what to do about a well-known end, a sentence."""
     if exit_code == 134 and error == STILL_WORKED:
         return (
-            "PyTorch's gloo can crash a process that ends right after its last exchange. "
-            "Call dist.barrier() before dist.destroy_process_group(), or run it again."
+            "PyTorch's gloo can crash a process that ends right after its last exchange of tensors. "
+            "Run it again, or let it end with os._exit(0) after all that it has to write."
         )
     return None
 
