@@ -154,8 +154,6 @@ def _reported(main: LogEnd, ranks: Sequence[LogEnd], *, utc: bool) -> tuple[dict
     for noted, rank, local_rank, number in _REPORTED.findall(report):
         log = errors.get(int(local_rank))
         code = wording.exit_code(int(number))
-        if code == ENDED_BY_TORCHRUN and log is not None and has_traceback(log):
-            code = 1  # it had failed already, and was ended while it tidied up
         when = seconds = _seconds(noted, utc=utc)
         # What it wrote last tells more exactly when it failed, if it wrote anything then.
         if log is not None and log.size and abs(log.modified - seconds) < _CLOSE_SECONDS:

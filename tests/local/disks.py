@@ -63,14 +63,16 @@ def small_disk(path: Path, *, size: str = "2m", inodes: int = 200) -> Iterator[D
 @contextlib.contextmanager
 def read_only(path: Path) -> Iterator[None]:
     """Let whoever opens something below `path` from now on find a read-only disk."""
-    with tempfile.TemporaryDirectory() as aside:
-        mount("--bind", str(path), aside)
-        try:
-            # Aside, since a file that is open for writing would refuse it; a bind of it is read-only as well.
-            mount("-o", "remount,bind,ro", aside)
-            mount("--bind", aside, str(path))
-        finally:
-            unmount(Path(aside))
+    aside = tempfile.mkdtemp()
+    mount("--bind", str(path), aside)
+    try:
+        mount("--make-private", aside)  # else what is mounted on the one shows on the other
+        # Aside, since a file that is open for writing would refuse it; a bind of it is read-only as well.
+        mount("-o", "remount,bind,ro", aside)
+        mount("--bind", aside, str(path))
+    finally:
+        unmount(Path(aside))
+        Path(aside).rmdir()
     try:
         yield
     finally:

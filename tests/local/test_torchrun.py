@@ -94,29 +94,6 @@ async def test_of_two_failures_the_cause_is_named_not_its_echo(bench: Bench) -> 
     assert all(not frame.file.startswith("[rank") for frame in done.failure.frames)
 
 
-async def test_a_cause_that_hangs_while_it_tidies_up_is_named(bench: Bench) -> None:
-    """torchrun ends it for the other's failure, and reports that."""
-    job = await bench.submit(
-        """
-        import atexit, os, pathlib, sys, time
-        told = pathlib.Path("told")
-        def hang():
-            told.touch()
-            time.sleep(600)
-        if os.environ["RANK"] == "1":
-            atexit.register(hang)
-            raise KeyError("the cause")
-        while not told.exists():
-            time.sleep(0.05)
-        raise ConnectionError("closed by peer")
-        """,
-        torchrun=TWO,
-    )
-    done = await bench.ended(job.uid, 90)
-    assert done.failure and (done.failure.rank, done.failure.error) == (1, "KeyError: 'the cause'")
-    assert done.reason and done.reason.sentence == "Rank 1 failed: KeyError: 'the cause'"
-
-
 async def test_gloos_race_at_exit_has_a_hint(bench: Bench) -> None:
     """What pytorch#190489 looks like; the race itself is too rare to wait for."""
     job = await bench.submit(

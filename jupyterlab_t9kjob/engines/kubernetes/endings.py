@@ -123,11 +123,14 @@ def ending_of(place: Place) -> Ending | None:
     if exit_code:
         of_container = _of_code(place, exit_code, at, ended)
         kind, container = _ended_as(place, ended)
-        if kind == "containers":
-            return of_container
         name = named(text(container, "name") or "")
-        words = f"could not start: its init container {name} {of_container.words}"
-        return replace(of_container, code="InitContainerFailed", words=words)
+        if kind == "initContainers":
+            words = f"could not start: its init container {name} {of_container.words}"
+            return replace(of_container, code="InitContainerFailed", words=words)
+        if container is not training(place):
+            words = f"failed: its container {name} {of_container.words}"
+            return replace(of_container, code="ContainerFailed", words=words)
+        return of_container
     if text(status, "phase") != "Failed":
         return None
     message = text(status, "message") or ""
@@ -180,7 +183,7 @@ def _weight(ending: Ending) -> int:
     """Return how well an end explains those of others; less is better."""
     if ending.code == "OOMKilled":
         return 0
-    if ending.code not in ("ExitCode", "StartError"):
+    if ending.code not in ("ExitCode", "StartError", "ContainerFailed"):
         return 1
     return {137: 3, 143: 4, 130: 4}.get(ending.exit_code or 0, 2)
 
@@ -204,7 +207,9 @@ def _ended_as(place: Place, ended: Json) -> tuple[str, Json]:
     for kind, status in _statuses(place):
         if any(part(status, state, "terminated") is ended for state in ("state", "lastState")):
             name = text(status, "name")
-            return kind, next((one for one in parts(place.pod, "spec", kind) if text(one, "name") == name), {})
+            return kind, next(
+                (one for one in parts(place.pod, "spec", kind) if text(one, "name") == name), {"name": name}
+            )
     return "containers", training(place)
 
 
@@ -247,9 +252,12 @@ def _evicted(pod: Json, message: str) -> tuple[str, str]:
     return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", "Run it again."
 
 
-def _out_of_memory(place: Place, limit: str | None, code: int, at: float | None, message: str | None) -> Ending:
+def _out_of_memory(
+    place: Place, limit: str | None, code: int, at: float | None, message: str | None, *, trains: bool
+) -> Ending:
     said = f"Its memory limit is {named(limit)}. " if limit else ""
-    hint = f"{said}Give it more memory, or use smaller batches or fewer workers that load data."
+    less = ", or use smaller batches or fewer workers that load data" if trains else ""
+    hint = f"{said}Give it more memory{less}."
     words = "was killed: out of memory" + (f" ({code})" if code else "")
     return Ending(place, "OOMKilled", words, code or None, at, hint=hint, verbatim=message)
 
@@ -270,7 +278,7 @@ def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
     _kind, container = _ended_as(place, ended)
     limit = text(container, "resources", "limits", "memory")
     if reason == "OOMKilled":
-        return _out_of_memory(place, limit, code, at, message)
+        return _out_of_memory(place, limit, code, at, message, trains=container is training(place))
     if reason in ("StartError", "ContainerCannotRun"):
         badly = started_badly(message or "", container)
         words = f"could not be started: {within(badly[0]) if badly else error or f'code {code}'}"

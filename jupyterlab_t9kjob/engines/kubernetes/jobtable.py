@@ -10,6 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+import anyio
+
 from ...core.engine import Listener
 from ...core.errors import NotFound
 from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
@@ -34,6 +36,8 @@ TURN_SECONDS: Final = 0.01
 """How long jobs are told of before others get their turn: to find room for one on many nodes takes its time."""
 DROP_SECONDS: Final = 2.0
 """How long the removal of what is kept of jobs may still take when this server stops, which has few seconds in all."""
+WRITE_SECONDS: Final = 2.0
+"""How long its last records may take, also when it has been told to make haste: the disk may not answer."""
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
 
@@ -119,7 +123,8 @@ class JobTable:
             for task in self._drops:
                 task.cancel()
             await asyncio.gather(*self._drops, return_exceptions=True)
-            await self._records.stop()
+            with anyio.move_on_after(WRITE_SECONDS):
+                await self._records.stop()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at every change of a job; return how to stop that."""

@@ -159,7 +159,9 @@ class Records:
         try:
             folder = self.folder(record.namespace, record.uid)
             if folder is not None:
-                await self._in_thread(_remove, folder)
+                gone = await self._in_thread(_set_aside, folder)
+                if gone is not None:
+                    await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)  # logs may be many, or large
         finally:
             self._dropping.discard(record.uid)
 
@@ -229,13 +231,12 @@ def _read(path: Path) -> Record | None:
     return record if (record.namespace, record.uid) == path.parts[-3:-1] and record.version == 1 else None
 
 
-def _remove(folder: Path) -> None:
+def _set_aside(folder: Path) -> Path | None:
     gone = folder.with_name(f"{_GONE}{folder.name}")
     try:
-        folder.rename(gone)
+        return folder.rename(gone)
     except FileNotFoundError:
-        return
-    shutil.rmtree(gone, ignore_errors=True)
+        return None
 
 
 def deleted_reason() -> Reason:

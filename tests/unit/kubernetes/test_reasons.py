@@ -251,7 +251,26 @@ def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> 
     oom = ": out of memory" if how == "OOMKilled" else ""
     assert reason.sentence == f"The job could not start: its init container fetch was killed{oom} (137)"
     assert reason.hint is not None and reason.hint.startswith(hint) and "64Mi" in reason.hint
+    assert "batches" not in reason.hint
     assert (reason.code, reason.fix) == ("InitContainerFailed", None)
+
+
+def test_a_sidecar_that_fails_is_named() -> None:
+    """Nothing is wrong with the container that trains, and no more memory for that would help."""
+    pod = situation("oom").places[0].pod
+    assert pod is not None
+    (status,) = pod["status"]["containerStatuses"]
+    ended = status["state"]["terminated"]
+    pod["spec"]["containers"].append({"name": "logger", "resources": {"limits": {"memory": "64Mi"}}})
+    pod["status"]["containerStatuses"] = [
+        status | {"state": {"terminated": ended | {"exitCode": 0, "reason": "Completed"}}},
+        {"name": "logger", "state": {"terminated": ended}},
+    ]
+    job = situation("oom")
+    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    assert reason.sentence == "The job failed: its container logger was killed: out of memory (137)"
+    assert (reason.code, reason.fix) == ("ContainerFailed", None)
+    assert reason.hint == "Its memory limit is 64Mi. Give it more memory."
 
 
 def test_twice_the_memory_is_offered() -> None:
