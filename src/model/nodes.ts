@@ -169,7 +169,7 @@ export class NodesModel implements IDisposable {
   private _readSoon(): void {
     const wait = Math.max(0, this._readAt + LEAST - performance.now());
     this._timer ||= window.setTimeout(() => {
-      this._timer = 0; // while an answer is awaited, nothing is asked
+      this._timer = 0; // the poll refuses while a refresh is awaited, not during a periodic read
       void this._poll.refresh();
     }, wait);
   }
@@ -185,9 +185,14 @@ export class NodesModel implements IDisposable {
     this._endWait();
     if (engine) {
       this._readAt = performance.now();
+      const read = ++this._readsBegun;
       const answer = await this._jobs.api
         .nodes(engine.name)
         .catch(expectApiError);
+      if (read < this._lastAnswered) {
+        return; // one that began later was answered before
+      }
+      this._lastAnswered = read;
       if (clusterKey(this.engines) !== cluster) {
         if (this._watch) {
           this._readSoon();
@@ -212,6 +217,8 @@ export class NodesModel implements IDisposable {
   private _seen: ISeen;
   private _timer = 0;
   private _readAt = -Infinity;
+  private _readsBegun = 0;
+  private _lastAnswered = 0;
   private readonly _changed = new Signal<this, void>(this);
 }
 

@@ -2,7 +2,7 @@ import { ApiClient } from '../../../src/api/client';
 import { EngineInfo, NodeList } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
 import { NodesModel } from '../../../src/model/nodes';
-import { someNode } from '../capacityFakes';
+import { someCapacity, someNode } from '../capacityFakes';
 import { someCluster } from '../fakeJob';
 import { FakeServer, delta, json, snapshot, someJob } from '../fakes';
 
@@ -112,6 +112,25 @@ describe('the nodes of a cluster and of the next', () => {
     answer = listed;
     await pass(10_000);
     expect(model.list?.nodes).toHaveLength(2);
+  });
+
+  it.each([
+    ['answers', listed],
+    ['fails', failing]
+  ])('are not what a periodic read %s after a newer one', async (_w, late) => {
+    await show();
+    const reply = hold();
+    await pass(10_000);
+    expect(asked()).toBe(2);
+    answer = () => listed({ nodes: [someNode('newer')] });
+    server.socket.push(delta({ capacity: someCapacity() }));
+    await pass(2000);
+    expect(asked()).toBe(3);
+    expect(model.list?.nodes).toEqual([someNode('newer')]);
+    reply(late());
+    await pass(100);
+    expect(model.list?.nodes).toEqual([someNode('newer')]);
+    expect(model.failure).toBeNull();
   });
 
   it('are not asked for if they were hidden before the former answered', async () => {
