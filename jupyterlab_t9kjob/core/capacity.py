@@ -10,7 +10,8 @@ from .job import Time
 from .spec import Model
 
 COUNTING: Final = (
-    "Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon."
+    "Whether nodes or pods are still being read for the first time, so that what is told will change soon;"
+    " for an account that may not see them all, also quotas, pods and jobs of its namespaces."
 )
 
 

@@ -610,7 +610,7 @@ export interface components {
             quotas: components["schemas"]["NamespaceQuota"][];
             /**
              * Counting
-             * @description Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon.
+             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon; for an account that may not see them all, also quotas, pods and jobs of its namespaces.
              * @default false
              */
             counting: boolean;
@@ -2444,7 +2444,7 @@ export interface components {
             nodes: components["schemas"]["NodeCapacity"][];
             /**
              * Counting
-             * @description Whether nodes, pods or quotas are still being read for the first time, so that what is told will change soon.
+             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon; for an account that may not see them all, also quotas, pods and jobs of its namespaces.
              * @default false
              */
             counting: boolean;

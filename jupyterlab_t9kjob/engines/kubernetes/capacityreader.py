@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LINGER_SECONDS = 60.0
 """How long the cluster is followed after the last one has looked."""
 READY_SECONDS = 10.0
-"""How long who looks first waits for nodes, pods and quotas to be read."""
+"""How long who looks first waits for quotas, and for what is counted from, to be read."""
 ROOM_SECONDS = 2.0
 """How long a form waits for nodes and pods: it can be told without, and is soon told again."""
 FRESH_SECONDS: Final = 60.0

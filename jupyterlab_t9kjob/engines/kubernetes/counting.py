@@ -89,9 +89,11 @@ class Counting:
         await asyncio.gather(*(watch.stop() for watch in self._watches()))
 
     async def ready(self, seconds: float) -> None:
-        """Wait until what there is was read once, or could not be, but not for long."""
+        """Wait until quotas and all that is counted from was read once, or could not be, but not for long."""
         with anyio.move_on_after(seconds):
-            for watch in self._sources():
+            for watch in self._watches():
+                await watch.listed()
+            for watch in self._sources():  # only now it is known which these are
                 await watch.listed()
 
     # -- what is known ------------------------------------------------------------------------------------------------
@@ -103,7 +105,7 @@ class Counting:
 
     @property
     def mine(self) -> list[Counter[str]] | None:
-        """What this user's jobs hold, of each node where they hold anything; None where no pods of theirs are known."""
+        """What this user's jobs hold, of each node where they hold anything; None where their pods are not known."""
         return list(self._own.mine.values()) if self._knows_own else None
 
     @property
@@ -138,13 +140,14 @@ class Counting:
 
     @property
     def begins(self) -> bool:
-        """Whether nodes, pods or quotas are being read for the first time, so that more is known soon."""
+        """Whether what is counted from is being read for the first time, so that more is known soon."""
         return any(not watch.known and watch.error is None for watch in self._sources())
 
     @property
     def right_at(self) -> float:
         """When all that is told was right, seconds since the epoch."""
-        times = [watch.stale_since for watch in self._sources() if not watch.denied]
+        watches = [*self._watches(), *(space.pods for space in self._spaces.values())]
+        times = [watch.stale_since for watch in watches if not watch.denied]
         return min((since for since in times if since is not None), default=time.time())
 
     async def quota(self, namespace: str) -> NamespaceQuota:
@@ -153,6 +156,8 @@ class Counting:
         objects: list[Json] = []
         error: ApiError | Unreachable | None = None
         if watch is not None:
+            if not watch.known and watch.error is None:
+                return NamespaceQuota(namespace=namespace, limited="Quotas are not known yet.")
             objects, error = list(watch.objects.values()), watch.error if watch.denied or not watch.known else None
         else:
             try:
@@ -171,7 +176,7 @@ class Counting:
         """Count anew what has changed; several may do so at the same time."""
         self._of_own_alone, before = self._pods.denied, self._of_own_alone
         self._due |= self._own.count(self._spaces.values(), whole=self._of_own_alone)
-        self._knows_own = any(space.pods.known for space in self._spaces.values())
+        self._knows_own = any(space.knows_own_pods for space in self._spaces.values())
         if self._nodes.denied:
             self._counted.clear()
             self._due.clear()
@@ -229,8 +234,11 @@ class Counting:
         return [self._nodes, self._pods, *self._quotas.values()]
 
     def _sources(self) -> list[Collection]:
-        """Return all that is counted from; the pods of the watched namespaces are not ours to stop."""
-        return [*self._watches(), *(space.pods for space in self._spaces.values())]
+        """Return what is counted from: nodes and pods, and what the namespaces have only where either is denied."""
+        if not (self._nodes.denied or self._pods.denied):
+            return [self._nodes, self._pods]
+        spaces = self._spaces.values()
+        return [*self._watches(), *(watch for space in spaces for watch in (space.pods, *space.jobs.values()))]
 
 
 def _quotas_path(namespace: str) -> str:

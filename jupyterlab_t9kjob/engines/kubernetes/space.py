@@ -121,6 +121,11 @@ class Space:
         """Return the pods of a job."""
         return list(self._pods_of.get(uid, {}).values())
 
+    @property
+    def knows_own_pods(self) -> bool:
+        """Whether `own_pods` are all that there are: the pods have been read, and so have all jobs that may be seen."""
+        return self.pods.known and all(watch.known or watch.denied for watch in self.jobs.values())
+
     def own_pods(self) -> Iterator[Json]:
         """Yield the pods of the jobs that whoever uses this lab has submitted."""
         for job, pods in self._pods_of.items():

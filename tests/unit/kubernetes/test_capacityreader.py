@@ -27,6 +27,7 @@ pytestmark = pytest.mark.asyncio
 GPU = "nvidia.com/gpu"
 NODES, PODS = "/api/v1/nodes", "/api/v1/pods"
 OWN_PODS, QUOTAS = "/api/v1/namespaces/lab/pods", "/api/v1/namespaces/lab/resourcequotas"
+JOBS = "/apis/a/v1/namespaces/lab/jobs"
 DENIED = ApiError(403, {"message": "It may not."})
 TURNS = 30
 """Of the loop, within which all that is raced here ends."""
@@ -70,9 +71,9 @@ class Api:
         has = {GPU: "8"}
         self.put(NODES, name, spec=spec, status={"capacity": has, "allocatable": has, "conditions": conditions})
 
-    def put_pod(self, name: str, node: str) -> None:
+    def put_pod(self, name: str, node: str, path: str = PODS) -> None:
         containers = [{"resources": {"limits": {GPU: "4"}}}]
-        self.put(PODS, name, spec={"nodeName": node, "containers": containers}, status={"phase": "Running"})
+        self.put(path, name, spec={"nodeName": node, "containers": containers}, status={"phase": "Running"})
 
     def remove(self, path: str, name: str) -> None:
         self._version += 1
@@ -136,8 +137,15 @@ def reader_of(api: Api, spaces: dict[str, Space] | None = None) -> CapacityReade
 
 
 def a_space(api: Api) -> Space:
+    """Return a namespace in which all jobs are one's own, and all pods are those of the job `job`."""
     space = Space(cast(KubeApi, api), "lab", lambda: None, lambda: None)
     space.start()
+    jobs = set[str]()
+    kind = SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs")
+    kind.owner_of, kind.pod_uids = lambda _pod: "uid-job", lambda _manifest: set()
+    sink = SimpleNamespace(kind=kind, is_mine=jobs.__contains__, touched=lambda _uid: None, space_changed=lambda: None)
+    sink.job_changed = lambda _namespace, manifest: jobs.add(manifest["metadata"]["uid"])
+    space.add(cast(Any, sink))
     return space
 
 
@@ -270,25 +278,57 @@ async def test_who_looks_while_the_cluster_is_read_is_told_that_it_is_counted(mo
     await reader.stop()
 
 
-@pytest.mark.parametrize("slow", [OWN_PODS, QUOTAS])
-async def test_what_little_rights_are_counted_from_is_waited_for(slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("slow", [OWN_PODS, JOBS])
+async def test_a_slow_namespace_withholds_nothing_where_all_nodes_and_pods_are_seen(
+    slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     api = Api(SimpleNamespace(host="a", cluster="a"))
-    api.refusals = {NODES: DENIED, PODS: DENIED}
+    api.put_node("one")
+    api.slow = {slow: asyncio.Event(), QUOTAS: asyncio.Event()}
+    space = a_space(api)
+    reader = reader_of(api, {"lab": space})
+    leave = reader.look()
+    await rest()
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 0)
+    seen = await reader.now()
+    assert (seen.counting, seen.nodes, seen.mine) == (False, 1, None)
+    assert seen.quotas[0].limited == "Quotas are not known yet."
+    monkeypatch.setattr(capacityreader, "READY_SECONDS", 1000)
+    api.slow[QUOTAS].set()
+    asked = asyncio.create_task(reader.now())
+    await rest()
+    assert asked.done()
+    seen = await asked
+    assert (seen.counting, seen.quotas[0].limited) == (False, None)
+    leave()
+    await asyncio.gather(reader.stop(), space.stop())
+
+
+@pytest.mark.parametrize("refused", [(NODES, PODS), (NODES,), (PODS,)])
+@pytest.mark.parametrize("slow", [OWN_PODS, QUOTAS, JOBS])
+async def test_what_little_rights_are_counted_from_is_waited_for(
+    slow: str, refused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = Api(SimpleNamespace(host="a", cluster="a"))
+    api.refusals = dict.fromkeys(refused, DENIED)
     api.slow[slow] = asyncio.Event()
+    api.put(JOBS, "job")
+    api.put_pod("own", "one", OWN_PODS)
     api.put(QUOTAS, "team", status={"hard": {"pods": "9"}, "used": {"pods": "3"}})
     space = a_space(api)
     reader = reader_of(api, {"lab": space})
     leave = reader.look()
     await rest()
     monkeypatch.setattr(capacityreader, "READY_SECONDS", 0)
-    assert (await reader.now()).counting
+    seen = await reader.now()
+    assert (seen.counting, seen.mine) == (True, {GPU: 4} if slow == QUOTAS else None)
     monkeypatch.setattr(capacityreader, "READY_SECONDS", 1000)
     asked = asyncio.create_task(reader.now())
     await rest()
     assert not asked.done()
     api.slow[slow].set()
     seen = await asked
-    assert (seen.counting, seen.mine, [line.used for line in seen.quotas[0].lines]) == (False, {}, [3])
+    assert (seen.counting, seen.mine, [line.used for line in seen.quotas[0].lines]) == (False, {GPU: 4}, [3])
     leave()
     await asyncio.gather(reader.stop(), space.stop())
 
@@ -303,6 +343,16 @@ async def test_what_own_jobs_hold_is_not_known_where_none_of_their_pods_are() ->
         assert (seen.counting, seen.mine) == (False, None)
         await reader.stop()
     await space.stop()
+
+
+async def test_jobs_that_may_not_be_seen_are_not_waited_for() -> None:
+    api = Api(SimpleNamespace(host="a", cluster="a"))
+    api.refusals = {NODES: DENIED, PODS: DENIED, JOBS: DENIED}
+    space = a_space(api)
+    reader = reader_of(api, {"lab": space})
+    seen = await reader.now()
+    assert (seen.counting, seen.mine) == (False, {})
+    await asyncio.gather(reader.stop(), space.stop())
 
 
 async def test_a_cluster_that_answers_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
