@@ -29,12 +29,13 @@ BATCH: Final = 100
 """Nodes that are counted before others get their turn."""
 
 _PLACED: Final = {"fieldSelector": "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed"}
-_NO_NODES: Final = (
-    "This account may not see nodes (list, watch nodes), so only quotas and what its own jobs hold are known."
-)
+_NO_NODES: Final = "This account may not see nodes (list, watch nodes), so only {} are known."
 _NO_PODS: Final = (
     "This account may not see the pods of all namespaces (list, watch pods),"
     " so what others hold is not counted, and less may be free."
+)
+_NO_OWN_PODS: Final = (
+    "It may not see the pods of namespace {} (list, watch pods), so what its jobs hold there is not known."
 )
 _NO_QUOTAS: Final = "This account may not see the quotas of namespace {} (list, watch resourcequotas)."
 
@@ -127,9 +128,11 @@ class Counting:
     @property
     def limited(self) -> str | None:
         """Why not all is known."""
+        own = [_NO_OWN_PODS.format(space.name) for space in self._spaces.values() if space.pods.denied]
         if self._nodes.denied:
-            return _NO_NODES
-        found = [_NO_PODS] if self._pods.denied else []
+            known = "quotas and what its own jobs hold" if self._knows_own else "quotas"
+            return " ".join([_NO_NODES.format(known), *own])
+        found = [_NO_PODS, *own] if self._pods.denied else []
         unknown: dict[str, list[str]] = {}
         for watch, what in ((self._nodes, "nodes"), (self._pods, "pods")):
             if not watch.known and not watch.denied:

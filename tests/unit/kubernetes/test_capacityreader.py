@@ -337,10 +337,12 @@ async def test_what_own_jobs_hold_is_not_known_where_none_of_their_pods_are() ->
     api = Api(SimpleNamespace(host="a", cluster="a"))
     api.refusals = {NODES: DENIED, PODS: DENIED, OWN_PODS: DENIED}
     space = a_space(api)
-    for spaces in ({"lab": space}, {}):
+    no_nodes = "This account may not see nodes (list, watch nodes), so only quotas are known."
+    no_pods = "It may not see the pods of namespace lab (list, watch pods), so what its jobs hold there is not known."
+    for spaces, limited in (({"lab": space}, f"{no_nodes} {no_pods}"), ({}, no_nodes)):
         reader = reader_of(api, spaces)
         seen = await reader.now()
-        assert (seen.counting, seen.mine) == (False, None)
+        assert (seen.counting, seen.mine, seen.limited) == (False, None, limited)
         await reader.stop()
     await space.stop()
 
