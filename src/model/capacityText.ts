@@ -35,6 +35,22 @@ export function resourceLabels(
   );
 }
 
+/** Things told of resources, each with what its resource is called beside the others. */
+export function labelled<Thing>(
+  things: readonly (readonly [resource: string, thing: Thing])[],
+  trans: TranslationBundle
+): [label: string, resource: string, thing: Thing][] {
+  const labels = resourceLabels(
+    things.map(([resource]) => resource),
+    trans
+  );
+  return things.map(([resource, thing], index) => [
+    labels[index],
+    resource,
+    thing
+  ]);
+}
+
 /** All nodes together and the limits of a namespace, a line each. */
 export function capacityTitle(
   capacity: Capacity,

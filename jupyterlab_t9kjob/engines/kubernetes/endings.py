@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from .attempts import AttemptRecord
 from .events import Happening
 from .fields import moment, part, parts, text, whole
 from .kinds import Place, is_terminating
-from .pods import training, training_status
+from .pods import containers, training
 from .sentences import named, plain, within
 from .transport import Json
 
@@ -114,20 +114,19 @@ def ending_of(place: Place) -> Ending | None:
     if pod is None:
         return None
     status = part(pod, "status")
-    ended = _terminated(place)
+    init, container, ended = _failed(place)
     at = moment(ended, "finishedAt") or _disrupted_at(pod)
     outside = _from_outside(place, pod, ended, at) if text(ended, "reason") != "OOMKilled" else None
     if outside is not None:
         return outside
     exit_code = whole(ended, "exitCode")
     if exit_code:
-        of_container = _of_code(place, exit_code, at, ended)
-        kind, container = _ended_as(place, ended)
+        of_container = _of_code(place, container, exit_code, at, ended)
         name = named(text(container, "name") or "")
-        if kind == "initContainers":
+        if init:
             words = f"could not start: its init container {name} {of_container.words}"
             return replace(of_container, code="InitContainerFailed", words=words)
-        if container is not training(place):
+        if not _trains(place, container):
             words = f"failed: its container {name} {of_container.words}"
             return replace(of_container, code="ContainerFailed", words=words)
         return of_container
@@ -188,29 +187,19 @@ def _weight(ending: Ending) -> int:
     return {137: 3, 143: 4, 130: 4}.get(ending.exit_code or 0, 2)
 
 
-def _terminated(place: Place) -> Json:
-    """Return the state of the container that failed: of the training container, if it did, else of another."""
-    statuses = (training_status(place), *(status for _kind, status in _statuses(place)))
-    ended = (part(status, "state", "terminated") for status in statuses)
-    return next((state for state in ended if whole(state, "exitCode")), {})
+def _failed(place: Place) -> tuple[bool, Json, Json]:
+    """Return the container that failed and how: the training container, if it did, else another.
+
+    Before it stands whether it is one that initialises.
+    """
+    ended = [(init, one, part(status, "state", "terminated")) for init, one, status in containers(place.pod)]
+    failed = [each for each in ended if whole(each[2], "exitCode")]
+    return min(failed, key=lambda each: (not _trains(place, each[1]), each[0]), default=(False, training(place), {}))
 
 
-def _statuses(place: Place) -> Iterator[tuple[str, Json]]:
-    """List the containers of a replica's pod by the kind that its spec knows them as, each as its status has it."""
-    for kind, statuses in (("containers", "containerStatuses"), ("initContainers", "initContainerStatuses")):
-        for status in parts(place.pod, "status", statuses):
-            yield kind, status
-
-
-def _ended_as(place: Place, ended: Json) -> tuple[str, Json]:
-    """Return the container that ended so, with its kind; the training container if its pod does not tell."""
-    for kind, status in _statuses(place):
-        if any(part(status, state, "terminated") is ended for state in ("state", "lastState")):
-            name = text(status, "name")
-            return kind, next(
-                (one for one in parts(place.pod, "spec", kind) if text(one, "name") == name), {"name": name}
-            )
-    return "containers", training(place)
+def _trains(place: Place, container: Json) -> bool:
+    """Whether it is the container that trains; no other of its pod has that name."""
+    return text(container, "name") == text(training(place), "name")
 
 
 def _from_outside(place: Place, pod: Json, ended: Json, at: float | None) -> Ending | None:
@@ -252,33 +241,27 @@ def _evicted(pod: Json, message: str) -> tuple[str, str]:
     return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", "Run it again."
 
 
-def _out_of_memory(
-    place: Place, limit: str | None, code: int, at: float | None, message: str | None, *, trains: bool
-) -> Ending:
-    said = f"Its memory limit is {named(limit)}. " if limit else ""
-    less = ", or use smaller batches or fewer workers that load data" if trains else ""
-    hint = f"{said}Give it more memory{less}."
-    words = "was killed: out of memory" + (f" ({code})" if code else "")
-    return Ending(place, "OOMKilled", words, code or None, at, hint=hint, verbatim=message)
-
-
 def _perhaps_memory(limit: str | None) -> str:
     """Say what may have killed a container: not every node notices that memory ran out."""
     perhaps = f" It may have run out of memory: its limit is {named(limit)}." if limit else ""
     return f"The cluster does not say by what.{perhaps} Its log may end with the cause."
 
 
-def how_ended(place: Place, ended: Json) -> str:
+def how_ended(place: Place, container: Json, ended: Json) -> str:
     """Say how a container ended, to stand after its name: “was killed (137)”, “failed: ValueError: …”."""
-    return _of_code(place, whole(ended, "exitCode") or 0, None, ended).words
+    return _of_code(place, container, whole(ended, "exitCode") or 0, None, ended).words
 
 
-def _of_code(place: Place, code: int, at: float | None, ended: Json) -> Ending:
+def _of_code(place: Place, container: Json, code: int, at: float | None, ended: Json) -> Ending:
     message, error, reason = text(ended, "message"), last_words(ended), text(ended, "reason")
-    _kind, container = _ended_as(place, ended)
     limit = text(container, "resources", "limits", "memory")
     if reason == "OOMKilled":
-        return _out_of_memory(place, limit, code, at, message, trains=container is training(place))
+        killed = "was killed: out of memory" + (f" ({code})" if code else "")
+        said = f"Its memory limit is {named(limit)}. " if limit else ""
+        less = ", or use smaller batches or fewer workers that load data" if _trains(place, container) else ""
+        return Ending(
+            place, "OOMKilled", killed, code or None, at, hint=f"{said}Give it more memory{less}.", verbatim=message
+        )
     if reason in ("StartError", "ContainerCannotRun"):
         badly = started_badly(message or "", container)
         words = f"could not be started: {within(badly[0]) if badly else error or f'code {code}'}"
@@ -316,9 +299,10 @@ def _unseen(place: Place, happenings: Sequence[Happening], lives: Sequence[Attem
     """Say how a replica failed whose pod is gone: by what was seen of it, the job's status, or its events."""
     life = lives[-1] if lives else None
     if life is not None and life["exit_code"] and life["cause"] is None:
-        return _of_code(place, life["exit_code"], life["ended_at"], {"reason": life["reason"]})
+        return _of_code(place, training(place), life["exit_code"], life["ended_at"], {"reason": life["reason"]})
     for one in happenings:
         told = _TOLD.match(one.message)
         if told is not None and told["pod"].endswith(f"-{place.name}"):
-            return _of_code(place, int(told["code"]), one.last, {"reason": one.reason, "message": told["message"]})
-    return _of_code(place, place.exit_code, None, {}) if place.exit_code else None
+            said = {"reason": one.reason, "message": told["message"]}
+            return _of_code(place, training(place), int(told["code"]), one.last, said)
+    return _of_code(place, training(place), place.exit_code, None, {}) if place.exit_code else None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ...logs.records import SpoolRecord
-from .fields import count, moment, part, parts, text, value
+from .fields import count, moment, part, text, value
 from .kinds import Place
-from .pods import training
+from .pods import containers, training
 from .transport import Json
 
 Source = Literal["container", "init"]
@@ -108,16 +108,10 @@ def containers_of(place: Place) -> list[ContainerState]:
 
 
 def _statuses(place: Place) -> Iterator[tuple[Source, str, Json]]:
-    kinds: tuple[tuple[Source, str, str], ...] = (
-        ("init", "initContainers", "initContainerStatuses"),
-        ("container", "containers", "containerStatuses"),
-    )
-    for source, listed, told in kinds:
-        statuses = {text(status, "name"): status for status in parts(place.pod, "status", told)}
-        for container in parts(place.pod, "spec", listed):
-            name = text(container, "name")
-            if name is not None and _NAME.fullmatch(name):
-                yield source, name, statuses.get(name, {})
+    for init, container, status in containers(place.pod):
+        name = text(container, "name")
+        if name is not None and _NAME.fullmatch(name):
+            yield "init" if init else "container", name, status
 
 
 def lives_of(status: Json) -> tuple[Life | None, Life | None]:

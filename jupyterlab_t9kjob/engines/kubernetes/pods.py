@@ -94,6 +94,17 @@ def _stays(container: Json) -> bool:
 # -- a replica's pod ---------------------------------------------------------------------------------------------------
 
 
+def containers(pod: Json | None) -> Iterator[tuple[bool, Json, Json]]:
+    """Yield a pod's containers in the order in which they start: whether it is one that initialises, spec and status.
+
+    The status is an empty object of one that has none yet.
+    """
+    for kind in ("initContainer", "container"):
+        said = {text(status, "name"): status for status in parts(pod, "status", f"{kind}Statuses")}
+        for container in parts(pod, "spec", f"{kind}s"):
+            yield kind == "initContainer", container, said.get(text(container, "name"), {})
+
+
 def training(place: Place) -> Json:
     """Return the training container as its pod's spec has it; an empty object if there is none."""
     return _named(parts(place.pod, "spec", "containers"), place.container)

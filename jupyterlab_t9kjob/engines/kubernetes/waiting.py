@@ -16,7 +16,7 @@ from .fields import moment, part, parts, text, whole
 from .images import no_image
 from .kinds import Place, conditions, holds
 from .placing import Room
-from .pods import has_ended
+from .pods import containers, has_ended
 from .scheduling import claims_of, namespace_of, no_such_claim, unschedulable
 from .sentences import counted, joined, listed, made, named, waited, within
 from .transport import Json
@@ -167,12 +167,9 @@ class _Pod:
 
     def _containers(self) -> Iterator[tuple[Json, Json]]:
         """Yield the containers that have a status, in the order in which they start."""
-        for kind in ("initContainer", "container"):
-            said = {text(status, "name"): status for status in parts(self.pod, "status", f"{kind}Statuses")}
-            for spec in parts(self.pod, "spec", f"{kind}s"):
-                status = said.get(text(spec, "name"))
-                if status is not None:
-                    yield {**spec, "init": kind == "initContainer"}, status
+        for init, container, status in containers(self.pod):
+            if status:
+                yield {**container, "init": init}, status
 
     def _of_container(self, container: Json, status: Json) -> Reason | None:
         """Return why one container does not run, or an init container has not ended; None if nothing is amiss."""
@@ -183,7 +180,7 @@ class _Pod:
                 return made("WaitingForMaster", f"Waits until the master's pod is there{begun}")
             return made("InitContainer", f"The init container {name} is running{begun}")
         if container["init"] is True and whole(state, "terminated", "exitCode"):
-            how = how_ended(self.place, part(state, "terminated"))
+            how = how_ended(self.place, container, part(state, "terminated"))
             return made("InitContainerFailed", f"The init container {name} {how}", "Its log says more.")
         return self._held(container, status, part(state, "waiting")) if "waiting" in state else None
 
@@ -246,7 +243,7 @@ class _Pod:
     def _crashing(self, container: Json, status: Json, message: str) -> Reason:
         who = f"its init container {named(text(container, 'name') or '')}" if container["init"] is True else "it"
         before = part(status, "lastState", "terminated")
-        how = how_ended(self.place, before) if before else "ends at once"
+        how = how_ended(self.place, container, before) if before else "ends at once"
         restarts = counted(whole(status, "restartCount") or 0, "restart")
         hint = "It starts again after a while, ever later."
         return made("CrashLoopBackOff", f"Keeps failing: {who} {how}; {restarts} so far", hint, verbatim=message)

@@ -3,10 +3,10 @@ import * as React from 'react';
 import { Pool, QuotaLine } from '../../api/types';
 import { knowsNodes, leftOf, limitsOf, quotaOf } from '../../model/capacity';
 import {
+  labelled,
   mayUseText,
   poolTitle,
-  quotaText,
-  resourceLabels
+  quotaText
 } from '../../model/capacityText';
 import { poolNames } from '../../model/devices';
 import { formatAmount, formatFree } from '../../model/format';
@@ -151,11 +151,7 @@ function Limits({
   id: string;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const limits = limitsOf(lines, chosen);
-  const names = resourceLabels(
-    limits.map(([resource]) => resource),
-    trans
-  );
+  const limits = labelled(limitsOf(lines, chosen), trans);
   if (limits.length === 0) {
     return (
       <p id={id} className="jp-t9k-caption">
@@ -172,12 +168,12 @@ function Limits({
         </tr>
       </thead>
       <tbody>
-        {limits.map(([resource, line], index) => (
+        {limits.map(([label, resource, line]) => (
           <tr
             key={resource}
             title={quotaText(resource, line, namespace, trans)}
           >
-            <th scope="row">{names[index]}</th>
+            <th scope="row">{label}</th>
             <td>{ofText(leftOf(line), line.hard, { resource }, trans)}</td>
           </tr>
         ))}

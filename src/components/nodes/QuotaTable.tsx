@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Capacity } from '../../api/types';
 import { leftOf } from '../../model/capacity';
-import { resourceLabels } from '../../model/capacityText';
+import { labelled } from '../../model/capacityText';
 import { formatAmount, formatFree } from '../../model/format';
 
 interface IQuotaTableProps {
@@ -19,22 +19,16 @@ export function QuotaTable({
   const lines = quotas.flatMap(({ namespace, lines }) =>
     lines.map(line => ({ namespace, ...line }))
   );
-  const held = Object.entries(mine ?? {});
-  const names = resourceLabels(
-    held.map(([resource]) => resource),
-    trans
-  );
-  const amounts = held.map(
-    ([resource, amount], index) =>
-      `${names[index]}: ${formatAmount(resource, amount)}`
+  const held = labelled(Object.entries(mine ?? {}), trans).map(
+    ([label, resource, amount]) => `${label}: ${formatAmount(resource, amount)}`
   );
   return (
     <div className="jp-t9k-QuotaTable">
       <p>
         {mine === null
           ? trans.__('What your jobs hold is not known.')
-          : amounts.length > 0
-            ? [trans.__('Held by your jobs'), ...amounts].join(' · ')
+          : held.length > 0
+            ? [trans.__('Held by your jobs'), ...held].join(' · ')
             : trans.__('Your jobs hold nothing.')}
       </p>
       {quotas.map(

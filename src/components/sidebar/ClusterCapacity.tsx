@@ -13,10 +13,10 @@ import {
 import {
   capacityTitle,
   heldText,
+  labelled,
   poolTitle,
   quotaText,
-  resourceLabel,
-  resourceLabels
+  resourceLabel
 } from '../../model/capacityText';
 import { isGpu, poolNames } from '../../model/devices';
 import { formatAmount, formatFree } from '../../model/format';
@@ -190,21 +190,20 @@ function Limits({
 }: IClusterCapacityProps & {
   capacity: Capacity;
 }): React.JSX.Element {
-  const lines = limitsOf(quotaLines(capacity, namespace) ?? []);
+  const lines = labelled(
+    limitsOf(quotaLines(capacity, namespace) ?? []),
+    trans
+  );
   const { mine } = capacity;
   if (lines.length === 0) {
     return <Held mine={mine} trans={trans} />;
   }
-  const names = resourceLabels(
-    lines.map(([resource]) => resource),
-    trans
-  );
   return (
     <>
-      {lines.map(([resource, line], index) => (
+      {lines.map(([label, resource, line]) => (
         <CapacityRow
           key={resource}
-          name={names[index]}
+          name={label}
           shares={sharesOf(
             {
               total: line.hard,
@@ -236,11 +235,7 @@ function Held({
   mine: Capacity['mine'];
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const held = Object.entries(mine ?? {});
-  const names = resourceLabels(
-    held.map(([resource]) => resource),
-    trans
-  );
+  const held = labelled(Object.entries(mine ?? {}), trans);
   return (
     <>
       {held.length === 0 && (
@@ -248,10 +243,10 @@ function Held({
           {mine === null ? trans.__('not known') : trans.__('nothing')}
         </p>
       )}
-      {held.map(([resource, amount], index) => (
+      {held.map(([label, resource, amount]) => (
         <CapacityRow
           key={resource}
-          name={names[index]}
+          name={label}
           shares={null}
           title={trans.__('Your jobs hold so much; no limit is known.')}
         >

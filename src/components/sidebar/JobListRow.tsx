@@ -1,20 +1,10 @@
-import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { JobSummary } from '../../api/types';
 import { jobLabel } from '../../model/sentence';
 import { CommandIDs } from '../../tokens';
-import { RunCommand } from '../commands';
 import { useTicking } from '../hooks';
-import { JobRow } from './JobRow';
+import { IJobRowProps, JobRow } from './JobRow';
 
-interface IJobListRowProps {
-  job: JobSummary;
-  /** Where it is and whose; empty where that goes without saying. */
-  place: string;
-  /** Its tab is in front. */
-  current: boolean;
-  /** The sentence has two lines. */
-  wrapped: boolean;
+interface IJobListRowProps extends IJobRowProps {
   /** Upper edge in the list, and height, in px. */
   top: number;
   height: number;
@@ -26,9 +16,6 @@ interface IJobListRowProps {
   onFocus: (id: string) => void;
   /** Its context menu is asked for at a point of the page. */
   onMenu: (id: string, x: number, y: number) => void;
-  run: RunCommand;
-  openMenu: (id: string, x: number, y: number) => void;
-  trans: TranslationBundle;
 }
 
 /** A job at its place in the list; rendered anew only when something of it changes, for others change all the time. */

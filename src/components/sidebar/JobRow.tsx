@@ -21,7 +21,8 @@ import { PhaseIcon } from '../PhaseIcon';
 import { ProgressBar } from '../ProgressBar';
 import { Age, Time } from '../Time';
 
-interface IJobRowProps {
+/** What is needed of a job to show it in a row. */
+export interface IJobRowProps {
   job: JobSummary;
   /** Where it is and whose; empty where that goes without saying. */
   place: string;

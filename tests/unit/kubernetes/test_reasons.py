@@ -286,6 +286,7 @@ def test_what_was_seen_of_a_pod_that_is_gone_still_counts() -> None:
     seen = observe([], before.places[0], before.state, now=before.now)
     reason = gone.reason(lives={"worker-0": seen})
     assert (reason.code, reason.sentence) == ("OOMKilled", "The job was killed: out of memory (137)")
+    assert reason.hint == "Give it more memory, or use smaller batches or fewer workers that load data."
 
 
 def test_how_long_it_ran_is_without_its_pauses() -> None:
