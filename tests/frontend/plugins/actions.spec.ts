@@ -46,11 +46,12 @@ describe('the actions of a job', () => {
   const have = (changes: Partial<JobSummary> = {}): void =>
     server.socket.push(snapshot({ jobs: [someJob(changes)] }));
 
-  /** The open dialog, as soon as it is there. */
+  /** The open dialog, as soon as it is there and has taken the focus. */
   const dialog = async (): Promise<HTMLElement> => {
     for (;;) {
       const node = document.querySelector<HTMLElement>('.jp-Dialog');
-      if (node?.querySelector('.jp-Dialog-header')?.textContent) {
+      const title = node?.querySelector('.jp-Dialog-header')?.textContent;
+      if (title && node.querySelector(':focus')) {
         return node;
       }
       await new Promise(resolve => setTimeout(resolve));
