@@ -19,7 +19,7 @@ LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
 WHEEL := build/dist/.built
 
 .DELETE_ON_ERROR:
-.PHONY: lab install test lint format api build bench ui-envs clean help
+.PHONY: lab install test lint format api docs build bench ui-envs clean help
 
 lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are JupyterLab's, VENV=… an environment to use)
 	@$(BIN)/python .make/lab.py examples $(ARGS)
@@ -41,6 +41,10 @@ api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file 
 	python -m jupyterlab_t9kjob.openapi
 	jlpm types
 
+docs: $(VENV)/.t9kjob-docs ## Build the documentation into build/docs
+	sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs
+	@echo "Open build/docs/index.html"
+
 build: $(WHEEL) ## Build the wheel
 	@ls build/dist/*.whl
 
@@ -49,6 +53,9 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/submission.py
 	python tests/bench/startup.py
 	python tests/bench/scrolling.py
+	python tests/bench/scrolling.py --load
+	python tests/bench/flooding.py
+	python tests/bench/flooding.py --load
 	python tests/bench/listing.py
 	python tests/bench/logs.py
 	python tests/bench/first_chart.py
@@ -69,6 +76,10 @@ $(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
 
 $(VENV)/.t9kjob-dev: $(VENV)/.t9kjob-lab
 	@$(ENVIRONMENT) dev
+	@touch $@
+
+$(VENV)/.t9kjob-docs: $(VENV)/.t9kjob-lab
+	@$(ENVIRONMENT) docs
 	@touch $@
 
 # -- the front end ---------------------------------------------------------------------------------------------------
@@ -98,11 +109,12 @@ $(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml README.md LICENSE
 
 ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupyter/kernels/python3/kernel.json
 
-build/lab-newest/.t9kjob: LAB := jupyterlab
-build/lab-4.2/.t9kjob: LAB := jupyterlab==4.2.*
-build/lab-%/.t9kjob: $(WHEEL)
+# The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
+build/lab-newest/.t9kjob: LAB := jupyterlab "jupyterhub>=5"
+build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
+build/lab-%/.t9kjob: $(WHEEL) Makefile
 	test -d $(@D) || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/pip install --quiet "$(LAB)" "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
+	$(@D)/bin/pip install --quiet $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
 	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl
 	@touch $@
 

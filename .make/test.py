@@ -7,7 +7,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,8 +19,12 @@ import cluster
 REPORTS = Path("build/reports")
 CI = os.environ.get("CI") == "true"
 
+# Tests that failed once and were repeated, a name a line: the runners of tests append to it.
+REPEATED = REPORTS / "repeated"
+MOST_REPEATED = 6
+
 # What CI may skip: a reason begins with the marker of what the machine lacks.
-ALLOWED_SKIPS = ("gpu:", "cluster:")
+ALLOWED_SKIPS = ("gpu:", "root:", "cluster:")
 
 
 # Two tests at a time, for most of them wait. A file is one worker's, which makes once what its tests share.
@@ -33,17 +40,20 @@ class Step:
     report: str = ""
     needs_chromium: bool = False
     needs_cluster: bool = False
+    computes: bool = False  # It waits for nothing, so such steps run side by side, one a core.
 
 
 STEPS = [
-    Step("ruff", "ruff check ."),
-    Step("format", "ruff format --check ."),
-    Step("mypy", "mypy"),
-    Step("eslint", "jlpm lint:check"),
-    Step("tsc", "jlpm lint:types"),
-    Step("types", "jlpm types --check"),
+    # the longest ones first
+    Step("jest", "jlpm test", "jest.xml", computes=True),
+    Step("tsc", "jlpm lint:types", computes=True),
+    Step("eslint", "jlpm lint:check", computes=True),
+    Step("mypy", "mypy", computes=True),
+    Step("docs", "sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs", computes=True),
+    Step("types", "jlpm types --check", computes=True),
+    Step("ruff", "ruff check .", computes=True),
+    Step("format", "ruff format --check .", computes=True),
     Step("pytest", f"pytest {WORKERS} -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
-    Step("jest", "jlpm test", "jest.xml"),
     Step(
         "ui",
         "make -s ui-envs && cd tests/ui && jlpm playwright test --project=newest --project=oldest",
@@ -79,12 +89,14 @@ class Count:
     failed: int = 0
     skipped: int = 0
     notes: list[str] = field(default_factory=list)
+    tests: list[tuple[float, str]] = field(default_factory=list)  # seconds and name of each
 
     def add(self, other: "Count") -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.notes += other.notes
+        self.tests += other.tests
 
     def fail(self, name: str, reason: str = "") -> None:
         self.failed += 1
@@ -104,9 +116,11 @@ class Count:
 
 def read_report(step: Step, environment: dict[str, str]) -> Count:
     count = Count()
-    allowed = ("gpu:",) if "KUBECONFIG" in environment else ALLOWED_SKIPS
+    has_cluster = "KUBECONFIG" in environment
+    allowed = tuple(marker for marker in ALLOWED_SKIPS if not (has_cluster and marker == "cluster:"))
     for case in ElementTree.parse(REPORTS / step.report).iter("testcase"):
         name = f"{step.name} {case.get('classname')} {case.get('name')}"
+        count.tests.append((float(case.get("time") or 0), name))
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             count.fail(name)
@@ -119,18 +133,86 @@ def read_report(step: Step, environment: dict[str, str]) -> Count:
     return count
 
 
-def run(step: Step, arguments: list[str], environment: dict[str, str]) -> Count:
-    print(f"\n── {step.name} {'─' * (100 - len(step.name))}", flush=True)
+@dataclass
+class Result:
+    """How a step ended, and after how long."""
+
+    step: Step
+    count: Count
+    seconds: float
+    output: bytes | None
+
+    def __str__(self) -> str:
+        return f"{self.step.name}: {self.count} in {self.seconds:.0f} s"
+
+
+def run(step: Step, arguments: list[str], environment: dict[str, str], capture: bool = False) -> Result:
     started = time.monotonic()
     report = REPORTS / step.report
     if step.report:
         report.unlink(missing_ok=True)
-    status = subprocess.run(" ".join([step.command, *arguments]), shell=True, env=environment).returncode
-    count = read_report(step, environment) if step.report and report.exists() else Count(passed=int(status == 0))
-    if status and not count.failed:
-        count.fail(step.name, f"exit status {status}")
-    print(f"{step.name}: {count} in {time.monotonic() - started:.0f} s", flush=True)
-    return count
+    command = " ".join([step.command, *arguments])
+    stdout, stderr = (subprocess.PIPE, subprocess.STDOUT) if capture else (None, None)
+    ended = subprocess.run(command, shell=True, env=environment, stdout=stdout, stderr=stderr)
+    count = (
+        read_report(step, environment) if step.report and report.exists() else Count(passed=int(not ended.returncode))
+    )
+    if ended.returncode and not count.failed:
+        count.fail(step.name, f"exit status {ended.returncode}")
+    return Result(step, count, time.monotonic() - started, ended.stdout)
+
+
+def run_beside(steps: list[Step], arguments: list[str]) -> Iterator[Result]:
+    """Run steps side by side; each one's output is printed when it has ended."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = [pool.submit(run, step, arguments, dict(os.environ), capture=True) for step in steps]
+        for result in (future.result() for future in as_completed(running)):
+            print_title(result.step)
+            sys.stdout.buffer.write(result.output or b"")
+            print(result, flush=True)
+            yield result
+
+
+def run_one(step: Step, arguments: list[str], kubeconfig: str | None) -> Result:
+    """Run a step, or count it as skipped or failed where the machine lacks what it needs.
+
+    A kubeconfig is for a step that was asked for by name.
+    """
+    if step.needs_chromium:
+        chromium = find_chromium()
+        if chromium is None:
+            count = Count()
+            count.skip(step.name, "no Chromium: `sudo apt-get install chromium`, or CHROMIUM=/path/to/a/browser")
+            return Result(step, count, 0, None)
+        os.environ["CHROMIUM"] = chromium
+    environment = dict(os.environ)
+    if step.needs_cluster and (program := cluster.find()):
+        try:
+            environment |= cluster.start(program)
+        except cluster.NotStarted as error:
+            count = Count()
+            count.fail(step.name, str(error))
+            return Result(step, count, 0, None)
+    elif step.needs_cluster and kubeconfig:
+        environment["KUBECONFIG"] = kubeconfig
+    print_title(step)
+    result = run(step, arguments, environment)
+    print(result, flush=True)
+    return result
+
+
+def print_title(step: Step) -> None:
+    print(f"\n── {step.name} {'─' * (100 - len(step.name))}", flush=True)
+
+
+def print_times(results: list[Result], tests: list[tuple[float, str]]) -> None:
+    """Print a table of the steps, and the tests that took longest."""
+    rows = [(r.step.name, r.count.passed, r.count.failed, r.count.skipped, f"{r.seconds / 60:.1f}") for r in results]
+    print("")
+    for name, *cells in [("step", "passed", "failed", "skipped", "minutes"), *rows]:
+        print(f"{name:<14}", *(f"{cell:>8}" for cell in cells))
+    if tests:
+        print("\nslowest:", *(f"  {seconds:4.0f} s  {name}" for seconds, name in sorted(tests)[:-11:-1]), sep="\n")
 
 
 def fold(notes: list[str]) -> list[str]:
@@ -138,6 +220,15 @@ def fold(notes: list[str]) -> list[str]:
     reasons = Counter(note.split(": ", 1)[1] for note in notes if note.startswith("skipped "))
     folded = [note for note in notes if not note.startswith("skipped ") or reasons[note.split(": ", 1)[1]] == 1]
     return folded + [f"skipped {count} tests: {reason}" for reason, count in reasons.items() if count > 1]
+
+
+def count_repeats(total: Count) -> None:
+    """Print the tests that were repeated; too many of them are a failure of their own."""
+    names = REPEATED.read_text().splitlines() if REPEATED.exists() else []
+    if names:
+        print(f"\nrepeated: {len(names)}", *(f"  {name}" for name in names), sep="\n")
+    if len(names) > MOST_REPEATED:
+        total.fail("repeated", f"{len(names)} tests failed at first, at most {MOST_REPEATED} may")
 
 
 def find_chromium() -> str | None:
@@ -163,29 +254,22 @@ def main() -> int:
         parser.error(f"no step is called {', '.join(unknown)}; there are {', '.join(step.name for step in STEPS)}")
 
     REPORTS.mkdir(parents=True, exist_ok=True)
+    REPEATED.unlink(missing_ok=True)
     # A kubeconfig of the user's own is for the step that needs one, and for that only if it is asked for by name.
     kubeconfig = os.environ.pop("KUBECONFIG", None)
+    results: list[Result] = []
+    wanted = [step for step in STEPS if not only or step.name in only]
+    for beside, steps in groupby(wanted, key=lambda step: step.computes):
+        if beside:
+            results += run_beside(list(steps), args.arguments)
+        else:
+            results += [run_one(step, args.arguments, kubeconfig if step.name in only else None) for step in steps]
     total = Count()
-    for step in STEPS:
-        if only and step.name not in only:
-            continue
-        if step.needs_chromium:
-            chromium = find_chromium()
-            if chromium is None:
-                total.skip(step.name, "no Chromium: `sudo apt-get install chromium`, or CHROMIUM=/path/to/a/browser")
-                continue
-            os.environ["CHROMIUM"] = chromium
-        environment = dict(os.environ)
-        if step.needs_cluster and (program := cluster.find()):
-            try:
-                environment |= cluster.start(program)
-            except cluster.NotStarted as error:
-                total.fail(step.name, str(error))
-                continue
-        elif step.needs_cluster and kubeconfig and step.name in only:
-            environment["KUBECONFIG"] = kubeconfig
-        total.add(run(step, args.arguments, environment))
+    for result in results:
+        total.add(result.count)
 
+    print_times(results, total.tests)
+    count_repeats(total)
     (REPORTS / "summary").write_text(f"{total}\n")
     print("", *fold(total.notes), str(total), sep="\n", flush=True)
     return int(total.failed > 0)

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 from jupyter_core.paths import jupyter_data_dir
 from jupyter_server._tz import utcnow
 from jupyter_server.extension.application import ExtensionApp
-from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
+from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, default
 
 from .core.errors import Unavailable
 from .core.tasks import spawn
 from .handlers.routes import handlers
+from .traits import JsonList
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -39,90 +40,94 @@ class T9kJobApp(ExtensionApp):
     extension_url = "/"
     load_other_extensions = True
 
-    home = Unicode(help="Directory that keeps local jobs: records and logs.").tag(config=True)
+    home = Unicode(
+        help="Directory that keeps the records and logs of jobs. By default `t9kjob` in Jupyter's data directory."
+    ).tag(config=True)
     grace_seconds = Float(
         10.0, min=0, help="Seconds between SIGTERM and SIGKILL when the processes of a local job are ended."
     ).tag(config=True)
-    device_pool = List(
+    device_pool = JsonList(
         Unicode(),
         default_value=None,
         allow_none=True,
         help="Accelerators that local jobs may use, by index or UUID; None for all that are found."
-        " The server's own CUDA_VISIBLE_DEVICES bounds both.",
+        " The server's own CUDA_VISIBLE_DEVICES limits them further.",
     ).tag(config=True)
     keep_finished_days = Float(
         None,
         allow_none=True,
         min=0,
-        help="Days after its end that a local job's record and logs are kept; None for ever. What a job itself wrote"
-        " is never removed, nor is what another machine recorded in the same home.",
+        help="Days for which the record and logs of a local job are kept after its end; None for ever. Files that the"
+        " job wrote are never removed, nor are records of another machine in the same home.",
     ).tag(config=True)
     log_bytes_per_job = Integer(
         None,
         allow_none=True,
         min=1_000_000,
-        help="Bytes of log that a local job may have on disk, or are kept of one in a cluster; None for any number."
-        " Of one that has more, the middle of its largest files is removed while it runs. The file system must be able"
-        " to make holes in files, as those of Linux are.",
+        help="Bytes of a job's log that are kept on disk; None for any number. If a log is larger, the middle of its"
+        " largest files is removed while the job runs, and the log says so. The file system must be able to make holes"
+        " in files, as those of Linux are.",
     ).tag(config=True)
     local_jobs_are_activity = Bool(
         True,
-        help="While a local job runs, the server counts as active, so that nothing culls it as idle.",
+        help="Count the server as active while a local job runs, so that the server is not culled as idle.",
     ).tag(config=True)
-    activity_interval = Float(30.0, min=0.01, help="Seconds between two notes of such activity.").tag(config=True)
+    activity_interval = Float(
+        30.0, min=0.01, help="Seconds between two updates of the server's last activity while local jobs run."
+    ).tag(config=True)
     tensorboard_idle_seconds = Float(
-        3600.0, min=1, help="Seconds after which a TensorBoard that nobody looks at is stopped."
+        3600.0, min=1, help="Seconds after which a TensorBoard that no page shows is stopped."
     ).tag(config=True)
-    tensorboard_limit = Integer(10, min=1, help="TensorBoards that may run at a time.").tag(config=True)
-    tensorboard_reload_seconds = Float(5.0, min=0.1, help="Seconds between a TensorBoard's looks for new data.").tag(
+    tensorboard_limit = Integer(10, min=1, help="TensorBoards that may run at the same time.").tag(config=True)
+    tensorboard_reload_seconds = Float(5.0, min=0.1, help="Seconds between two reads of new data by TensorBoard.").tag(
         config=True
     )
     tensorboard_loader = Enum(
         ("auto", "fast", "slow"),
         "auto",
-        help="Who reads event files: TensorBoard's data server (fast), which listens on a TCP port from which every"
-        " user of this machine can read, or its Python (slow); auto is the fast one where it can be shut off from the"
-        " machine's network, else the slow one.",
+        help="Reader of event files. fast: TensorBoard's data server, which listens on a TCP port from which every user"
+        " of the machine can read. slow: TensorBoard's reader in Python. auto: the fast one in a network namespace of"
+        " its own if the system allows that, else the slow one.",
     ).tag(config=True)
     log_bytes_in_flight = Integer(
         1024 * 1024,
         min=1,
-        help="Bytes of log that are sent to a page before it has shown them; a page that stops reading costs no more.",
+        help="Bytes of log that are sent to a page ahead of what it has shown. A slow page costs no more memory.",
     ).tag(config=True)
 
-    kubernetes = Bool(True, help="Offer a cluster's engines, where there are credentials for one.").tag(config=True)
+    kubernetes = Bool(True, help="Offer the engines of a cluster if there are credentials for one.").tag(config=True)
     kubernetes_context = Unicode(
         None,
         allow_none=True,
-        help="The kubeconfig's context; None for a pod's own service account, else the current context.",
+        help="Context of the kubeconfig; None for the pod's own service account, or else the current context.",
     ).tag(config=True)
-    kubernetes_namespaces = List(
-        Unicode(), help="Namespaces whose jobs are shown beside those of the connection's own."
+    kubernetes_namespaces = JsonList(
+        Unicode(), help="Namespaces whose jobs are listed in addition to the connection's own namespace."
     ).tag(config=True)
-    kubernetes_volumes = List(
+    kubernetes_volumes = JsonList(
         Dict(),
-        help="The volumes that this lab has on its disk, where it is no pod: a list of {claim, lab_path, mount_path,"
-        " sub_path, namespace, read_only}. Files below lab_path are seen by jobs below mount_path.",
+        help="Volumes of the cluster that are mounted on this machine, for a lab outside a pod: a list of {claim,"
+        " lab_path, mount_path, sub_path, namespace, read_only}. Jobs see the files of lab_path at mount_path.",
     ).tag(config=True)
     kubernetes_owner = Unicode(
-        help="Who submits from here: noted on jobs in a cluster, to tell one's own from others'. By default the hub's"
-        " user, the notebook's name, or this process's user."
+        help="Owner noted on jobs in a cluster, to tell a user's own jobs from others. A hint, no proof. By default the"
+        " hub's user, the notebook's name, or the user of this process."
     ).tag(config=True)
     keep_rank_logs = Bool(
         True,
-        help="Let jobs in a cluster write the log of each rank below .t9kjob/logs on their volume, complete whether"
-        " this server runs or not.",
+        help="Let jobs in a cluster write the log of each rank below .t9kjob/logs on their volume. These logs are"
+        " complete whether this server runs or not.",
     ).tag(config=True)
     follow_replicas = Integer(
         16,
         min=0,
-        help="Own jobs of up to this many replicas have the logs of their pods followed also while nobody looks.",
+        help="Own jobs of up to this many replicas have the logs of their pods followed even if no page shows them.",
     ).tag(config=True)
     followed_logs = Integer(
         64,
         min=1,
-        help="Logs of containers that are followed at the same time, each on a connection to the cluster; where there"
-        " are more of them, they take turns, and none loses lines by that.",
+        help="Logs of containers that are followed at the same time, each on a connection to the cluster. If there are"
+        " more, they take turns; no lines are lost by that.",
     ).tag(config=True)
 
     @default("home")
@@ -132,6 +137,18 @@ class T9kJobApp(ExtensionApp):
     @default("kubernetes_owner")
     def _default_owner(self) -> str:
         return default_owner(os.environ)
+
+    def _link_jupyter_server_extension(self, serverapp: ServerApp) -> None:
+        """Read the configuration, and stop the server if a value is wrong.
+
+        Jupyter Server would log the error and load the extension with the default of every trait, so that an
+        administrator's `kubernetes=False` had no effect.
+        """
+        try:
+            super()._link_jupyter_server_extension(serverapp)
+        except TraitError as error:
+            serverapp.log.critical("jupyterlab_t9kjob: bad configuration: %s", error)
+            serverapp.exit(1)
 
     def initialize_settings(self) -> None:
         """Prepare for a start; nothing heavy is imported before the first use."""

@@ -135,9 +135,18 @@ class Feed:
     ----------
     jobs, tensorboards, capacity
         Where the state comes from.
+    attend
+        Called when the first page is opened, to have the cluster's streams probed; returns how to end that, which is
+        called when no page is open any more.
     """
 
-    def __init__(self, jobs: JobService, tensorboards: TensorBoards, capacity: CapacitySource) -> None:
+    def __init__(
+        self,
+        jobs: JobService,
+        tensorboards: TensorBoards,
+        capacity: CapacitySource,
+        attend: Callable[[], Callable[[], None]] = lambda: lambda: None,
+    ) -> None:
         self.revision = 0
         self._service = jobs
         self._manager = tensorboards
@@ -159,6 +168,8 @@ class Feed:
         self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
+        self._attend = attend
+        self._end_attention: Callable[[], None] | None = None
         self._messages: dict[tuple[View, int | None, int | None], Iterable[str]] = {}
         self._details: dict[str, tuple[int, asyncio.Task[str]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
@@ -190,6 +201,8 @@ class Feed:
     async def attach(self, news: asyncio.Event) -> None:
         """Set `news` at every new revision, until `detach`."""
         self._watchers.add(news)
+        if self._end_attention is None:
+            self._end_attention = self._attend()
         if self._engines_moved.is_set() or time.monotonic() - self._engines_time > ENGINES_INTERVAL:
             await self._look_at_engines()
 
@@ -200,6 +213,9 @@ class Feed:
     def detach(self, news: asyncio.Event) -> None:
         """End what `attach` began."""
         self._watchers.discard(news)
+        if not self._watchers and self._end_attention is not None:
+            self._end_attention()
+            self._end_attention = None
 
     def look_at_capacity(self) -> Callable[[], None]:
         """Let capacity be counted and published as long as anybody looks at it; returns how to end that."""

@@ -140,9 +140,9 @@ class JobService:
         engine, uid = self._find(ident)
         return await engine.look_at_logs(uid, grown)
 
-    async def lab(self, engine: str) -> Lab | None:
-        """Return what an engine's jobs inherit from the lab."""
-        return await self._engine(engine).lab()
+    async def lab(self, engine: str, namespace: str | None = None) -> Lab | None:
+        """Return what an engine's jobs inherit from the lab, in a namespace if one is named."""
+        return await self._engine(engine).lab(namespace)
 
     async def dialect(self, engine: str) -> Dialect:
         """Return how a PyTorchTrainingJob is spelled on an engine."""
@@ -233,8 +233,8 @@ class JobService:
         """Create a new job from the same spec, with the next number behind its name; it starts at once."""
         old = await self.job(ident)
         if "rerun" not in old.actions:
-            message = f"The record of {old.name} can't be read, so it can't be run again."
-            raise Conflict(message, hint="Submit it anew.")
+            why = old.refused.get("rerun") or f"The record of {old.name} can't be read, so it can't be run again."
+            raise Conflict(why, hint="Submit it anew.")
         prepare = await admit(old.spec, old.engine, old.namespace)
         engine = self._engine(old.engine)
         taken = {job.name for job in await engine.jobs()} | {old.name}

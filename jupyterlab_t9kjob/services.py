@@ -110,6 +110,6 @@ def make_services(
             engines[kind.engine] = KubernetesEngine(kind, shared, home, folder)
     jobs = JobService(engines)
     tensorboards = TensorBoardManager(root, **tensorboard)
-    feed = Feed(jobs, tensorboards, shared.capacity)
+    feed = Feed(jobs, tensorboards, shared.capacity, shared.attend)
     shared.listen(feed.look_at_engines)
     return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, feed)

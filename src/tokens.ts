@@ -17,7 +17,13 @@ import { DeletedJobs } from './model/deletedJobs';
 export type Connection =
   | { state: 'connecting'; since: number }
   | { state: 'open' }
-  | { state: 'lost'; since: number; nextTry: number | null }
+  | {
+      state: 'lost';
+      since: number;
+      nextTry: number | null;
+      /** The server answers, but refuses this page's requests (401 or 403). */
+      refused: boolean;
+    }
   /** The server part is not installed or not enabled (404 from our routes). */
   | { state: 'missing' };
 

@@ -1,6 +1,7 @@
-"""What every Python test shares."""
+"""Hooks that every Python test shares."""
 
 import os
+from pathlib import Path
 
 import pynvml
 import pytest
@@ -19,8 +20,28 @@ def _gpu() -> bool:
         pynvml.nvmlShutdown()
 
 
+# Tests of these folders depend on the timing of nodes, torchrun or TensorBoard, and are repeated once if they fail.
+TIMED = {"kubernetes", "local", "server", "tensorboard", "packaging"}
+REPEATS = Path(__file__).parent.parent / "build" / "reports" / "repeated"
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note each test that is repeated; `.make/test.py` prints their names. With xdist only its controller notes."""
+    if report.outcome == "rerun" and "PYTEST_XDIST_WORKER" not in os.environ:
+        REPEATS.parent.mkdir(parents=True, exist_ok=True)
+        with REPEATS.open("a") as file:
+            file.write(f"{report.nodeid}\n")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run; a reason that begins with the marker's name is accepted in CI."""
+    """Skip tests that this machine cannot run; a reason that begins with the marker's name is accepted in CI.
+
+    Tests that depend on timing are marked to be repeated once.
+    """
+    tests = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(tests).parts[0] in TIMED:
+            item.add_marker(pytest.mark.flaky(reruns=1))
     lacking = {
         "gpu": lambda: None if _gpu() else "gpu: no accelerator on this machine",
         "cluster": lambda: None if os.environ.get("KUBECONFIG") else "cluster: KUBECONFIG is not set",

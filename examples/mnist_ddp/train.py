@@ -14,6 +14,7 @@ from pathlib import Path
 
 import torch
 import torch.distributed as dist
+import torch.distributed.nn  # before the process group exists: see `main`
 from sklearn.datasets import load_digits
 from torch import nn
 from torch.distributed.elastic.multiprocessing.errors import record
@@ -162,10 +163,7 @@ def save(model, path):
     log(f"model saved to {path}")
 
 
-@record  # hands a process's traceback to torchrun, which then reports the first that failed
-def main():
-    args = parse_args()
-    device = set_up(args.backend, args.no_cuda)
+def train(args, device):
     torch.manual_seed(args.seed)
     save_path = Path(args.save_path)
     save_path.parent.mkdir(parents=True, exist_ok=True)  # fail now, not after the training
@@ -192,7 +190,16 @@ def main():
         writer.close()
     if dist.get_rank() == 0:
         save(model, save_path)
-    dist.barrier()  # all end together: a process that leaves while gloo tidies up can crash
+
+
+@record  # hands a process's traceback to torchrun, which then reports the first that failed
+def main():
+    args = parse_args()
+    device = set_up(args.backend, args.no_cuda)
+    train(args, device)
+    # Gloo's threads end here if nothing refers to the process group any more. If they still run when Python ends, the
+    # process may crash ("terminate called without an active exception"). DDP's model refers to the group: it went with
+    # `train`. So do default arguments in torch.distributed.nn if that is imported, as DDP does, once the group exists.
     dist.destroy_process_group()
 
 

@@ -21,6 +21,7 @@ _KNOWN = {
     errno.EPERM: ("NotPermitted", "{path} may not be written", "See who may write there."),
     errno.ENOENT: ("DirectoryGone", "{path} is not there", "See whether it was moved, or its disk is gone."),
     errno.ENOTDIR: ("DirectoryGone", "{path} is no directory", "See what is there in its place."),
+    errno.ETIMEDOUT: ("DiskSilent", "{disk} does not answer", "If it is a network disk, see whether its server is up."),
     errno.ESTALE: ("DirectoryGone", "{path} is not there", "See whether it was moved, or its disk is gone."),
 }
 SOME_DISK = "a disk that it writes to"
@@ -95,6 +96,11 @@ def told_by(words: str) -> DiskTrouble | None:
             code, sentence, hint = _KNOWN[number]
             return DiskTrouble(code, sentence.format(disk=SOME_DISK), hint)
     return None
+
+
+def no_descriptor(error: OSError) -> bool:
+    """Return whether a file could not be opened because this process, or the machine, has too many open."""
+    return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def no_room(error: OSError) -> bool:

@@ -63,6 +63,22 @@ class Machine(Model):
     devices_problem: str | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
 
 
+StaleCode = Literal[
+    "Unreachable",
+    "NameUnknown",
+    "Untrusted",
+    "ProxyFailed",
+    "NoCredentials",
+    "Forbidden",
+    "NotServed",
+    "Busy",
+    "ServerError",
+    "Refused",
+    "Silent",
+]
+"""Why changes in a cluster may have been missed."""
+
+
 class ClusterInfo(Model):
     """The cluster of an engine, as this server's account sees it."""
 
@@ -72,13 +88,17 @@ class ClusterInfo(Model):
     found: str = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
     rights: dict[str, Capability] = Field(
         default_factory=dict,
-        description="What the account may do: create_jobs, delete_jobs, change_jobs, list_pods, read_logs, list_events,"
-        " list_volumes, list_namespaces; each with the reason where it may not.",
+        description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
+        " list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes,"
+        " get_volumes, list_namespaces; each with the reason where it is missing.",
     )
     stale_since: float | None = Field(
         None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."
     )
-    stale_reason: str | None = None
+    stale_code: StaleCode | None = Field(None, description="Why, for programs.")
+    stale_reason: str | None = Field(None, description="Why, a sentence.")
+    stale_hint: str | None = Field(None, description="What to do, a sentence or two.")
+    stale_verbatim: str | None = Field(None, description="The cluster's own words.")
     image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
 
 
@@ -264,8 +284,8 @@ class Engine(Protocol):
             Ask the cluster as well.
         """
 
-    async def lab(self) -> Lab | None:
-        """Return what jobs inherit from the lab; None where they simply run beside it."""
+    async def lab(self, namespace: str | None = None) -> Lab | None:
+        """Return what jobs inherit from the lab, in a namespace if one is named; None where they run beside it."""
 
     async def dialect(self) -> Dialect:
         """Return how a PyTorchTrainingJob is spelled here; the current spelling where there is no cluster."""

@@ -74,18 +74,33 @@ class Frame(Model):
     library: bool = False
 
 
+class LastOutput(Model):
+    """The last lines of a log, which need not tell why its process ended."""
+
+    stream: str
+    offset: int = Field(description="Where the first of the lines begins in the stream.")
+    lines: list[str]
+
+
 class Failure(Model):
-    """The first rank that failed, with its own words."""
+    """The first rank that failed, with the error that ended it where that is known."""
 
     replica: str
     attempt: int
     rank: int | None = None
     local_rank: int | None = None
     exit_code: int
-    error: str | None = Field(None, description="Last line of the rank's own traceback.")
+    signaled: bool | None = Field(
+        None, description="Whether a signal ended it, so that the exit code is 128 and its number; null if unknown."
+    )
+    error: str | None = Field(
+        None, description="The error that ended it: a traceback's last line, or one of a known form; null if unknown."
+    )
+    note: str | None = Field(None, description="A sentence on how the error came about, or on what else the log has.")
     frames: list[Frame] = Field(default_factory=list)
     time: Time | None = None
     link: Link | None = None
+    last_output: LastOutput | None = None
 
 
 class JobSummary(Model):
@@ -144,6 +159,9 @@ class Job(JobSummary):
     log_dir_paths: list[str | None] = Field(default_factory=list)
     log_location: str | None = Field(None, description="Directory that keeps the log files.")
     failure: Failure | None = None
+    limited: list[str] = Field(
+        default_factory=list, description="What of the job this account has no permission to see, a sentence each."
+    )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for it.")
     request_id: str | None = None
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
@@ -156,7 +174,7 @@ class Attempt(Model):
     started_at: Time | None = None
     ended_at: Time | None = None
     exit_code: int | None = None
-    ended: str | None = Field(None, description="In words: “Python error (1)”, “Killed (137)”.")
+    ended: str | None = Field(None, description="In words: “Error (1)”, “Killed (137)”.")
     worker_restarts: int = 0
     restart: int | None = Field(
         None, description="Which of the counted restarts began it; null where none did, as at first and after a pause."
@@ -251,6 +269,23 @@ class LogStream(Model):
     complete: bool = Field(False, description="Nothing more will be written.")
     missing: list[MissingSpan] = Field(default_factory=list, description="What is not here.")
     waiting: str | None = Field(None, description="Why nothing comes yet, a sentence.")
+
+
+class CheckpointFile(Model):
+    """One checkpoint file."""
+
+    path: str = Field(description="As the contents API names it.")
+    time: Time = Field(description="When it was changed last.")
+
+
+class Checkpoints(Model):
+    """Checkpoint files in a job's folders that were changed while the job ran."""
+
+    folders: list[str] = Field(default_factory=list, description="Where they were looked for, as contents API paths.")
+    count: int = 0
+    size: int = Field(0, description="Bytes of all of them.")
+    newest: CheckpointFile | None = None
+    complete: bool = Field(True, description="False: there were too many files or folders to look at all.")
 
 
 class ManifestView(Model):

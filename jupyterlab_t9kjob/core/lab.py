@@ -6,12 +6,12 @@ the job and back, wherever either has the PVC mounted.
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from .disk_threads import real_path
 from .engine import Check
 from .spec import Mount, Security
 
@@ -138,7 +138,7 @@ class Lab:
             inside = _below(place, _folder(mount.sub_path))
             if (mount.claim, mount.namespace) != (claim, namespace) or inside is None:
                 continue
-            real = Path(os.path.realpath(mount.lab_path / inside))
+            real = _real(mount.lab_path / inside)
             there = self._place(real, namespace)
             if there is not None and there[0] is mount:
                 return real
@@ -153,10 +153,10 @@ class Lab:
         """Return the mount of the namespace that a file really lies on, and where on it."""
         if "\0" in str(path):
             return None
-        real = Path(os.path.realpath(path))
+        real = _real(path)
         places: list[tuple[Path, LabMount | None]] = [(mount.lab_path, mount) for mount in self.mounts]
         places += [(folder, None) for folder in self.elsewhere]
-        resolved = [(Path(os.path.realpath(folder)), mount) for folder, mount in places]
+        resolved = [(_real(folder), mount) for folder, mount in places]
         around = [(root, mount) for root, mount in resolved if real.is_relative_to(root)]
 
         def depth(place: tuple[Path, LabMount | None]) -> tuple[int, bool]:
@@ -168,6 +168,11 @@ class Lab:
         if mount is None or mount.namespace != namespace:
             return None
         return mount, PurePosixPath(real.relative_to(root).as_posix())
+
+
+def _real(path: Path) -> Path:
+    """Return a path with its links followed (blocking); raises `Unavailable` if its disk does not answer."""
+    return Path(real_path(str(path)))
 
 
 def on_volume(path: str, mounts: Sequence[Mount]) -> tuple[str, PurePosixPath] | None:

@@ -196,11 +196,20 @@ class Shm(Model):
 
 
 class Security(Model):
-    """Ids that the job runs as; the lab's own by default."""
+    """Ids that the job runs as, the lab's own by default, and limits of its pods.
+
+    Attributes
+    ----------
+    uid, gid, fs_group
+        User, group, and the group of volumes; None for the image's.
+    restricted
+        Whether the pods get the fields that the restricted Pod Security Standard demands.
+    """
 
     uid: int | None = None
     gid: int | None = None
     fs_group: int | None = None
+    restricted: bool = False
 
 
 class ClusterTensorBoard(Model):

@@ -6,6 +6,31 @@ from collections.abc import Mapping
 from typing import Final
 
 SIGNALS: Final = {
+    129: "SIGHUP",
+    130: "SIGINT",
+    131: "SIGQUIT",
+    132: "SIGILL",
+    134: "SIGABRT",
+    135: "SIGBUS",
+    136: "SIGFPE",
+    137: "SIGKILL",
+    139: "SIGSEGV",
+    141: "SIGPIPE",
+    143: "SIGTERM",
+}
+"""Exit codes that shells and container runtimes give for a death by signal; a program may also choose them itself."""
+
+RESTART: Final = 138
+"""Exit code by which a script asks for a restart (t9k.md §1.2)."""
+
+MOST_ERROR: Final = 300
+"""Characters of an error that stand in a sentence."""
+
+_WORDS: Final = {
+    0: "Completed",
+    RESTART: "Asked to be restarted",
+}
+_WORDS_OF_SIGNALS: Final = {
     129: "Hung up",
     130: "Interrupted",
     131: "Quit",
@@ -14,20 +39,17 @@ SIGNALS: Final = {
     135: "Bus error",
     136: "Arithmetic error",
     137: "Killed",
-    138: "Asked to be restarted",
     139: "Segmentation fault",
     141: "Broken pipe",
     143: "Asked to end",
 }
-"""Exit codes of processes that a signal ended; 138 is a script's own way to ask for a restart (t9k.md §1.2)."""
-
-WORDS: Final = {2: "Wrong use", 120: "Output can't be written", 126: "Not executable", 127: "Command not found"}
-"""Exit codes of Python and of shells."""
-
 _DIED: Final = {
     130: "was interrupted",
+    132: "crashed: illegal instruction",
+    134: "aborted",
+    135: "crashed: bus error",
+    136: "crashed: arithmetic error",
     137: "was killed",
-    138: "asked to be restarted",
     139: "crashed: segmentation fault",
     143: "was asked to end",
 }
@@ -68,41 +90,47 @@ def exit_code(code: int) -> int:
     return 128 - code if code < 0 else code
 
 
-def died(code: int) -> str:
-    """Say how what a signal ended has ended, to stand after its name: “was killed (137)”."""
-    return f"{_DIED.get(code) or 'died: ' + SIGNALS[code].lower()} ({code})"
+def failed(code: int, error: str | None, *, signaled: bool | None = None) -> str:
+    """Say how a script failed, to stand after its name, always with its exit code.
 
-
-def failed(code: int, error: str | None) -> str:
-    """Say how a script failed, to stand after its name: “failed: ValueError: …”, “was killed (137)”.
+    “failed with exit code 1: ValueError: …”, “was killed (137)”, “ended with exit code 137 (as after SIGKILL)”.
 
     Parameters
     ----------
     code
         The exit code.
     error
-        The last line of its traceback, or what else it said last.
+        That ended it, where it is known.
+    signaled
+        Whether a signal ended it; None where that is not known, as for a container.
     """
-    if code in SIGNALS and code != 138:
-        return died(code)
+    if error and len(error) > MOST_ERROR:
+        error = f"{error[:MOST_ERROR]}…"
+    if signaled and code > 128:
+        died = f"{_DIED.get(code) or f'was ended by {_signal(code)}'} ({code})"
+        return f"{died}: {error}" if error and not error.startswith("Fatal Python error: ") else died
     if error:
-        return f"failed: {error}"
-    if code in WORDS:
-        return f"failed: {code_in_words(code)}"
-    return f"ended with exit code {code}"
+        return f"failed with exit code {code}: {error}"
+    as_after = f" (as after {SIGNALS[code]})" if signaled is None and code in SIGNALS else ""
+    return f"ended with exit code {code}{as_after}"
 
 
-def code_in_words(code: int, *, launched: bool = False) -> str:
-    """Say an exit code: “Killed (137)”; with torchrun on, 1 is torchrun's own."""
-    if code == 0:
-        return "Completed"
-    if code == 1:
-        return "A rank failed (1)" if launched else "Python error (1)"
-    return f"{(WORDS | SIGNALS).get(code, 'Error')} ({code})"
+def code_in_words(code: int, *, signaled: bool | None = None) -> str:
+    """Say an exit code: “Killed (137)”, “As after SIGKILL (137)”; see `failed`."""
+    words = _WORDS.get(code, "Error")
+    if signaled and code > 128:
+        words = _WORDS_OF_SIGNALS.get(code) or f"Ended by {_signal(code)}"
+    elif signaled is None and code in SIGNALS:
+        words = f"As after {SIGNALS[code]}"
+    return words if code == 0 else f"{words} ({code})"
 
 
-def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str | None:
-    """Say how an attempt ended: “Python error (1)”, “Paused by you”; None if it has not.
+def _signal(code: int) -> str:
+    return SIGNALS.get(code) or f"signal {code - 128}"
+
+
+def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None = None) -> str | None:
+    """Say how an attempt ended: “Error (1)”, “Paused by you”; None if it has not.
 
     Parameters
     ----------
@@ -110,11 +138,11 @@ def end_in_words(code: int | None, cause: str | None, *, launched: bool) -> str 
         Its exit code.
     cause
         Why it was ended from outside: ``PausedByUser``, ``Succeeded`` …; None if it ended by itself.
-    launched
-        Whether torchrun started its processes.
+    signaled
+        See `failed`.
     """
     if code == 0 or cause is None:
-        return None if code is None else code_in_words(code, launched=launched)
+        return None if code is None else code_in_words(code, signaled=signaled)
     return _CAUSES.get(cause, cause)
 
 

@@ -1,9 +1,12 @@
-"""Log files as they are: one of them, or all in a ZIP file; sent in pieces and never held as a whole."""
+"""Log files as they are: one of them, or all in a ZIP file; and the text of several, merged.
+
+All are sent in pieces and never held as a whole.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import math
 import os
 import re
 from collections.abc import Generator
@@ -12,12 +15,16 @@ from urllib.parse import quote
 
 from tornado.iostream import StreamClosedError
 
-from ..core.errors import NotFound
+from ..core.disk_threads import on_disk
+from ..core.errors import BadRequest, NotFound, TooLarge
 from .base import ApiHandler, guarded
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..core.engine import LogFile
     from ..core.job import LogStream
+    from ..logs.text import Place
 
 CHUNK = 256 * 1024
 
@@ -40,17 +47,18 @@ class _Download(ApiHandler):
         stack.callback(await (await self.app.services()).jobs.look_at_logs(ident))
         return stack
 
-    async def send(self, pieces: Generator[bytes, None, None]) -> None:
-        """Send what a generator makes, piece by piece, as fast as the browser takes it."""
+    async def send(self, paths: list[Path], pieces: Generator[bytes, None, None]) -> None:
+        """Send what a generator makes from files, piece by piece, as fast as the browser takes it."""
         try:
-            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+            while (piece := await on_disk(paths, next, pieces, None)) is not None:
                 if piece:
                     self.write(piece)
                     await self.flush()
         except StreamClosedError:
             return  # the browser has gone
         finally:
-            pieces.close()
+            with contextlib.suppress(ValueError):  # it is still at work, on a disk that does not answer
+                pieces.close()
 
     def finish(self, *args: Any, **kwargs: Any) -> Any:
         """Keep the content type that `begin` has set."""
@@ -75,7 +83,7 @@ class LogFileHandler(_Download):
         job = await jobs.job(ident)
         with await self.looking(ident):
             file = _named(await jobs.log_files(ident), stream)
-            descriptor = await asyncio.to_thread(_open, file)
+            descriptor = await on_disk(file.path, _open, file)
             try:
                 size = size_of(os.fstat(descriptor))
                 if download:
@@ -83,12 +91,12 @@ class LogFileHandler(_Download):
                     notes = missing_lines(file.stream)
                     if file.stream.complete and not (file.stream.removed or notes):  # else it is known at the end only
                         self.set_header("Content-Length", size)
-                    await self.send(cuts.whole(descriptor, size, file.cuts, notes))
+                    await self.send([file.path], cuts.whole(descriptor, size, file.cuts, notes))
                 else:
                     end = min(offset + limit, size)
                     self.begin("application/octet-stream")
                     self.set_header("Content-Length", max(0, end - offset))
-                    await self.send(_range(descriptor, offset, end))
+                    await self.send([file.path], _range(descriptor, offset, end))
             finally:
                 os.close(descriptor)
 
@@ -135,10 +143,82 @@ class LogArchiveHandler(_Download):
     async def get(self, ident: str) -> None:
         """Send all streams in a ZIP file."""
         from ..logs.archive import zipped
+        from ..logs.sources import places
 
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
         with await self.looking(ident):
             members = [(f"{job.name}/{file.stream.id}.log", file) for file in await jobs.log_files(ident)]
             self.begin("application/zip", f"{job.name}-logs.zip")
-            await self.send(zipped(members))
+            await self.send(places(file for _, file in members), zipped(members))
+
+
+class LogTextHandler(_Download):
+    """``jobs/{id}/log-text``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Send the text of some streams, or a passage of it."""
+        from ..logs.archive import missing_lines
+        from ..logs.index import TimeIndex
+        from ..logs.sources import Source, places
+        from ..logs.text import Passage, passage_text, size_of_passage
+
+        limit = self.query("limit", 2**53 - 1, least=1)
+        labels, download = self.switch("labels"), self.switch("download")
+        passage = Passage(self._place("from"), self._place("to"))
+        jobs = (await self.app.services()).jobs
+        job = await jobs.job(ident)
+        with await self.looking(ident):
+            files = [file for file in await jobs.log_files(ident) if self._wants(file.stream)]
+            sources = [
+                Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within) for file in files
+            ]
+            size = await on_disk(places(sources), size_of_passage, sources, passage)
+            if size > limit:
+                raise TooLarge(
+                    f"These lines have {_megabytes(size)}. At most {_megabytes(limit)} can be copied.",
+                    hint="Download them instead.",
+                )
+            notes = {file.stream.id: missing_lines(file.stream) for file in files}
+            self.begin("text/plain; charset=utf-8", f"{job.name}.log" if download else None)
+            await self.send(places(sources), passage_text(sources, passage, labels=labels, notes=notes))
+
+    def _wants(self, stream: LogStream) -> bool:
+        """Return whether the query asks for a stream; without any of its fields, it asks for all."""
+        attempt = self.query("attempt", 0)
+        chosen, left_out, kinds = self._list("streams"), self._list("except"), self._list("sources")
+        return (
+            attempt in (0, stream.attempt)
+            and (not kinds or stream.source in kinds)
+            and (not chosen or stream.id in chosen)
+            and stream.id not in left_out
+        )
+
+    def _list(self, name: str) -> frozenset[str]:
+        return frozenset(filter(None, self.get_query_argument(name, "").split(",")))
+
+    def _place(self, end: str) -> Place | None:
+        """Return the line at one end of the passage."""
+        from ..logs.text import Place
+
+        stream = self.get_query_argument(f"{end}_stream", None)
+        # Read without a stream as well: a wrong value is refused wherever it stands.
+        offset, time = self.query(f"{end}_offset", 0), self._seconds(f"{end}_time")
+        return None if stream is None else Place(stream, offset, time)
+
+    def _seconds(self, name: str) -> float | None:
+        text = self.get_query_argument(name, "")
+        if not text:
+            return None
+        try:
+            time = float(text)
+        except ValueError:
+            time = math.nan
+        if not math.isfinite(time):
+            raise BadRequest(f"{name} must be a number of seconds, not {text[:40]!r}.")
+        return time
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.{1 if size < 1e8 else 0}f} MB".replace(".0 MB", " MB")

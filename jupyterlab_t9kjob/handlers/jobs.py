@@ -153,3 +153,17 @@ class ManifestHandler(ApiHandler):
         """Return the job as submitted and as it is."""
         services = await self.app.services()
         self.reply(await services.jobs.manifest(ident))
+
+
+class CheckpointsHandler(ApiHandler):
+    """``jobs/{id}/checkpoints``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Say which checkpoint files were changed while the job ran."""
+        from ..checkpoints import checkpoints_of
+        from ..paths import ContentsRoot
+
+        services = await self.app.services()
+        job = await services.jobs.job(ident)
+        self.reply(await checkpoints_of(job, ContentsRoot(self.contents_manager)))

@@ -8,9 +8,10 @@ from tornado.web import RequestHandler
 
 from .base import UnknownRoute
 from .cluster import CapacityHandler, NodesHandler, QueuesHandler, VolumesHandler
-from .downloads import LogArchiveHandler, LogFileHandler
+from .downloads import LogArchiveHandler, LogFileHandler, LogTextHandler
 from .jobs import (
     ActionHandler,
+    CheckpointsHandler,
     EnginesHandler,
     EventsHandler,
     JobHandler,
@@ -37,9 +38,11 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/replicas": ReplicasHandler,
     "jobs/{id}/events": EventsHandler,
     "jobs/{id}/manifest": ManifestHandler,
+    "jobs/{id}/checkpoints": CheckpointsHandler,
     "jobs/{id}/logs": LogsHandler,
     "jobs/{id}/logs/{stream}": LogFileHandler,
     "jobs/{id}/log-archive": LogArchiveHandler,
+    "jobs/{id}/log-text": LogTextHandler,
     "stream": StreamHandler,
     "launch/prefill": PrefillHandler,
     "launch/preview": PreviewHandler,

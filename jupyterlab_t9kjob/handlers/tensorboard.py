@@ -29,6 +29,32 @@ def guarded_reading(method: Verb) -> Verb:
     return cast("Verb", web.authenticated(authorized(action="read", resource=AUTH_RESOURCE)(method)))
 
 
+def framed_by_the_lab(policy: str, refused: bool = False) -> str:
+    """Return a Content-Security-Policy with which pages of the same origin may frame the page.
+
+    Parameters
+    ----------
+    policy
+        The server's; other directives, and others who may frame its pages, stay.
+    refused
+        Whether a policy that does not name who may frame the page has to name them.
+    """
+    policies = []
+    for part in policy.split(","):  # a header may hold several; all of them hold
+        directives = []
+        for directive in part.split(";"):
+            name, *sources = directive.split() or [""]
+            if name.lower() == "frame-ancestors":
+                refused = False
+                others = [source for source in sources if source.lower() not in ("'none'", "'self'")]
+                directive = " ".join(["frame-ancestors 'self'", *others])
+            directives.append(directive.strip())
+        policies.append("; ".join(filter(None, directives)))
+    if refused:
+        policies.append("frame-ancestors 'self'")
+    return ", ".join(filter(None, policies))
+
+
 class BadGateway(JobError):
     """The process behind an address does not answer."""
 
@@ -121,6 +147,17 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
     """``tensorboards/{id}/ui/{path}``: TensorBoard's own page, for whoever may read."""
 
     _track_activity = False
+
+    def set_default_headers(self) -> None:
+        """Set the server's headers, without the one that would forbid a frame in the lab's own page."""
+        super().set_default_headers()
+        self.clear_header("X-Frame-Options")
+
+    @property
+    def content_security_policy(self) -> str:
+        """The server's policy, and the lab may frame the page: JupyterHub's servers forbid all frames."""
+        refused = "X-Frame-Options" in httputil.HTTPHeaders(self.settings.get("headers", {}))
+        return framed_by_the_lab(super().content_security_policy, refused)
 
     def check_xsrf_cookie(self) -> None:
         """Accept requests of TensorBoard's page, which knows no token, and of no other page.

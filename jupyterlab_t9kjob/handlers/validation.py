@@ -8,6 +8,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from ..core.errors import BadRequest, FieldError, JobError
+from ..core.field_names import name_of
 from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
 
 SomeModel = TypeVar("SomeModel", bound=BaseModel)
@@ -16,7 +17,7 @@ SENTENCES = {
     "missing": "{name} is missing.",
     "extra_forbidden": "There is no field {name}.",
     "literal_error": "{name} must be {expected}.",
-    "union_tag_not_found": "{name} lacks a type.",
+    "union_tag_not_found": "{name} has no type.",
     "union_tag_invalid": "{name} has a type that is none of {expected_tags}.",
     "greater_than_equal": "{name} must be {ge} or more.",
     "less_than_equal": "{name} must be {le} or less.",
@@ -107,7 +108,7 @@ def explain(error: ValidationError, data: Any) -> JobError:
     """Put the first thing that is wrong into words."""
     first = error.errors(include_url=False)[0]
     pointer = _pointer(first, data)
-    name = pointer or "The request"
+    name = name_of(pointer)
     context = {key: str(value)[:200] for key, value in first.get("ctx", {}).items()}
     hint = None
     if first["type"] == "string_pattern_mismatch" and context["pattern"] in PATTERNS:

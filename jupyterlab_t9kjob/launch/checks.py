@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
+from ..core.disk_threads import on_disk
 from ..core.engine import Check
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
+from .installs import Brought, brought
 from .kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption
+from .packages import DISTRIBUTIONS
+from .script import SourceError
 from .source import Source
-
-# Where the package that brings a module has another name.
-PACKAGES = {
-    "PIL": "pillow",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python-headless",
-    "dateutil": "python-dateutil",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "yaml": "PyYAML",
-}
+from .workspace import is_module
 
 
 async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, kernels: Kernels) -> list[Check]:
@@ -55,19 +50,46 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
             )
         )
     if source is not None and source.error is None and kernel is not None and refusal is None:
-        found += await _modules(source, kernel, kernels)
-    found += of_script(spec, source)
-    found += await asyncio.to_thread(log_directories, spec)
+        found += await _modules(spec, source, kernel, kernels)
+    found += of_script(spec, source, kernel)
+    found += await on_disk(spec.tensorboard.log_dirs, log_directories, spec)
     return worst_first(found)
 
 
-def of_script(spec: JobSpec, source: Source | None) -> list[Check]:
+def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None) -> list[Check]:
     """Return what the text of a job's script tells about it, wherever it runs."""
     if source is None:
         return []
     if source.error is not None:
-        return [Check.of(source.error).model_copy(update={"link": source.link(source.error.line)})]
-    return [*_options(spec, source), *_repeated(spec, source), *_distribution(spec, source), *_skipped(source)]
+        return [_unreadable(source, source.error, kernel)]
+    return [
+        *_idle(source),
+        *_ipython(source),
+        *_given(spec, source),
+        *_options(spec, source),
+        *_repeated(spec, source),
+        *_unread(source),
+        *_package(spec, source),
+        *_distribution(spec, source),
+        *_skipped(source),
+        *_commands(spec, source),
+    ]
+
+
+def refuses(error: SourceError, kernel: Kernel | None) -> bool:
+    """Return True if a kernel's Python refuses the script too: another version may have another syntax."""
+    version = kernel.python_version if kernel is not None else None
+    same = version is None or version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
+    return same or not isinstance(error.__cause__, SyntaxError)
+
+
+def _unreadable(source: Source, error: SourceError, kernel: Kernel | None) -> Check:
+    found = Check.of(error).model_copy(update={"link": source.link(error.line)})
+    if kernel is None or refuses(error, kernel):
+        return found
+    here = ".".join(str(part) for part in sys.version_info[:2])
+    hint = f"That is what JupyterLab's Python {here} says; “{kernel.display_name}” has Python {kernel.python_version}."
+    return found.model_copy(update={"level": "warning", "hint": hint})
 
 
 def worst_first(found: list[Check]) -> list[Check]:
@@ -76,23 +98,49 @@ def worst_first(found: list[Check]) -> list[Check]:
     return sorted(found, key=lambda line: order.index(line.level))
 
 
-async def _modules(source: Source, kernel: Kernel, kernels: Kernels) -> list[Check]:
+async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kernels) -> list[Check]:
     lines = {module.name: module.line for module in source.script.info.imports}
     extra = ["tensorboard"] if source.script.info.writes_events else []
     try:
         missing = await kernels.missing(kernel.name, [*lines, *extra])
     except FieldError:  # removed since it was listed: that is said at its own field
         return []
-    needed = [name for name in lines if name in missing]
-    found: list[Check] = []
-    if needed:
-        packages = sorted({PACKAGES.get(name, name) for name in needed})
+    needed = await on_disk(source.path, _without_own, spec, [name for name in lines if name in missing])
+    elsewhere = await on_disk(source.path, _elsewhere, source, needed)
+    comes = brought(source.converted.code, source.converted.commands) if source.converted else Brought()
+    needed = [name for name in needed if name in elsewhere or not comes.brings(name)]
+    found = [
+        Check(
+            level="warning",
+            code="ModulesElsewhere",
+            message=f"{name} lies in {folder}, where Python does not look for it: its import will fail.",
+            hint=f"Add the variable PYTHONPATH with the value {folder}.",
+            field="/spec/env",
+            link=source.link(lines[name]),
+        )
+        for name, folder in elsewhere.items()
+    ]
+    needed = [name for name in needed if name not in elsewhere]
+    if needed and comes.line is not None:
+        found.append(
+            Check(
+                level="hint",
+                code="ModulesMissing",
+                message=f"{listed(needed)} can't be found in “{kernel.display_name}”, nor in the workspace. The"
+                f" notebook's own commands may bring {'it' if len(needed) == 1 else 'them'}.",
+                link=source.link(comes.line),
+            )
+        )
+    elif needed:
+        packages = sorted({DISTRIBUTIONS[name] for name in needed if name in DISTRIBUTIONS})
+        hint = f"Install with: {install_command(kernel, *packages)}" if packages else None
         found.append(
             Check(
                 level="warning",
                 code="ModulesMissing",
-                message=f"{listed(needed)} can't be found in “{kernel.display_name}”: the import will fail.",
-                hint=f"Install with: {install_command(kernel, *packages)}",
+                message=f"{listed(needed)} can't be found in “{kernel.display_name}”, nor in the workspace:"
+                f" the import will fail.",
+                hint=hint or "Choose another kernel, or install what brings it.",
                 field="/spec/runtime/kernel",
                 link=source.link(lines[needed[0]]),
             )
@@ -108,11 +156,28 @@ async def _modules(source: Source, kernel: Kernel, kernels: Kernels) -> list[Che
             )
         )
     present = [name for name in lines if name not in missing]
-    if present and not needed and kernel.torch is not None:
+    if present and not found and kernel.torch is not None:
         verb = "is" if len(present) == 1 else "are"
         message = f"{listed(present)} {verb} installed in this kernel."
         found.append(Check(level="passed", code="ModulesInstalled", message=message))
     return found
+
+
+def _without_own(spec: JobSpec, names: list[str]) -> list[str]:
+    """Return the modules that Python does not find where the job itself makes it look either (blocking)."""
+    paths = [variable.value or "" for variable in spec.env if variable.name == "PYTHONPATH"]
+    folders = [os.path.join(spec.working_dir or "", path) for path in ":".join(paths).split(":") if path]  # noqa: PTH118
+    if spec.entrypoint.kind == "module" and spec.working_dir:
+        folders.append(spec.working_dir)
+    return [name for name in names if not any(is_module(folder, name) for folder in folders)]
+
+
+def _elsewhere(source: Source, names: list[str]) -> dict[str, Path]:
+    """Return modules of the workspace that Python does not find, each with the folder that it lies in (blocking)."""
+    if source.workspace is None:
+        return {}
+    folders = {name: source.workspace.elsewhere(name) for name in names}
+    return {name: folder for name, folder in folders.items() if folder is not None}
 
 
 def _options(spec: JobSpec, source: Source) -> list[Check]:
@@ -168,27 +233,108 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
     return result
 
 
+def _unread(source: Source) -> list[Check]:
+    unread = source.script.unread
+    if unread is None:
+        return []
+    return [
+        Check(
+            level="hint",
+            code="OptionsUnread",
+            message=f"{source.path.name} {unread.how}. Not all of its options can be shown here.",
+            hint="Type the others under More arguments.",
+            link=source.link(unread.line, unread.path),
+        )
+    ]
+
+
+def _idle(source: Source) -> list[Check]:
+    if not source.script.empty:
+        return []
+    message = f"{source.path.name} has no statements, so the job will do nothing."
+    hint = "If it is open with changes, save it."
+    return [Check(level="warning", code="NothingToRun", message=message, hint=hint, link=source.link(None))]
+
+
+def _ipython(source: Source) -> list[Check]:
+    if source.script.ipython is None:
+        return []
+    message = f"{source.path.name} calls get_ipython, which a job does not have: the line fails when it is reached."
+    hint = "Remove it, or write what it does as Python."
+    return [
+        Check(level="warning", code="NoIPython", message=message, hint=hint, link=source.link(source.script.ipython))
+    ]
+
+
+def _given(spec: JobSpec, source: Source) -> list[Check]:
+    if source.script.given is None:
+        return []
+    message = f"{source.path.name} sets its options itself, so arguments have no effect."
+    level: Literal["warning", "hint"] = "warning" if spec.args else "hint"
+    return [Check(level=level, code="OptionsGiven", message=message, link=source.link(source.script.given))]
+
+
+def _package(spec: JobSpec, source: Source) -> list[Check]:
+    """Say that a script is part of a package, which Python knows only if it is run as a module."""
+    relative = source.script.closure.script.relative
+    if source.module is None:
+        return []
+    if spec.entrypoint.kind == "module" and spec.entrypoint.value == source.module:
+        message = f"{source.path.name} is part of a package, so the job runs it as the module {source.module}."
+        line = relative.line if relative else None
+        return [Check(level="hint", code="RunsAsModule", message=message, link=source.link(line))]
+    if spec.entrypoint.kind != "script" or relative is None:
+        return []
+    message = f"{source.path.name} imports from its own package (line {relative.line}), which fails in a script."
+    hint = f"Choose Module, {source.module}, and the working directory {source.folder}."
+    field = "/spec/entrypoint/kind"
+    link = source.link(relative.line)
+    return [Check(level="warning", code="PartOfPackage", message=message, hint=hint, field=field, link=link)]
+
+
 def _distribution(spec: JobSpec, source: Source) -> list[Check]:
+    launch = source.script.launch
+    if launch is not None:
+        link = source.link(launch.line, launch.path)
+        message = f"{source.path.name} starts its own processes ({launch.what})"
+        if spec.torchrun is None:
+            return [Check(level="hint", code="OwnProcesses", message=f"{message}, so torchrun is off.", link=link)]
+        message += ", and each process that torchrun starts would start them again."
+        hint, field = "Turn torchrun off.", "/spec/torchrun"
+        return [Check(level="warning", code="OwnProcesses", message=message, hint=hint, field=field, link=link)]
     if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
         return []
-    if not source.script.info.distributed:
+    if source.script.empty:
+        return []
+    if source.script.info.distributed is False:
         message = f"{source.path.name} starts no process group, so every process does all the work by itself."
         hint = "Use DistributedDataParallel, or one process."
         return [Check(level="hint", code="NotDistributed", message=message, hint=hint, link=source.link(None))]
     lines = source.script.unsampled_loaders
     if not lines:
         return []
-    message = "The loader has no DistributedSampler, so every process sees all the data. That may be what you want."
+    message = "The loader has no DistributedSampler: every process sees all the data unless the data set is split."
     return [Check(level="hint", code="NoSampler", message=message, link=source.link(lines[0]))]
 
 
 def _skipped(source: Source) -> list[Check]:
     count = len(source.converted.skipped) if source.converted else 0
-    if not count:
+    if source.converted is None or not count:
         return []
     lines = "1 line" if count == 1 else f"{count} lines"
     message = f"{lines} of the notebook only IPython understands; the job leaves {'it' if count == 1 else 'them'} out."
     return [Check(level="hint", code="LinesSkipped", message=message, link=source.link(None))]
+
+
+def _commands(spec: JobSpec, source: Source) -> list[Check]:
+    """Say that each process runs a notebook's commands, as it runs its code."""
+    if source.converted is None or not source.converted.commands or source.script.launch is not None:
+        return []
+    if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
+        return []
+    message = "Every process runs the notebook's commands (!, %, %%), as it runs its code."
+    link = source.link(source.converted.commands[0])
+    return [Check(level="hint", code="CommandsRepeated", message=message, link=link)]
 
 
 def log_directories(spec: JobSpec, here: Callable[[str], str | None] = str) -> list[Check]:

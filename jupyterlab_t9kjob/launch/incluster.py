@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.engine import Check, Volume
+from ..core.disk_threads import DiskSilent, on_disk
+from ..core.engine import Check, Prepare, Volume
 from ..core.errors import FieldError, JobError, NotAllowed
 from ..core.job import EngineName
 from ..core.lab import Lab, on_volume
@@ -96,10 +96,10 @@ class InCluster:
         notes: list[Check] = []
         if base is None:
             assert source is not None  # noqa: S101
-            taken = await asyncio.to_thread(taken_names, names, source.path.parent / RUNS)
+            taken = await on_disk(source.folder, taken_names, names, source.folder / RUNS)
             spec = await self._inheriting(fresh_spec(source, None, None, taken))
         elif crossed_from in (None, self._engine):
-            spec = await asyncio.to_thread(self._again, base, source, names, keep_name=crossed_from is not None)
+            spec = await self._again(base, source, names, keep_name=crossed_from is not None)
         else:
             spec, notes = await crossed(base, crossed_from or self._engine, self._engine, self._jobs)
             if crossed_from == "local":
@@ -111,6 +111,8 @@ class InCluster:
                 )
                 notes.append(Check(level="hint", code="NameTaken", message=message, field="/spec/name"))
                 spec = renamed(spec, name)
+        if self._lab.security.restricted and not spec.security.restricted:
+            spec = spec.model_copy(update={"security": spec.security.model_copy(update={"restricted": True})})
         runs, root = await asyncio.to_thread(self._places, spec, source)
         return Filled(spec, runs, root, notes)
 
@@ -131,7 +133,7 @@ class InCluster:
         """Return the lab's own image if its Python has torch, else the one that was used last, else none."""
         lab = self._lab
         if lab.image is not None:
-            python = await asyncio.to_thread(self._python_of_image)
+            python = await self._python_of_image()
             torch = await self._kernels.torch_in(python) if python else None
             if torch is not None and torch.version is not None:
                 runtime = {"image": lab.image, "pull_policy": lab.pull_policy, "pull_secrets": list(lab.pull_secrets)}
@@ -147,25 +149,28 @@ class InCluster:
                 return used
         return Runtime()
 
-    def _python_of_image(self) -> str | None:
+    async def _python_of_image(self) -> str | None:
         """Return the Python that a job finds in the lab's image: the first one that is on no volume."""
         for folder in os.get_exec_path():
-            for name in ("python", "python3"):
-                path = Path(folder) / name
-                if os.access(path, os.X_OK) and self._lab.in_job(path, self._namespace) is None:
-                    return str(path)
+            try:
+                for path in await on_disk(folder, _pythons, folder):
+                    if await asyncio.to_thread(self._lab.in_job, path, self._namespace) is None:
+                        return str(path)
+            except DiskSilent:  # an image's own disk answers, so this is a volume
+                continue
         return None
 
-    def _again(self, base: JobSpec, source: Source | None, names: set[str], *, keep_name: bool) -> JobSpec:
+    async def _again(self, base: JobSpec, source: Source | None, names: set[str], *, keep_name: bool) -> JobSpec:
         """Return a spec of this cluster for a new job, of a file if there is one."""
         spec = base
         if source is not None and base.entrypoint.kind in ("script", "notebook"):
-            spec, value = mounts.placed(spec, source.path, self._lab, self._namespace)
+            spec, value = await asyncio.to_thread(mounts.placed, spec, source.path, self._lab, self._namespace)
             spec = spec.model_copy(update={"entrypoint": Entrypoint(kind=source.kind, value=value)})
         if keep_name:
             return spec
-        runs = self._lab.in_lab(self._places(spec, source)[0], spec.mounts, self._namespace)
-        taken = taken_names(names, runs) if runs is not None else names
+        place, _root = await asyncio.to_thread(self._places, spec, source)
+        runs = await asyncio.to_thread(self._lab.in_lab, place, spec.mounts, self._namespace)
+        taken = await on_disk(runs, taken_names, names, runs) if runs is not None else names
         return renamed(spec, numbered(base.name, taken))
 
     def _places(self, spec: JobSpec, source: Source | None) -> tuple[str, str | None]:
@@ -174,7 +179,7 @@ class InCluster:
         if own is not None:
             runs = own.removesuffix(f"/{spec.name}")
         elif source is not None:
-            runs = mounts.placed(spec, source.path.parent / RUNS, self._lab, self._namespace)[1]
+            runs = mounts.placed(spec, source.folder / RUNS, self._lab, self._namespace)[1]
         else:
             runs = f"{(spec.working_dir or '').rstrip('/')}/{RUNS}"
         folder = self._reader.root.folder
@@ -197,7 +202,7 @@ class InCluster:
         if source is None and not any(line.field == FIELD for line in found):
             found += _unseen(spec)
         found += _working_directory(spec)
-        found += await asyncio.to_thread(self._log_directories, spec)
+        found += await self._log_directories(spec)
         volumes = await self._known_volumes(found)
         unknown = mounts.unknown_claim(spec, self._namespace, volumes) if volumes is not None else None
         if unknown is not None:
@@ -205,8 +210,8 @@ class InCluster:
         found += mounts.mount_checks(spec, self._lab, self._namespace, volumes or [])
         return worst_first(found)
 
-    async def admit(self, spec: JobSpec, clicked: str | None = None) -> Callable[[], object] | None:
-        """Refuse a job that certainly can't run; returns what writes a notebook's script (blocking), if it is one.
+    async def admit(self, spec: JobSpec, clicked: str | None = None) -> Prepare | None:
+        """Refuse a job that certainly can't run; returns what writes a notebook's script, if it is one.
 
         Raises
         ------
@@ -225,7 +230,7 @@ class InCluster:
         if source is not None and source.error is not None:
             raise source.error
         await self._check_types(spec)
-        for line in await asyncio.to_thread(self._log_directories, spec):
+        for line in await self._log_directories(spec):
             if line.level == "error":
                 raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
         return self._reader.writer(source)
@@ -249,15 +254,17 @@ class InCluster:
             If it is not there, can't be run, or is one that the job would not find.
         """
         entrypoint = spec.entrypoint
+        if entrypoint.kind == "module":
+            return await self._reader.module(entrypoint.value, clicked)
         if entrypoint.kind not in ("script", "notebook") or not entrypoint.value.startswith("/"):
             return None
-        path = await asyncio.to_thread(self._in_lab, spec, entrypoint.value, clicked)
+        path = await self._in_lab(spec, entrypoint.value, clicked)
         source = await self._reader.read(entrypoint, path, FIELD) if path is not None else None
         if entrypoint.kind == "notebook":
-            await asyncio.to_thread(self._demand_notebook, entrypoint, path if source is not None else None)
+            await self._demand_notebook(entrypoint, path if source is not None else None)
         return source
 
-    def _in_lab(self, spec: JobSpec, value: str, clicked: str | None) -> Path | None:
+    async def _in_lab(self, spec: JobSpec, value: str, clicked: str | None) -> Path | None:
         """Return where the contents root has a file of a job; None if it does not.
 
         Raises
@@ -265,19 +272,20 @@ class InCluster:
         FieldError
             If it is a file of the root that is on no volume of the job.
         """
-        root = self._reader.root
+        root, lab, namespace = self._reader.root, self._lab, self._namespace
         if clicked is not None:
             path = root.disk(clicked)
-            if str(self._lab.seen_by(path, spec.mounts, self._namespace)) == value:
+            if str(await asyncio.to_thread(lab.seen_by, path, spec.mounts, namespace)) == value:
                 return path
-        path_there = self._lab.in_lab(value, spec.mounts, self._namespace)
+        path_there = await asyncio.to_thread(lab.in_lab, value, spec.mounts, namespace)
         if path_there is not None:
-            return root.shown(path_there)
-        if on_volume(value, spec.mounts) is None and root.contains(value) and os.path.lexists(value):
-            raise mounts.outside(value, self._lab, self._namespace, spec.mounts, FIELD)
+            return await on_disk([path_there, root.folder], root.shown, path_there)
+        elsewhere = on_volume(value, spec.mounts) is None and root.contains(value)
+        if elsewhere and await on_disk(value, os.path.lexists, value):
+            raise await asyncio.to_thread(mounts.outside, value, lab, namespace, spec.mounts, FIELD)
         return None
 
-    def _demand_notebook(self, entrypoint: Entrypoint, path: Path | None) -> None:
+    async def _demand_notebook(self, entrypoint: Entrypoint, path: Path | None) -> None:
         """Raise `FieldError` unless a notebook can be made into a script beside itself."""
         name = entrypoint.value.rpartition("/")[2]
         if path is None:
@@ -287,8 +295,10 @@ class InCluster:
                 field=FIELD,
                 hint="Choose a notebook on one of JupyterLab's volumes, or save it as a script.",
             )
-        found = self._lab.in_job(path, self._namespace)
-        if found is not None and (found[0].read_only or not os.access(path.parent, os.W_OK)):
+        found = await asyncio.to_thread(self._lab.in_job, path, self._namespace)
+        if found is None:
+            return
+        if found[0].read_only or not await on_disk(path.parent, os.access, path.parent, os.W_OK):
             raise FieldError(
                 f"The script made of {name} is written beside it, and {path.parent} is read-only.",
                 reason="NotWritable",
@@ -303,18 +313,21 @@ class InCluster:
             if own is None or own.kind != "script" or not own.value.startswith("/"):
                 continue
             field = f"/spec/replica_specs/{index}/entrypoint/value"
-            path = await asyncio.to_thread(self._in_lab, spec, own.value, None)
+            path = await self._in_lab(spec, own.value, None)
             source = await self._reader.read(own, path, field) if path is not None else None
             if source is not None and source.error is not None:
                 source.error.field = field
                 raise source.error
 
-    def _log_directories(self, spec: JobSpec) -> list[Check]:
+    async def _log_directories(self, spec: JobSpec) -> list[Check]:
         def here(path: str) -> str | None:
             if not path.startswith("/"):
                 return path  # which is an error of its own
             place = self._lab.in_lab(path, spec.mounts, self._namespace)
             return None if place is None else str(place)
+
+        def all_here() -> dict[str, str | None]:
+            return {path: here(path) for path in spec.tensorboard.log_dirs}
 
         for index, path in enumerate(spec.tensorboard.log_dirs):
             if path.startswith("/") and on_volume(path, spec.mounts) is None:
@@ -322,7 +335,13 @@ class InCluster:
                 field = f"/spec/tensorboard/log_dirs/{index}"
                 hint = "Choose a folder below one of the mounts."
                 return [Check(level="warning", code="LogDirectoryNotMounted", message=message, hint=hint, field=field)]
-        return log_directories(spec, here)
+        known = await asyncio.to_thread(all_here)
+        return await on_disk([path for path in known.values() if path], log_directories, spec, known.get)
+
+
+def _pythons(folder: str) -> list[Path]:
+    """Return the Pythons in a folder of the path (blocking)."""
+    return [path for name in ("python", "python3") if os.access(path := Path(folder) / name, os.X_OK)]
 
 
 def _working_directory(spec: JobSpec) -> list[Check]:

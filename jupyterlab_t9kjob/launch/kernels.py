@@ -16,7 +16,10 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import FieldError
+import anyio
+
+from ..core.disk_threads import on_disk
+from ..core.errors import FieldError, Unavailable
 from .interpreters import Resolved, resolve
 from .model import Kernel, TorchInfo
 
@@ -25,6 +28,8 @@ PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
 PROBE_SECONDS = 20.0
 SILENT_SECONDS = 60.0
 """How long a Python that did not answer is not asked again, unless it is replaced."""
+ENDING_SECONDS = 1.0
+"""How long a Python that is killed may take to end before it is left to itself."""
 PROBES_AT_ONCE = 2
 MAX_FOLDERS = 200
 
@@ -98,15 +103,15 @@ class Kernels:
         refusal = refused(kernel)
         if refusal is not None:
             raise refusal
-        return kernel, (await asyncio.to_thread(_resolve, spec)).env
+        return kernel, (await _resolved(spec)).env
 
     async def missing(self, name: str | None, modules: Iterable[str]) -> list[str]:
-        """Return which of the top-level modules a kernel lacks; nothing is imported.
+        """Return which modules a kernel lacks; nothing is imported.
 
         A kernel that does not answer lacks nothing that we know of.
         """
-        resolved = await asyncio.to_thread(_resolve, await self._spec(name or self.default))
-        asked = [module for module in dict.fromkeys(modules) if module.isidentifier()]
+        resolved = await _resolved(await self._spec(name or self.default))
+        asked = [module for module in dict.fromkeys(modules) if all(map(str.isidentifier, module.split(".")))]
         findings = await self._probe(resolved, asked)
         return [module for module in asked if findings is not None and findings.found.get(module) is False]
 
@@ -116,7 +121,7 @@ class Kernels:
         return findings.torch if findings else None
 
     async def _specs(self) -> dict[str, dict[str, Any]]:
-        answer = await asyncio.to_thread(self._manager.get_all_specs)
+        answer = await on_disk(getattr(self._manager, "kernel_dirs", []), self._manager.get_all_specs)
         specs: dict[str, dict[str, Any]] = await answer if isawaitable(answer) else answer
         return specs
 
@@ -132,7 +137,7 @@ class Kernels:
         return specs[name]
 
     async def _kernel(self, name: str, entry: dict[str, Any], *, probed: bool = True) -> Kernel:
-        resolved = await asyncio.to_thread(_resolve, entry)
+        resolved = await _resolved(entry)
         findings = (
             await self._probe(resolved) if probed else self._findings.get((resolved.python or "", str(resolved.env)))
         )
@@ -148,17 +153,24 @@ class Kernels:
         )
 
     async def _probe(self, resolved: Resolved, modules: Iterable[str] = ()) -> _Findings | None:
+        try:
+            return await self._look_into(resolved, modules)
+        except Unavailable as error:
+            log.warning("The Python %s did not say what is installed. %s", resolved.python, error.message)
+            return None
+
+    async def _look_into(self, resolved: Resolved, modules: Iterable[str]) -> _Findings | None:
         if resolved.python is None:
             return None
         key = (resolved.python, str(resolved.env))
         async with self._probing.setdefault(key, asyncio.Lock()):
             known = self._findings.get(key)
-            if known and await asyncio.to_thread(_stamp, resolved.python, known.folders) != known.stamp:
+            if known and await _stamp(resolved.python, known.folders) != known.stamp:
                 known = None
             wanted = [module for module in modules if known is None or module not in known.found]
             if known and not wanted:
                 return known
-            now, program = time.monotonic(), await asyncio.to_thread(_stamp, resolved.python, [])
+            now, program = time.monotonic(), await _stamp(resolved.python, [])
             since, same = self._silent.get(key, (-SILENT_SECONDS, program))
             if now - since < SILENT_SECONDS and same == program:
                 return known
@@ -168,7 +180,7 @@ class Kernels:
                 self._silent[key] = (time.monotonic(), program)
                 return known
             found = {**(known.found if known else {}), **answer.found}
-            stamp = await asyncio.to_thread(_stamp, resolved.python, answer.folders)
+            stamp = await _stamp(resolved.python, answer.folders)
             self._findings[key] = _Findings(answer.python, answer.torch, found, answer.folders, stamp)
             return self._findings[key]
 
@@ -197,13 +209,31 @@ def install_command(kernel: Kernel, *packages: str) -> str:
     return shlex.join([kernel.python or "python", "-m", "pip", "install", *packages])
 
 
+async def _resolved(entry: dict[str, Any]) -> Resolved:
+    try:
+        return await on_disk([part for part in _argv(entry)[:1] if os.path.isabs(part)], _resolve, entry)  # noqa: PTH117
+    except Unavailable as error:
+        return Resolved(reason=error.message)
+
+
+def _argv(entry: dict[str, Any]) -> list[str]:
+    argv = (entry.get("spec") or {}).get("argv")
+    return [str(part) for part in argv] if isinstance(argv, list) else []
+
+
 def _resolve(entry: dict[str, Any]) -> Resolved:
     if "resource_dir" not in entry:
         return Resolved(reason="It runs on a gateway, not on this machine.")
     return resolve(entry.get("spec") or {}, str(entry["resource_dir"]))
 
 
-def _stamp(python: str, folders: list[str]) -> tuple[int, ...]:
+async def _stamp(python: str, folders: list[str]) -> tuple[int, ...]:
+    prefix = Path(python).parent.parent
+    elsewhere = [folder for folder in folders if not Path(folder).is_relative_to(prefix)]
+    return await on_disk([python, *elsewhere], _changes, python, folders)
+
+
+def _changes(python: str, folders: list[str]) -> tuple[int, ...]:
     """Return what changes when a package is installed or the interpreter replaced."""
 
     def changed(path: str) -> int:
@@ -245,7 +275,8 @@ async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
     finally:
         if process.returncode is None:
             _kill(process)
-            await process.wait()
+            with anyio.move_on_after(ENDING_SECONDS):  # one that waits for its disk can't be killed
+                await process.wait()
     return None
 
 

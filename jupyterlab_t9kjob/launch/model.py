@@ -55,7 +55,9 @@ class ScriptInfo(Model):
     options: list[ScriptOption] = Field(default_factory=list)
     imports: list[ImportedModule] = Field(default_factory=list)
     env_reads: list[EnvRead] = Field(default_factory=list)
-    distributed: bool = Field(False, description="It initialises a process group or uses DDP.")
+    distributed: bool | None = Field(
+        None, description="It starts a process group, itself or in its modules; null where its text does not tell."
+    )
     writes_events: bool = Field(False, description="It makes a SummaryWriter.")
 
 

@@ -1,7 +1,9 @@
-"""A notebook as a script: code cells in order, what only IPython understands commented out."""
+"""A notebook as a script: its code cells in order, what only IPython understands as Python where a job can run it."""
 
 from __future__ import annotations
+import __future__
 
+import ast
 import contextlib
 import json
 import os
@@ -9,6 +11,8 @@ import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +21,24 @@ import nbformat
 from ..core.disk import no_room, trouble_of
 from ..core.errors import Conflict, FieldError
 from ..core.spec import Entrypoint
+from .magics import AUTOMAGIC, HELPER, TRANSPARENT, Refused, cell_code, line_code
 from .model import SkippedLine
-from .script import FIELD, SourceError, parse
+from .options import printable
+from .scanner import Scanner
+from .script import FIELD, SourceError, check_code, parse
 
 HEADER = "# Made by jupyterlab_t9kjob from "
 
-# Their cell is Python and runs as it would without them.
-TRANSPARENT_MAGICS = frozenset({"%%time", "%%capture"})
+HELPER_TEXT = Path(__file__).with_name("cells.py").read_text(encoding="utf-8")
+FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 # At the beginning of a statement none of these is Python.
 MAGIC = re.compile(
-    r"""\s*(?:
+    rf"""\s*(?:
         [%!?,;/]                                              # %magic  !command  ?help  ,call  /call
-      | (?:pip|conda|mamba|uv)\s+\w                           # %pip may be written without its sign
+      | {AUTOMAGIC}                                         # %pip may be written without its sign
       | [A-Za-z_][\w.,\s\[\]*]*=\s*[!%]\s*[^\s=]              # files = !ls
-      | [A-Za-z_*][\w.*]*(?:\[-?\d+\])*\?{1,2}\s*(?:\#.*)?$   # thing?
+      | [A-Za-z_*][\w.*]*(?:\[-?\d+\])*\?{{1,2}}\s*(?:\#.*)?$   # thing?
     )""",
-    re.VERBOSE,
-)
-TOKEN = re.compile(
-    r"""(?P<comment>\#.*)
-      | (?P<triple>'{3}|\"{3})
-      | (?P<string>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)  # one that does not end is taken as well: no way back
-      | (?P<open>[(\[{])
-      | (?P<close>[)\]}])
-    """,
     re.VERBOSE,
 )
 
@@ -53,21 +51,26 @@ class Converted:
     ----------
     text
         The script.
+    code
+        Its cells as one Python text, to be read and never run.
     places
-        For each of its lines the cell (from 1, all cells counted) and line (from 1); cell 0 is
-        the header.
+        For each line of `code` the cell (from 1, all cells counted) and line (from 1).
     cells
         Number of code cells that run.
     skipped
         What was commented out.
+    commands
+        Where it runs other programs, or writes files: line of `code`.
     kernel
         The kernel that the notebook names.
     """
 
     text: str
+    code: str
     places: list[tuple[int, int]]
     cells: int
     skipped: list[SkippedLine]
+    commands: list[int]
     kernel: str | None
 
 
@@ -104,40 +107,45 @@ def convert(data: bytes, name: str) -> Converted:
             field=FIELD,
             hint="Choose a notebook with a Python kernel.",
         )
+    _refuse_lost_capture(content["cells"], name)
     lines: list[str] = []
     places: list[tuple[int, int]] = []
     skipped: list[SkippedLine] = []
-    cells = 0
+    commands: list[int] = []
+    texts: list[tuple[int, str]] = []
+    flags = 0
     for number, cell in enumerate(content["cells"], 1):
         source = _source(cell) if _dict(cell).get("cell_type") == "code" else ""
         if not source.strip():
             continue
-        cells += 1
-        lines += ["", f"# %% [cell {number}]"]
-        places += [(number, 0), (number, 0)]
-        for line, (text, dropped) in enumerate(_python_lines(source), 1):
-            lines.append(text)
+        code: list[str] = []
+        for line, (text, dropped) in enumerate(_python_lines(source, name, number), 1):
+            code.append(text)
             places.append((number, line))
             if dropped is not None:
-                skipped.append(SkippedLine(cell=number, line=line, text=dropped))
-    if not cells:
+                skipped.append(SkippedLine(cell=number, line=line, text=printable(dropped)))
+            if f"{HELPER}." in text and f"{HELPER}.time" not in text:
+                commands.append(len(lines) + line)
+        lines += code
+        texts.append((number, "\n".join(code) + "\n"))
+        flags |= _check(texts[-1][1], name, number, flags) & FUTURES
+    if not texts:
         raise FieldError(
             f"{name} has no code, so there is nothing to run.",
             reason="NoCode",
             field=FIELD,
             hint="Write a code cell and save the notebook.",
         )
-    header = _header(name, "\n".join(lines))
     kernel = kernelspec.get("name")
-    converted = Converted(
-        text="\n".join(header + lines) + "\n",
-        places=[(0, 0)] * len(header) + places,
-        cells=cells,
+    return Converted(
+        text=_script(name, texts),
+        code="\n".join(lines) + "\n",
+        places=places,
+        cells=len(texts),
         skipped=skipped,
-        kernel=kernel if isinstance(kernel, str) else None,
+        commands=commands,
+        kernel=printable(kernel) if isinstance(kernel, str) else None,
     )
-    _check(converted, name)
-    return converted
 
 
 def write_script(notebook: Path, converted: Converted) -> Path:
@@ -211,80 +219,121 @@ def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
-    return "\n".join(source.splitlines()) if isinstance(source, str) else ""
+    return re.sub(r"\r\n?", "\n", source).rstrip("\n") if isinstance(source, str) else ""
 
 
-def _header(name: str, body: str) -> list[str]:
+def _script(name: str, cells: list[tuple[int, str]]) -> str:
+    """Return the script that runs a notebook's cells, each under its own name in tracebacks."""
+    # The name is not to be taken for a declaration of the file's encoding (PEP 263).
+    quoted = json.dumps(name, ensure_ascii=False).replace("coding", r"cod\u0069ng")
     lines = [
-        f"{HEADER}{json.dumps(name, ensure_ascii=False)}, anew at every submission: change the notebook instead.",
-        "# What only IPython understands is commented out.",
+        f"{HEADER}{quoted}, anew at every submission: change the notebook instead.",
+        "# The cells are at the end. What only IPython understands is commented out or run by what stands before them.",
+        "import types",
+        f"{HELPER} = types.ModuleType({HELPER!r})",
+        f"exec(compile({_literal(HELPER_TEXT)}, 'notebook helper', 'exec'), {HELPER}.__dict__)",
+        f"{HELPER}.begin(globals().get('__file__'))",
     ]
-    if re.search(r"(?<![\w.])display\(", body):
-        lines.append("from IPython.display import display")
-    return lines
+    if any("get_ipython" in text for _, text in cells):
+        lines += ["def get_ipython():", "    return None  # as IPython's own says where there is no IPython"]
+    if any(re.search(r"(?<![\w.])display\(", text) for _, text in cells):
+        lines += ["try:", "    from IPython.display import display", "except ImportError:", "    display = print"]
+    shown = re.sub(r"[\x00-\x1f\x7f\"]", "_", name)
+    for number, text in cells:
+        called = f"{shown}, cell {number}"
+        lines += ["", f"# %% [cell {number}]", f"{HELPER}.run({called!r}, {_literal(text)}, globals())"]
+    return "\n".join(lines) + "\n"
 
 
-def _python_lines(source: str) -> Iterator[tuple[str, str | None]]:
-    """Yield each line of a cell as Python and, if it was commented out, as it was."""
+def _literal(text: str) -> str:
+    """Return a text as a string of Python, readable if it can be; it has a line break more at its beginning."""
+    quote = next((quote for quote in ("'''", '"""') if quote not in text), None)
+    return repr(f"\n{text}") if quote is None or not text.endswith("\n") else f"r{quote}\n{text}{quote}"
+
+
+def _python_lines(source: str, name: str, cell: int) -> Iterator[tuple[str, str | None]]:
+    """Yield each line of a cell as Python and, if it was commented out, as it was.
+
+    Raises
+    ------
+    SourceError
+        At a line that a job can't run.
+    """
     lines = source.split("\n")
     first = next(index for index, line in enumerate(lines) if line.strip())
-    magic = lines[first].split()[0]
-    whole_cell = magic.startswith("%%") and magic not in TRANSPARENT_MAGICS
-    scanner = _Scanner()
-    goes_on = False  # a magic's line ended in a backslash
     # IPython takes off the first line's indentation everywhere.
     margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-    for line in (line.removeprefix(margin) for line in lines):
-        if whole_cell:
-            yield f"# {line}".rstrip(), line if line.strip() else None
-        elif goes_on or (scanner.at_statement and MAGIC.match(line)):
-            indent = line[: len(line) - len(line.lstrip())]
-            # It may be all that an indented block has.
-            filler = "pass  " if indent and not goes_on else ""
-            yield f"{indent}{filler}# {line.strip()}", line
-            goes_on = line.endswith("\\")
-        else:
+    lines = [line.removeprefix(margin) for line in lines]
+    while first < len(lines) and (lines[first].split() or [""])[0] in TRANSPARENT:
+        for line in lines[: first + 1]:
+            yield f"# {line}".rstrip() if line else "", line if line.strip() else None
+        lines = lines[first + 1 :]
+        first = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
+    offset = len(source.split("\n")) - len(lines)
+    if first < len(lines) and lines[first].startswith("%%"):
+        magic, _, rest = lines[first].partition(" ")
+        try:
+            code = cell_code(magic, rest.strip(), "\n".join(lines[first + 1 :]) + "\n")
+        except Refused:
+            raise _refusal(lines[first].rstrip(), name, cell, offset + first + 1) from None
+        for index, line in enumerate(lines):
+            if code is not None:
+                yield code if index == first else "", None
+            else:
+                yield f"# {line}".rstrip(), line if line.strip() else None
+        return
+    yield from _lines(lines, offset, name, cell)
+
+
+def _lines(lines: list[str], offset: int, name: str, cell: int) -> Iterator[tuple[str, str | None]]:
+    scanner = Scanner()
+    index = 0
+    while index < len(lines):
+        line = lines[index]
+        index += 1
+        if not (scanner.at_statement and MAGIC.match(line)):
             scanner.feed(line)
             yield line, None
+            continue
+        own = [line]
+        while own[-1].endswith("\\") and index < len(lines):
+            own.append(lines[index])
+            index += 1
+        indent = line[: len(line) - len(line.lstrip())]
+        text = " ".join(part.removesuffix("\\").strip() for part in own)
+        try:
+            code = line_code(text)
+        except Refused:
+            raise _refusal(text, name, cell, offset + index - len(own) + 1) from None
+        if code is not None:
+            yield indent + code, None
+            yield from (("", None) for _ in own[1:])
+        else:
+            filler = "pass  " if indent else ""  # it may be all that an indented block has
+            yield f"{indent}{filler}# {own[0].strip()}", own[0]
+            yield from ((f"{indent}# {part.strip()}", part) for part in own[1:])
 
 
-class _Scanner:
-    """Follows strings, brackets and continuations, to know where a statement begins."""
+def _refuse_lost_capture(cells: list[Any], name: str) -> None:
+    """Refuse ``%%capture out`` where another cell uses `out`: in a job the output goes to the log."""
+    sources = {number: _source(cell) for number, cell in enumerate(cells, 1) if _dict(cell).get("cell_type") == "code"}
+    for number, source in sources.items():
+        found = re.match(
+            r"\s*(?:%%time\s*\n\s*)?(?P<line>%%capture[ \t]+(?:-\S+[ \t]+)*(?P<target>[A-Za-z_]\w*).*)", source
+        )
+        used = re.compile(rf"(?<![\w.]){found['target']}\s*(?:[.(]|$)", re.MULTILINE) if found else None
+        if found and used and any(used.search(other) for at, other in sources.items() if at != number):
+            line = source.count("\n", 0, found.start("line")) + 1
+            raise _refusal(found["line"].strip(), name, number, line)
 
-    def __init__(self) -> None:
-        self._quote: str | None = None
-        self._depth = 0
-        self._continued = False
 
-    @property
-    def at_statement(self) -> bool:
-        """Whether the next line begins a statement."""
-        return self._quote is None and self._depth == 0 and not self._continued
-
-    def feed(self, line: str) -> None:
-        """Take in a line of Python."""
-        position = 0
-        commented = False
-        while position < len(line):
-            if self._quote is not None:
-                end = re.compile(rf"(?:[^\\]|\\.)*?{self._quote}").match(line, position)
-                if end is None:
-                    break
-                position, self._quote = end.end(), None
-                continue
-            token = TOKEN.search(line, position)
-            if token is None:
-                break
-            position = token.end()
-            if token["comment"]:
-                commented = True
-            elif token["triple"]:
-                self._quote = token["triple"]
-            elif token["open"]:
-                self._depth += 1
-            elif token["close"]:
-                self._depth = max(0, self._depth - 1)
-        self._continued = line.endswith("\\") and not commented and self._quote is None
+def _refusal(text: str, name: str, cell: int, line: int) -> SourceError:
+    shown = printable(text if len(text) <= 80 else f"{text[:80]}…")
+    message = f"{name} has {shown} in cell {cell}, line {line}, which only IPython can run."
+    problem = SourceError(message, line=line, cell=cell)
+    problem.reason = "OnlyInIPython"
+    problem.hint = "Remove it or write it as Python, and save the notebook."
+    return problem
 
 
 def _ours(path: Path) -> bool:
@@ -297,18 +346,19 @@ def _ours(path: Path) -> bool:
         return False
 
 
-def _check(converted: Converted, name: str) -> None:
+def _check(text: str, name: str, cell: int, flags: int) -> int:
+    """Refuse a cell that is not Python; returns its compiler flags."""
     try:
-        parse(converted.text.encode("utf-8", "backslashreplace").decode(), name)
+        tree = parse(text.encode("utf-8", "backslashreplace").decode(), name)
+        return 0 if tree is None else check_code(tree, name, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except SourceError as error:
         if error.line is None:
             raise
-        cell, line = converted.places[min(error.line, len(converted.places)) - 1]
         cause = error.__cause__
         detail = cause.msg if isinstance(cause, SyntaxError) else error.message
         column = f", column {error.column}" if error.column else ""
         raise SourceError(
-            f"{name} has a syntax error in cell {cell}, line {line}{column}: {detail}.",
+            f"{name} has a syntax error in cell {cell}, line {error.line}{column}: {detail}.",
             line=error.line,
             column=error.column,
             cell=cell,

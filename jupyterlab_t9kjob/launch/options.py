@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .model import ScriptOption
+from .walking import Nodes
 
 Kind = Literal["text", "int", "float", "flag", "choice", "list", "positional"]
 
@@ -168,44 +169,67 @@ def as_text(value: Any) -> str | None:
             text = str(value)
         except ValueError:  # an int of more digits than Python converts
             return None
-    return text if len(text) <= MAX_TEXT else None
+    return text if len(text) <= MAX_TEXT and printable(text) == text else None
 
 
-def read_options(nodes: Iterable[ast.AST], literals: Literals) -> tuple[str | None, list[ScriptOption]]:
-    """Return the first parser's description, and the options of all parsers but sub-commands'."""
+def printable(text: str) -> str:
+    """Return a text as JSON can carry it: half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def read_options(nodes: Nodes, literals: Literals) -> tuple[str | None, list[ScriptOption], list[int]]:
+    """Return the first parser's description, the options of all parsers but sub-commands', and what could not be read.
+
+    Returns
+    -------
+    description, options, unread
+        `unread` are the lines of the options that could not be read, those of sub-commands among them.
+    """
     description: str | None = None
     calls: list[ast.Call] = []
     sub_commands: set[str] = set()
     defaults: dict[str, ast.expr] = {}
-    for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            if _name(node.value.func) == "add_parser":
-                sub_commands |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-        elif isinstance(node, ast.Call):
-            name = _name(node.func)
-            if name == "ArgumentParser" and description is None:
-                description = literals.string(_keyword(node, "description"))
-            elif name == "add_argument":
-                calls.append(node)
-            elif name == "set_defaults":
-                defaults |= {key.arg: key.value for key in node.keywords if key.arg}
+    for assigned, _ in nodes.of(ast.Assign):
+        if isinstance(assigned.value, ast.Call) and _name(assigned.value.func) == "add_parser":
+            sub_commands |= {t.id for t in assigned.targets if isinstance(t, ast.Name)}
+    named = [(_name(call.func), call) for call, _ in nodes.of(ast.Call)]
+    wanted = ("add_argument", "ArgumentParser", "set_defaults")
+    for name, call in sorted((found for found in named if found[0] in wanted), key=lambda found: found[1].lineno):
+        if name == "add_argument":
+            calls.append(call)
+        elif name == "ArgumentParser" and description is None:
+            description = literals.string(_keyword(call, "description"))
+        elif name == "set_defaults":
+            defaults |= {key.arg: key.value for key in call.keywords if key.arg}
     options: dict[str, ScriptOption] = {}
-    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset))[:MAX_OPTIONS]:
+    calls.sort(key=lambda call: (call.lineno, call.col_offset))
+    unread = [call.lineno for call in calls[MAX_OPTIONS:]]
+    for call in calls[:MAX_OPTIONS]:
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if isinstance(owner, ast.Name) and owner.id in sub_commands:
+            unread.append(call.lineno)
             continue
         option = _option(call, literals)
-        if option and option.dest not in options:
+        if option is None:
+            unread += [] if _offers_nothing(call, literals) else [call.lineno]
+        elif option.dest not in options:
             if option.dest in defaults:
                 option.default = literals.text(defaults[option.dest])
             options[option.dest] = option
-    return " ".join(description.split()) if description else None, list(options.values())
+    return printable(" ".join(description.split())) if description else None, list(options.values()), sorted(unread)
+
+
+def _offers_nothing(call: ast.Call, literals: Literals) -> bool:
+    """Return True for an option that nobody is to set: hidden, or one that prints something and ends."""
+    hidden = _value(call, "help", literals)
+    shows = _value(call, "action", literals) in {"help", "version"}
+    return shows or (isinstance(hidden, Argparse) and hidden == "SUPPRESS")
 
 
 def _option(call: ast.Call, literals: Literals) -> ScriptOption | None:
     names = [literals.string(argument) for argument in call.args]
     spellings = [name for name in names if name]
-    if not spellings or len(spellings) != len(names):
+    if not spellings or len(spellings) != len(names) or any(printable(name) != name for name in spellings):
         return None
     help_text = _value(call, "help", literals)
     action = _value(call, "action", literals) or "store"
@@ -223,7 +247,7 @@ def _option(call: ast.Call, literals: Literals) -> ScriptOption | None:
     nargs = _value(call, "nargs", literals)
     return ScriptOption(
         flags=flags,
-        dest=literals.string(_keyword(call, "dest")) or _dest(spellings),
+        dest=printable(literals.string(_keyword(call, "dest")) or _dest(spellings)),
         kind=_kind(call, positional, boolean or action in FLAG_ACTIONS, nargs, bool(choices)),
         default=default,
         choices=choices,
@@ -262,7 +286,7 @@ def _help(value: Any, default: str | None) -> str | None:
     if not isinstance(value, str):
         return None
     text = value.replace("%(default)s", default or "none").replace("%%", "%")
-    return " ".join(text.split())[:MAX_TEXT] or None
+    return printable(" ".join(text.split())[:MAX_TEXT]) or None
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

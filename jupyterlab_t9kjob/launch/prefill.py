@@ -45,17 +45,18 @@ def fresh_spec(source: Source, kernel: Kernel | None, engine: EngineInfo | None,
     taken
         Names of jobs that are in use.
     """
-    folder = source.path.parent
+    folder = source.folder
     name = numbered(name_from(source.path.stem), taken)
     processes, device = _size(kernel, engine)
     spec = JobSpec(
         name=name,
         display_name=None if source.path.stem.isascii() else source.path.stem[:256],
-        entrypoint=Entrypoint(kind=source.kind, value=str(source.path)),
+        entrypoint=_entrypoint(source),
         args=_arguments(source.script.info.options, f"{RUNS}/{name}"),
         working_dir=str(folder),
         runtime=Runtime(kernel=kernel.name if kernel else None),
-        torchrun=Torchrun(proc_per_node=processes),
+        # A script that starts its processes itself is started once.
+        torchrun=None if source.script.launch else Torchrun(proc_per_node=processes),
         tensorboard=TensorBoardSpec(log_dirs=[str(folder / RUNS / name)]),
     )
     spec.replica_specs[0].resources.device = device
@@ -75,6 +76,12 @@ def adapted_spec(
     return spec
 
 
+def _entrypoint(source: Source) -> Entrypoint:
+    if source.module is not None:
+        return Entrypoint(kind="module", value=source.module)
+    return Entrypoint(kind=source.kind, value=str(source.path))
+
+
 def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
     """Return the flags in a spec's arguments whose value lies in the job's own log directory."""
     flags = {flag for option in options if _holds_run(option) for flag in option.flags}
@@ -89,7 +96,7 @@ def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
 def runs_folder(source: Source | None, base: JobSpec | None, root: Path) -> Path:
     """Return where each run has a directory by its job's name: beside the file, else where `base` has its own."""
     if source is not None:
-        return source.path.parent / RUNS
+        return source.folder / RUNS
     if base is None:
         return root / RUNS
     own = (Path(folder) for folder in base.tensorboard.log_dirs)

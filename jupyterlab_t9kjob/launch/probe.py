@@ -18,9 +18,15 @@ from pathlib import Path  # noqa: E402
 
 
 def is_there(name: str) -> bool:
-    """Whether a top-level module can be found; nothing is imported."""
+    """Whether a module, or one of a package's, can be found; nothing is imported."""
+    top, _, rest = name.partition(".")
     try:
-        return name in sys.builtin_module_names or util.find_spec(name) is not None
+        if top in sys.builtin_module_names:
+            return True
+        spec = util.find_spec(top)
+        if spec is None or not rest:
+            return spec is not None
+        return machinery.PathFinder.find_spec(name, spec.submodule_search_locations) is not None
     except (ImportError, ValueError, AttributeError):
         return False
 

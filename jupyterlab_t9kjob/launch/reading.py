@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
+from ..core.disk_threads import on_disk
+from ..core.engine import Prepare
 from ..core.errors import FieldError, NotFound
 from ..core.spec import Entrypoint
 from ..paths import ContentsRoot
@@ -30,7 +29,16 @@ class Reader:
         """Read the file that a form is for, if it is for one; `path` is as the contents API names it."""
         if path is None:
             return None
-        return await asyncio.to_thread(read_source, self.root, self.root.disk(path), "/path")
+        file = self.root.disk(path)
+        return await on_disk(file, read_source, self.root, file, "/path")
+
+    async def module(self, name: str, path: str | None) -> Source | None:
+        """Read the file that a form is for if the module `name` is that file; None if it is not."""
+        try:
+            source = await self.clicked(path)
+        except (FieldError, NotFound):  # the module may be another one, which nobody here sees
+            return None
+        return source if source is not None and source.module == name else None
 
     async def read(self, entrypoint: Entrypoint, path: Path, field: str) -> Source:
         """Read a script or notebook.
@@ -50,7 +58,7 @@ class Reader:
             If it is not there, can't be run, or is the other one. What Python can't read is no error here.
         """
         try:
-            source = await asyncio.to_thread(read_source, self.root, path, field)
+            source = await on_disk(path, read_source, self.root, path, field)
         except NotFound as problem:  # the address exists; a field of the request is wrong
             raise FieldError(problem.message, field=field, hint=problem.hint, reason="ScriptGone") from problem
         if source.kind != entrypoint.kind:
@@ -62,8 +70,13 @@ class Reader:
         return source
 
     @staticmethod
-    def writer(source: Source | None) -> Callable[[], object] | None:
-        """Return what writes a notebook's script (blocking); None for anything else."""
+    def writer(source: Source | None) -> Prepare | None:
+        """Return what writes a notebook's script; None for anything else."""
         if source is None or source.converted is None:
             return None
-        return partial(write_script, source.path, source.converted)
+        path, converted = source.path, source.converted
+
+        async def write() -> None:
+            await on_disk(path, write_script, path, converted)
+
+        return write

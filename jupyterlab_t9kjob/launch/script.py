@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import sys
 import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
 
 from ..core.errors import FieldError
-from .model import EnvRead, ImportedModule, ScriptInfo
-from .options import Literals, read_options
+from .facts import Facts, read_facts
+from .model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
+from .options import Literals, printable, read_options
+from .processes import own_launch, starts_group
+from .unread import Unread, unread_options
+from .walking import Nodes, walk
+from .workspace import Closure, Workspace
 
 MAX_BYTES = 4 * 1024 * 1024
 FIELD = "/spec/entrypoint/value"
@@ -24,18 +33,19 @@ GIVEN = frozenset(
         *("TORCHELASTIC_MAX_RESTARTS", "TORCHELASTIC_RUN_ID", "T9KJOB_LOG_DIR", "T9KJOB_UID"),
     )
 )
-DISTRIBUTED_NAMES = frozenset(
+# Trainers that split the data among the processes themselves.
+SPLITTERS = frozenset(
     (
-        *("init_process_group", "init_device_mesh", "DistributedDataParallel"),
-        *("FullyShardedDataParallel", "fully_shard"),
+        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
+        *("ignite", "ray", "fastai", "colossalai", "megatron", "webdataset", "streaming", "litdata", "ffcv"),
     )
-)
-DISTRIBUTED_PACKAGES = frozenset(
-    ("accelerate", "deepspeed", "lightning", "pytorch_lightning", "horovod", "composer", "ignite")
 )
 EVENT_WRITERS = frozenset({"SummaryWriter", "TensorBoardLogger"})
 # A module that the import of another one needs, though the text does not name it.
 NEEDED_BY = {"torch.utils.tensorboard": "tensorboard"}
+
+NAMESPACES = frozenset({"google"})
+"""Packages to which many distributions add modules, so that their being there says nothing."""
 
 
 class SourceError(FieldError):
@@ -62,11 +72,38 @@ class Script:
     info
         What the form shows.
     unsampled_loaders
-        Lines of the data loaders that give every process the same data.
+        Lines of the data loaders that have no sampler which splits the data.
+    closure
+        The modules of the workspace that it imports.
+    launch
+        Where it starts its processes itself: what it calls, the line, and the module of the workspace, if in one.
+    unread
+        Options that it has and that could not be read.
+    given
+        The line in which it sets its options itself, whatever its arguments are.
+    ipython
+        The line that needs IPython's shell, which a job does not have.
+    empty
+        It has no statements.
     """
 
     info: ScriptInfo = field(default_factory=ScriptInfo)
     unsampled_loaders: list[int] = field(default_factory=list)
+    closure: Closure = field(default_factory=Closure)
+    launch: Launch | None = None
+    unread: Unread | None = None
+    given: int | None = None
+    ipython: int | None = None
+    empty: bool = False
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Where a script starts the processes of its training by itself."""
+
+    what: str
+    line: int
+    path: str | None
 
 
 def decode(data: bytes, name: str) -> str:
@@ -113,16 +150,51 @@ def parse(source: str, name: str) -> ast.Module | None:
     try:
         return ast.parse(source, filename=name)  # Python's warnings name the file
     except SyntaxError as error:
-        line, column = error.lineno or 1, max(error.offset or 1, 1)
-        message = f"{name} has a syntax error in line {line}, column {column}: {error.msg}."
-        raise SourceError(message, line=line, column=column) from error
+        raise _syntax_error(error, name) from error
     except (RecursionError, MemoryError):
         return None
     except ValueError as error:
         raise SourceError(f"{name} can't be read: {error}.") from error
 
 
-def read_script(source: str, name: str, siblings: Collection[str] = ()) -> Script:
+def check_code(tree: ast.Module, name: str, *, flags: int = 0) -> int:
+    """Find what only the compiler refuses: ``return`` outside of a function, an argument's name twice.
+
+    Parameters
+    ----------
+    tree
+        What `parse` returned.
+    name
+        The file's name, for messages.
+    flags
+        Compiler flags.
+
+    Returns
+    -------
+    int
+        The flags of the compiled code. Nothing of it is run.
+
+    Raises
+    ------
+    SourceError
+        With its line and column.
+    """
+    try:
+        code: CodeType = compile(tree, name, "exec", flags, dont_inherit=True)
+    except SyntaxError as error:
+        raise _syntax_error(error, name) from error
+    except (RecursionError, MemoryError, ValueError):
+        return 0  # too deep for this Python; another one may read it
+    return code.co_flags
+
+
+def _syntax_error(error: SyntaxError, name: str) -> SourceError:
+    line, column = error.lineno or 1, max(error.offset or 1, 1)
+    message = f"{name} has a syntax error in line {line}, column {column}: {error.msg}."
+    return SourceError(message, line=line, column=column)
+
+
+def read_script(source: str, name: str, workspace: Workspace | None = None, *, compiled: bool = True) -> Script:
     """Read a script's options, imports and habits.
 
     Parameters
@@ -131,35 +203,94 @@ def read_script(source: str, name: str, siblings: Collection[str] = ()) -> Scrip
         The decoded text.
     name
         The file's name, for messages.
-    siblings
-        Modules beside the script, which are part of it.
+    workspace
+        Where its own modules lie; None if it has none.
+    compiled
+        Also refuse what only the compiler does.
 
     Raises
     ------
     SourceError
         At a syntax error. A script that is merely too deep to be analysed gives an empty result.
     """
+    workspace = workspace or Workspace(Path(os.devnull), Path(os.devnull, name))
+    text = _read_text(source, name, str(workspace.script), compiled)
+    if text is None:
+        return Script(closure=Closure(complete=False))
+    facts = text.facts
+    closure = workspace.closure(facts)
+    options = [] if text.given else [option.model_copy() for option in text.options]
+    names = closure.names
+    distributed = starts_group(closure)
+    found = own_launch(closure)
+    splits = "DistributedSampler" in names or closure.foreign & SPLITTERS
+    return Script(
+        info=ScriptInfo(
+            description=text.description,
+            options=options,
+            imports=_imports(facts, closure.own),
+            env_reads=list(text.env_reads),
+            distributed=distributed,
+            writes_events=bool(names & EVENT_WRITERS),
+        ),
+        unsampled_loaders=text.loaders if distributed and not splits else [],
+        closure=closure,
+        launch=Launch(found[0].what, found[0].line, found[1]) if found else None,
+        unread=None if text.given else unread_options(closure, options, text.skipped),
+        given=text.given,
+        ipython=min([*facts.shell, *(facts.ipython if compiled else [])], default=None),  # a notebook's returns None
+        empty=text.empty,
+    )
+
+
+@dataclass(frozen=True)
+class _Text:
+    """Facts that a script's text alone tells. They are cached by the text, so nobody changes them."""
+
+    facts: Facts
+    description: str | None
+    options: list[ScriptOption]
+    skipped: list[int]
+    env_reads: list[EnvRead]
+    loaders: list[int]
+    given: int | None
+    empty: bool
+
+
+@lru_cache(maxsize=4)  # the form asks again and again for the same text
+def _read_text(source: str, name: str, path: str, compiled: bool) -> _Text | None:
+    """Read a script's text; None if it is too deep to be analysed."""
     tree = parse(source, name)
     if tree is None:
-        return Script()
-    nodes = list(ast.walk(tree))
+        return None
+    if compiled:
+        check_code(tree, name)
+    nodes = walk(tree)
     literals = Literals(tree, source)
-    imports = _imports(tree, siblings)
-    description, options = read_options(nodes, literals)
-    names = {_last_name(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute | ast.alias)}
-    packages = {module.name for module in imports}
-    distributed = bool(names & DISTRIBUTED_NAMES or packages & DISTRIBUTED_PACKAGES)
-    info = ScriptInfo(
-        description=description or _first_paragraph(ast.get_docstring(tree)),
+    facts = read_facts(nodes, path)
+    description, options, skipped = read_options(nodes, literals)
+    docstring = ast.get_docstring(tree)
+    return _Text(
+        facts=facts,
+        description=description or _first_paragraph(docstring),
         options=options,
-        imports=imports,
+        skipped=skipped,
         env_reads=_env_reads(nodes, literals),
-        distributed=distributed,
-        writes_events=bool(names & EVENT_WRITERS),
+        loaders=_loaders(nodes),
+        given=_given(tree, facts),
+        empty=len(tree.body) == (docstring is not None),
     )
-    by_hand = distributed and not packages & DISTRIBUTED_PACKAGES
-    loaders = _loaders(nodes) if by_hand and "DistributedSampler" not in names else []
-    return Script(info, loaders)
+
+
+def _given(tree: ast.Module, facts: Facts) -> int | None:
+    """Return the line in which a script parses a list of its own, or sets `sys.argv`, instead of its command line."""
+    for node in tree.body:
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="sys"), attr="argv")], value=ast.List(elts=words)
+            ) if all(isinstance(word, ast.Constant) for word in words):
+                return node.lineno
+    return min(facts.given) if facts.given and not facts.parses else None
 
 
 def _last_name(node: ast.Name | ast.Attribute | ast.alias) -> str:
@@ -171,65 +302,45 @@ def _last_name(node: ast.Name | ast.Attribute | ast.alias) -> str:
 
 
 def _first_paragraph(text: str | None) -> str | None:
-    return " ".join(text.partition("\n\n")[0].split()) or None if text else None
+    return printable(" ".join(text.partition("\n\n")[0].split())) or None if text else None
 
 
-def _imports(tree: ast.Module, siblings: Collection[str]) -> list[ImportedModule]:
+def _imports(facts: Facts, own: Collection[str]) -> list[ImportedModule]:
     """Return the modules that must be there, with the line of their first import.
 
     What the script itself guards (``try: import x``, ``if TYPE_CHECKING``) need not.
     """
     found: dict[str, int] = {}
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
-        modules: list[str] = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for module in modules:
-            needed = {module.partition(".")[0], NEEDED_BY.get(module, "")}
-            for name in needed - {""}:
-                if name not in sys.stdlib_module_names and name not in siblings:
-                    found[name] = min(node.lineno, found.get(name, node.lineno))  # type: ignore[attr-defined]
-        stack.extend(_unguarded(node))
+    for imported in facts.imports:
+        if imported.level or imported.guarded:
+            continue
+        for module in (imported.module, *(f"{imported.module}.{name}" for name in imported.names)):
+            for name in {_top(module), NEEDED_BY.get(module, "")} - {""}:
+                if name not in sys.stdlib_module_names and name.partition(".")[0] not in own:
+                    found.setdefault(name, imported.line)
     return [ImportedModule(name=name, line=line) for name, line in sorted(found.items(), key=lambda i: i[1])]
 
 
-def _unguarded(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, ast.Try):
-        guarded = any(_catches_import(handler.type) for handler in node.handlers)
-        return [*([] if guarded else node.body), *node.orelse, *node.finalbody]
-    if isinstance(node, ast.If) and any(
-        isinstance(part, ast.Name | ast.Attribute) and _last_name(part) == "TYPE_CHECKING"
-        for part in ast.walk(node.test)
-    ):
-        return list(node.orelse)
-    return list(ast.iter_child_nodes(node))
+def _top(module: str) -> str:
+    """Return the part of a module's name that a distribution brings."""
+    parts = module.split(".")
+    return ".".join(parts[: 2 if parts[0] in NAMESPACES else 1])
 
 
-def _catches_import(caught: ast.expr | None) -> bool:
-    if caught is None:
-        return True
-    names = {_last_name(n) for n in ast.walk(caught) if isinstance(n, ast.Name | ast.Attribute)}
-    return bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
-
-
-def _env_reads(nodes: list[ast.AST], literals: Literals) -> list[EnvRead]:
+def _env_reads(nodes: Nodes, literals: Literals) -> list[EnvRead]:
+    found: list[tuple[int, ast.expr, ast.expr | None]] = []
+    for node, _ in nodes.of(ast.Subscript):
+        if _is(node.value, "environ") and isinstance(node.ctx, ast.Load):
+            found.append((node.lineno, node.slice, None))
+    for call, _ in nodes.of(ast.Call):
+        if call.args and _reads_env(call.func):
+            found.append((call.lineno, call.args[0], call.args[1] if len(call.args) > 1 else None))
     reads: dict[str, EnvRead] = {}
-    for node in nodes:
-        name: str | None = None
-        default: str | None = None
-        if isinstance(node, ast.Subscript) and _is(node.value, "environ"):
-            name = literals.string(node.slice) if isinstance(node.ctx, ast.Load) else None
-        elif isinstance(node, ast.Call) and node.args and _reads_env(node.func):
-            name = literals.string(node.args[0])
-            fallback = node.args[1] if len(node.args) > 1 else None
-            default = literals.text(fallback) if fallback is not None else None
-        if name and name not in GIVEN and name not in reads:
-            reads[name] = EnvRead(name=name, line=node.lineno, default=default)  # type: ignore[attr-defined]
-    return sorted(reads.values(), key=lambda read: read.line)
+    for line, named, default in sorted(found, key=lambda read: read[0]):
+        name = literals.string(named)
+        if name and name not in GIVEN and name not in reads and printable(name) == name:
+            reads[name] = EnvRead(name=name, line=line, default=literals.text(default))
+    return list(reads.values())
 
 
 def _is(node: ast.expr, name: str) -> bool:
@@ -242,12 +353,11 @@ def _reads_env(function: ast.expr) -> bool:
     return isinstance(function, ast.Attribute) and function.attr == "get" and _is(function.value, "environ")
 
 
-def _loaders(nodes: list[ast.AST]) -> list[int]:
+def _loaders(nodes: Nodes) -> list[int]:
     return sorted(
-        node.lineno
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and _is(node.func, "DataLoader")
-        and len(node.args) < 4  # dataset, batch_size, shuffle, sampler
-        and not {keyword.arg for keyword in node.keywords} & {"sampler", "batch_sampler", None}
+        call.lineno
+        for call, _ in nodes.of(ast.Call)
+        if _is(call.func, "DataLoader")
+        and len(call.args) < 4  # dataset, batch_size, shuffle, sampler
+        and not {keyword.arg for keyword in call.keywords} & {"sampler", "batch_sampler", None}
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from ..core.disk_threads import on_disk
 from ..core.engine import Check, EngineInfo, Prepare
 from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
@@ -16,7 +16,7 @@ from ..core.spec import Entrypoint, JobSpec
 from ..jobs import JobService, Query
 from ..paths import ContentsRoot
 from . import manifests, mounts, prefill
-from .checks import check, log_directories, unfilled, worst_first
+from .checks import check, log_directories, refuses, unfilled, worst_first
 from .incluster import Filled, InCluster
 from .kernels import Kernels
 from .manifests import Submission
@@ -30,6 +30,7 @@ from .model import (
     ScriptInfo,
     SpecOrManifest,
 )
+from .options import printable
 from .reading import Reader
 from .script import FIELD
 from .source import Source
@@ -118,13 +119,15 @@ class Launch:
             base, notes = await self._brought_home(base, request.crossed_from, request.namespace)
         jobs = await self._jobs.jobs(Query(engine="local"))
         runs = prefill.runs_folder(source, base, self._root.folder)
-        taken = await asyncio.to_thread(prefill.taken_names, {job.name for job in jobs}, runs)
+        taken = await on_disk(runs, prefill.taken_names, {job.name for job in jobs}, runs)
         if base is not None:
             spec = prefill.adapted_spec(base, source, kernels, taken, keep_name=keep_name)
         else:
             assert source is not None  # noqa: S101
             spec = prefill.fresh_spec(source, prefill.choose_kernel(kernels, source.kernel), info, taken)
-        return Filled(spec, str(runs), str(self._root.folder), notes)
+        root = str(self._root.folder)
+        named = printable(root) == root  # JSON carries no other path
+        return Filled(spec, printable(str(runs)), root if named else None, notes)
 
     async def _brought_home(self, spec: JobSpec, source: EngineName, namespace: str) -> tuple[JobSpec, list[Check]]:
         """Return a cluster's spec for this machine: with the lab's paths, and without what it can't have here."""
@@ -140,7 +143,7 @@ class Launch:
         return next((info.default_namespace for info in infos if info.name == engine), "")
 
     async def _in_cluster(self, engine: EngineName, namespace: str) -> InCluster:
-        lab = await self._jobs.lab(engine) or Lab()
+        lab = await self._jobs.lab(engine, namespace) or Lab()
         return InCluster(self._reader, self._kernels, self._jobs, self._volumes, engine, namespace, lab)
 
     async def submission(self, request: SpecOrManifest) -> Submission:
@@ -167,7 +170,7 @@ class Launch:
         )
         kernel: Kernel | None = None
         if request.engine == "local":
-            kernel, found = await self._check(spec)
+            kernel, found = await self._check(spec, request.path)
         else:
             place = await self._in_cluster(request.engine, wanted.namespace)
             found = [*wanted.notes, *await place.check(spec, request.path)]
@@ -177,7 +180,7 @@ class Launch:
             found = await manifests.located(found, wanted.edited.text)
         return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
 
-    async def _check(self, spec: JobSpec) -> tuple[Kernel | None, list[Check]]:
+    async def _check(self, spec: JobSpec, path: str | None) -> tuple[Kernel | None, list[Check]]:
         """Return the kernel of a job on this machine, and what it and the script's text tell."""
         found: list[Check] = []
         kernel: Kernel | None = None
@@ -187,7 +190,7 @@ class Launch:
         except FieldError as problem:
             found.append(Check.of(problem))
         try:
-            source = await self._source(spec)
+            source = await self._source(spec, path)
             await self._check_types(spec)
         except JobError as problem:
             found.append(Check.of(problem))
@@ -212,27 +215,27 @@ class Launch:
             be one. On this machine: if the kernel is gone, not local, or lacks torch. In a cluster: if the namespace
             or a PVC is not there, or a file is on no volume of the job.
         """
-        write: Callable[[], object] | None
+        write: Prepare | None
         if engine == "local":
-            write = await self._admit(spec)
+            write = await self._admit(spec, path)
         else:
             place = await self._in_cluster(cast("EngineName", engine), namespace)
             write = await place.admit(spec, path)
 
         async def prepare() -> None:
             if write is not None:
-                await asyncio.to_thread(write)
+                await write()
 
         return prepare
 
-    async def _admit(self, spec: JobSpec) -> Callable[[], object] | None:
+    async def _admit(self, spec: JobSpec, path: str | None) -> Prepare | None:
         """Refuse a job that certainly can't run on this machine."""
-        await self._kernels.usable(spec.runtime.kernel)
-        source = await self._source(spec)
-        if source is not None and source.error is not None:
+        kernel, _env = await self._kernels.usable(spec.runtime.kernel)
+        source = await self._source(spec, path)
+        if source is not None and source.error is not None and refuses(source.error, kernel):
             raise source.error
         await self._check_types(spec)
-        for line in await asyncio.to_thread(log_directories, spec):
+        for line in await on_disk(spec.tensorboard.log_dirs, log_directories, spec):
             if line.level == "error":
                 raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
         return self._reader.writer(source)
@@ -270,8 +273,10 @@ class Launch:
             lost=[],
         )
 
-    async def _source(self, spec: JobSpec) -> Source | None:
-        """Read the file that a spec runs; None for a module or a command."""
+    async def _source(self, spec: JobSpec, path: str | None) -> Source | None:
+        """Read the file that a spec runs; None for a command, and for a module other than the form's file `path`."""
+        if spec.entrypoint.kind == "module":
+            return await self._reader.module(spec.entrypoint.value, path)
         return await self._read(spec.entrypoint, FIELD)
 
     async def _check_types(self, spec: JobSpec) -> None:

@@ -12,12 +12,14 @@ from ..core.errors import FieldError, NotFound
 from ..core.job import Link
 from ..core.spec import EntrypointKind
 from ..paths import ContentsRoot, outside
+from .facts import Facts
 from .model import NotebookInfo
 from .notebook import Converted, convert, script_path
+from .options import printable
 from .script import MAX_BYTES, Script, SourceError, decode, read_script
+from .workspace import Workspace
 
 MAX_NOTEBOOK = 256 * 1024 * 1024
-MAX_SIBLINGS = 5000
 
 
 @dataclass
@@ -38,6 +40,10 @@ class Source:
         A notebook as a script.
     error
         Why Python can't read it.
+    workspace
+        Where its own modules lie.
+    module
+        What ``python -m`` calls it, if it is part of a package and works only so.
     """
 
     path: Path
@@ -46,14 +52,37 @@ class Source:
     script: Script = field(default_factory=Script)
     converted: Converted | None = None
     error: SourceError | None = None
+    workspace: Workspace | None = None
+    module: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where a job of it works: its folder, or the one from which Python finds it as a module."""
+        if self.module is None:
+            return self.path.parent
+        depth = self.module.count(".") + (2 if self.path.stem == "__main__" else 1)
+        return self.path.parents[depth - 1]
 
     @property
     def kernel(self) -> str | None:
         """The kernel that a notebook names."""
         return self.converted.kernel if self.converted else None
 
-    def link(self, line: int | None) -> Link:
-        """Return where a line of the script, or its error, lies: a notebook's is found by its cell."""
+    def link(self, line: int | None, module: str | None = None) -> Link | None:
+        """Return where a line of the script, or its error, lies: a notebook's is found by its cell.
+
+        Parameters
+        ----------
+        line
+            Counted from 1.
+        module
+            The path of a module that the script imports, if the line is in it.
+        """
+        if module is not None:
+            relative = os.path.relpath(module, self.path.parent)
+            api = os.path.normpath(f"{os.path.dirname(self.api)}/{relative}").lstrip("/")  # noqa: PTH120
+            label = f"{os.path.basename(module)}:{line}"  # noqa: PTH119
+            return None if api.startswith("..") else Link(kind="file", label=label, path=api, line=line)
         if self.error is not None and self.error.cell is not None:
             return Link(kind="file", label=f"{self.path.name}, cell {self.error.cell}", path=self.api)
         if self.converted is None or line is None:
@@ -100,32 +129,61 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
     api = root.api(path)
     if api is None:
         raise outside(path, root.folder, field_)
+    if printable(str(path)) != str(path):
+        raise FieldError(
+            f"The path {printable(str(path))} is not UTF-8, so no job can be given it.",
+            reason="NameNotUtf8",
+            field=field_,
+            hint="Rename the folders and files whose names are not UTF-8.",
+        )
     data = _read(path, field_)
+    workspace = Workspace(root.folder, path)
     if path.suffix == ".ipynb":
         try:
-            return _notebook(path, api, data)
+            return _notebook(path, api, data, workspace)
         except FieldError as problem:
             problem.field = field_
             raise
-    source = Source(path, api, "script")
+    source = Source(path, api, "script", workspace=workspace)
     try:
-        source.script = read_script(decode(data, path.name), path.name, _siblings(path.parent))
+        source.script = read_script(decode(data, path.name), path.name, workspace)
+        source.module = _module(source.script.closure.script, workspace)
     except SourceError as error:
         source.error = error
     return source
 
 
-def _notebook(path: Path, api: str, data: bytes) -> Source:
+def _module(facts: Facts, workspace: Workspace) -> str | None:
+    """Return the name as a module of a script that works as part of its package only (blocking)."""
+    script, top = workspace.script, workspace.top()
+    relative = facts.relative
+    package = top.joinpath(script.relative_to(top).parts[0])
+    of_package = any(
+        not found.level and found.module.partition(".")[0] == package.name and not found.guarded
+        for found in facts.imports
+    )
+    if facts.package or not (relative or (of_package and package.is_dir())):
+        return None
+    if relative is not None and len(script.parents) > relative.level:
+        top = min(top, script.parents[relative.level], key=lambda folder: len(folder.parts))
+    parts = list(script.with_suffix("").relative_to(top).parts)
+    if parts[-1] == "__main__":
+        parts.pop()
+    named = parts and all(part.isidentifier() for part in parts[:-1]) and "." not in parts[-1]
+    return ".".join(parts) if named and not parts[-1].startswith("-") else None
+
+
+def _notebook(path: Path, api: str, data: bytes, workspace: Workspace) -> Source:
     if len(data) > MAX_NOTEBOOK:
         raise FieldError(
             f"{path.name} is larger than {MAX_NOTEBOOK // 1024**2} MiB.",
             reason="TooLarge",
             hint="Clear its outputs and save it.",
         )
-    source = Source(path, api, "notebook")
+    source = Source(path, api, "notebook", workspace=workspace)
     try:
         source.converted = convert(data, path.name)
-        source.script = read_script(source.converted.text, path.name, _siblings(path.parent))
+        source.script = read_script(source.converted.code, path.name, workspace, compiled=False)
     except SourceError as error:
         source.error = error
     return source
@@ -168,15 +226,3 @@ def _read(path: Path, field_: str) -> bytes:
             hint="See who may read the file.",
             verbatim=error.strerror,
         ) from error
-
-
-def _siblings(folder: Path) -> set[str]:
-    """Return the modules that lie beside a script, so need no installing."""
-    found: set[str] = set()
-    try:
-        with os.scandir(folder) as entries:
-            for _, entry in zip(range(MAX_SIBLINGS), entries, strict=False):
-                found.add(entry.name.partition(".")[0])
-    except OSError:
-        return found
-    return found

@@ -58,15 +58,19 @@ def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
     Parameters
     ----------
     files
-        Each with its name in the archive. It is taken as long as it is when its turn comes, and left out if it can't be
-        read then.
+        Each with its name in the archive. It is taken as long as it is when its turn comes, and left out if it is not
+        there then. A line in words stands for one that can't be read.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, file in files:
             try:
                 descriptor = open_log(file.path, file.within)
-            except OSError:
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                archive.writestr(name, f"[jupyterlab_t9kjob: this log can't be read: {error.strerror}]\n")
+                yield sink.take()
                 continue
             try:
                 status = os.fstat(descriptor)

@@ -14,6 +14,8 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.disk import no_descriptor
+
 SUFFIX = ".cuts"
 RECORD = struct.Struct("<QQQ8x")
 """Start, end, the cap; of a size that never straddles two blocks of a disk that is full."""
@@ -53,7 +55,13 @@ def append(path: Path, cut: Cut) -> None:
 
 
 def read(path: Path | None) -> Cut | None:
-    """Return what was cut out of a log, given its record; None if nothing was."""
+    """Return what was cut out of a log, given its record; None if nothing was.
+
+    Raises
+    ------
+    OSError
+        If no more files can be opened.
+    """
     if path is None:
         return None
     try:
@@ -63,7 +71,11 @@ def read(path: Path | None) -> Cut | None:
                 return None
             file.seek((records - 1) * RECORD.size)
             cut = Cut(*RECORD.unpack(file.read(RECORD.size)))
-    except (OSError, struct.error):
+    except OSError as error:
+        if no_descriptor(error):
+            raise  # nothing is known of what was cut out
+        return None
+    except struct.error:
         return None
     return cut if cut.start < cut.end else None
 

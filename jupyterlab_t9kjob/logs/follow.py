@@ -15,8 +15,9 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 import anyio
 from pydantic import TypeAdapter
 
+from ..core.disk_threads import on_disk
 from ..core.engine import LogFile
-from ..core.errors import JobError, NotFound
+from ..core.errors import JobError, NotFound, Unavailable
 from ..core.job import LogStream
 from ..core.pace import SHARE
 from ..core.tasks import spawn
@@ -24,7 +25,7 @@ from ..jobs import JobService
 from .index import TimeIndex
 from .model import LogLine
 from .pages import Direction, Page, read_page
-from .sources import Anchor, Source, status_of
+from .sources import Anchor, Source, places, status_of
 
 INTERVAL = 0.1
 """Seconds between two looks at files that somebody follows."""
@@ -157,7 +158,8 @@ class JobLogs:
 
     async def page(self, streams: Collection[str] | None, anchor: Anchor, direction: Direction, limit: int) -> Page:
         """Read one page of merged lines."""
-        return await asyncio.to_thread(self._read, self.sources(streams), anchor, direction, limit)
+        sources = self.sources(streams)
+        return await on_disk(places(sources), self._read, sources, anchor, direction, limit)
 
     async def batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
         """Return the lines behind `cursor`; all who ask for the same get the same, those who come late as well."""
@@ -183,7 +185,7 @@ class JobLogs:
         def read() -> Batch:
             return Batch(self._read(sources, cursor, "forward", BATCH_LINES), cursor, growth)
 
-        return await asyncio.to_thread(read)
+        return await on_disk(places(sources), read)
 
     def _read(self, sources: list[Source], anchor: Anchor, direction: Direction, limit: int) -> Page:
         with self._reading:  # the indexes and tails are shared
@@ -230,7 +232,10 @@ class JobLogs:
                 await asyncio.sleep(rest)
                 await self._wait_to_be_told(pause - rest)
                 begun = loop.time()
-                now = await asyncio.to_thread(self._sizes)
+                try:
+                    now = await on_disk(places(self.sources(None)), self._sizes)
+                except Unavailable:  # which whoever reads on is told
+                    now = sizes
                 pause = min(INTERVAL, 2 * pause)
                 least = SHARE * (loop.time() - begun)
                 if now != sizes:

@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
+from ..core.errors import Unavailable
 from .index import TimeIndex
 from .lines import LONG_BLOCK, Line, line_of
 from .prefilter import Prefilter
@@ -166,6 +167,8 @@ def main() -> None:
             print(line, flush=True)  # noqa: T201
     except (re.error, OverflowError, RecursionError) as error:
         print(f"e{error}")  # noqa: T201
+    except (Unavailable, OSError) as error:
+        sys.exit(str(error))
     except MemoryError:
         print("eit needs too much memory")  # noqa: T201
 

@@ -1,44 +1,45 @@
-"""Which rank of an attempt failed first, and its own words, from what torchrun and its ranks have written.
+"""Which rank of an attempt failed first, and of which error, from what torchrun and its ranks have written.
 
-torchrun itself always ends with 1 and a report of its own; what a person needs is the traceback of the rank. That is in
-the rank's own log where there is one, else among the lines of the launcher's log, by the prefix that says whose a line
-is. Standard library only: the local engine's supervisor uses it.
+torchrun itself always ends with 1 and a report of its own; what a person needs is the error of the rank. That is in
+the rank's own logs where there are any, else among the lines of the launcher's log, by the prefix that says whose a
+line is. An error is returned only where it is known to have ended the process (see `endings`); otherwise the last lines
+are returned as what they are. Standard library only: the local engine's supervisor uses it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from ..core import wording
+from .endings import ECHO, TIMEOUT, ending_of, last_output, lines_of_text, shell_saw_signal
+from .errorforms import CRASHES, STILL_WORKED
+from .scriptcheck import ScriptCheck
+from .tracebacks import Line
+
+__all__ = ["STILL_WORKED", "TAIL_BYTES", "LogEnd", "error_in", "first_failure", "told_by_message"]
 
 ENDED_BY_TORCHRUN: Final = 143
 """What torchrun's report says of a rank that it ended because another one had failed."""
-STILL_WORKED: Final = "terminate called without an active exception"
-"""What C++ says of a thread that ends too late; gloo's may at a process's end (pytorch#190489, pytorch#179291)."""
 TAIL_BYTES: Final = 256 * 1024
-"""How much of the end of a log is read."""
+"""How much of the end of a log is read, if the error begins in it."""
 
-_MOST_TEXT = 1000
-_LONGEST_PATH = 4096
-_CLOSE_SECONDS = 5.0
-_HEAD = b"Traceback (most recent call last):"
+_MOST_BYTES: Final = 8 * 1024 * 1024
+_MOST_LINES: Final = 4000
+_MOST_RANKS: Final = 16
+_CLOSE_SECONDS: Final = 5.0
+_AT_ONCE_SECONDS: Final = 5.0
+_HEADS: Final = (b"Traceback (most recent call last)", b"Fatal Python error", b"terminate called after throwing")
 _REPORTED = re.compile(
     r"time\s*: (\S+)\s+host\s*: .*\n\s*rank\s*: (\d{1,9}) \(local_rank: (\d{1,9})\)"
     r"\s+exitcode\s*: (-?\d{1,9}) \(pid: \d+\)"
 )
-# “[default3]:” by torchrun's --tee, the number is the local rank; “[rank3]: ” by torch before every line of a
-# traceback once a process group exists, the number is the global rank.
-_PREFIX = re.compile(rb"(?:\[(?!rank\d)[^\]\s\d][^\]\s]{0,63}?(?P<teed>\d{1,6})\]:)?(?:\[rank(?P<rank>\d{1,9})\]: ?)?")
-# Colours and the like, which programs write for terminals.
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_FRAME = re.compile(r'^\s+File "(?P<file>.+)", line (?P<line>\d{1,9})(?:, in (?P<function>.+))?$')
-_LIBRARY = re.compile(r"(^<frozen |/(site|dist)-packages/|/lib(64)?/python3[^/]*/)")
-_LAUNCHER = re.compile(r"/torch/distributed/(run|launcher/api)\.py$")
-_NOISE = re.compile(r"^(\[[WI]\d*|\s*warnings\.warn\(|.*Warning: )")
+# torchrun's own words about its ranks, after which nothing of theirs stands.
+_LAUNCHER_LINE = re.compile(r"^\[?[EWI]\d{4} .*torch/distributed/elastic/|^torch\.distributed\.elastic\.")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class LogEnd:
     size, modified
         In bytes, and when it was last written to, in seconds since the epoch.
     read
-        Returns its last `TAIL_BYTES`, or all if it has fewer.
+        Returns its bytes from an offset on, at most so many.
     """
 
     id: str
@@ -67,18 +68,30 @@ class LogEnd:
     worker_restart: int
     size: int
     modified: float
-    read: Callable[[], bytes]
+    read: Callable[[int, int], bytes]
 
 
-class _Line(NamedTuple):
-    offset: int
-    teed: int | None
+@dataclass(frozen=True)
+class _Rank:
+    """A rank that failed: by torchrun's report or by its own log."""
+
     rank: int | None
-    text: bytes
+    local_rank: int
+    exit_code: int
+    signaled: bool
+    time: float
+    seconds: float
+    logs: Sequence[LogEnd]
 
 
 def first_failure(
-    logs: Sequence[LogEnd], *, launched: bool, exit_code: int, first_rank: int | None, utc: bool = False
+    logs: Sequence[LogEnd],
+    *,
+    exit_code: int,
+    first_rank: int | None,
+    utc: bool = False,
+    check: ScriptCheck | None = None,
+    signaled: bool | None = None,
 ) -> dict[str, Any]:
     """Return what the logs of one attempt of a replica say: who failed first, with which error, and where that stands.
 
@@ -86,20 +99,23 @@ def first_failure(
     ----------
     logs
         All of that attempt.
-    launched
-        Whether torchrun started its processes.
     exit_code
         The attempt's.
     first_rank
         Global rank of its local rank 0, if that is known.
     utc
         Whether the clocks of whoever wrote them show UTC; else this machine's time.
+    check
+        The script's source, where it can be read.
+    signaled
+        Whether a signal ended the replica's main process; None if that is not known.
 
     Returns
     -------
     dict
-        ``rank``, ``local_rank``, ``exit_code``, ``time`` where a rank was found, ``error``, ``frames``, ``stream``,
-        ``offset`` as `core.job.Failure` and its link have them; what is not known is missing.
+        ``rank``, ``local_rank``, ``exit_code``, ``time`` where a rank was found, ``signaled``, ``error``, ``frames``,
+        ``note``, ``stream``, ``offset``, ``last_output`` as `core.job.Failure` and its link have them; what is not
+        known is missing.
 
     Raises
     ------
@@ -108,81 +124,116 @@ def first_failure(
     """
     main = next((log for log in logs if log.local_rank is None), None)
     ranks = [log for log in logs if log.local_rank is not None]
-    if launched:
-        found = _reported(main, ranks, utc=utc) if main is not None else None
-        found = found or _first_with_traceback(ranks, exit_code, first_rank)
-        if found is not None:
-            told, own = found
-            if own is not None:
-                return told | {"stream": own.id} | _last_words(_lines(own))
-            if main is not None:
-                return told | {"stream": main.id} | _words_among(_lines(main), told["local_rank"], told["rank"])
-            return told
-    if main is None:
-        return {}
-    return {"stream": main.id} | _last_words(_lines(main))
+    main_lines = _lines(main) if main is not None else []
+    failed = _reported(main_lines, ranks, utc=utc) or _with_traceback(ranks, exit_code, first_rank, check)
+    if not failed:
+        told = _of_logs([main], exit_code, check) if main is not None else {}
+        crashed = signaled is None and exit_code in CRASHES and told.get("error") is not None
+        return told | {"signaled": crashed or shell_saw_signal(main_lines, exit_code) or signaled}
+    words = {one.local_rank: _words(one, main, main_lines, check) for one in failed[:_MOST_RANKS]}
+    found = _first(failed, words)
+    told = {"rank": found.rank, "local_rank": found.local_rank, "exit_code": found.exit_code}
+    told |= {"signaled": found.signaled, "time": found.time}
+    said = words.get(found.local_rank, {})
+    if TIMEOUT.search(said.get("error") or ""):
+        said = said | {"note": _who_did_not_wait(found, failed, ranks) or said.get("note")}
+    return told | said
 
 
-def advice(exit_code: int, error: str | None) -> str | None:
-    """Return what to do about a well-known end, a sentence."""
-    if exit_code == 134 and error == STILL_WORKED:
-        return (
-            "PyTorch's gloo can crash a process that ends right after its last exchange of tensors. "
-            "Run it again, or let it end with os._exit(0) after all that it has to write."
-        )
-    return None
+class Told(NamedTuple):
+    """The error that ended a process, and whether a signal did; None where that is not known."""
+
+    error: str | None
+    signaled: bool | None
 
 
-def has_traceback(log: LogEnd) -> bool:
-    """Whether the end of a log has a traceback."""
-    return any(_is_head(line) for line in _lines(log))
+@lru_cache(maxsize=256)
+def told_by_message(text: str, exit_code: int) -> Told:
+    """Return what the message says that a container left for its cluster: a few lines, often the end of its log."""
+    data = text.encode(errors="replace")
+    message = LogEnd("", None, False, 0, len(data), 0.0, lambda start, size: data[start : start + size])
+    told = first_failure([message], exit_code=exit_code, first_rank=None)
+    of_a_rank = told.get("exit_code", exit_code) != exit_code  # torchrun, whose rank it is, ended in another way
+    return Told(told.get("error"), None if of_a_rank else told.get("signaled"))
+
+
+def error_in(text: str, exit_code: int) -> str | None:
+    """Return the error that a short text ends with; None if it has none."""
+    error: str | None = ending_of(lines_of_text(text.encode()), exit_code, None).get("error")
+    return error
 
 
 # -- who --------------------------------------------------------------------------------------------------------------
 
 
-def _reported(main: LogEnd, ranks: Sequence[LogEnd], *, utc: bool) -> tuple[dict[str, Any], LogEnd | None] | None:
-    """Return the rank that failed first by torchrun's report, and its log if it has one.
-
-    The report lists also those that it ended because of the first. Its times are whole seconds, so what decides among
-    close ones is whether SIGTERM ended a rank, then when each rank wrote its last words.
-    """
-    report = main.read().decode(errors="replace")
+def _reported(main: Sequence[Line], ranks: Sequence[LogEnd], *, utc: bool) -> list[_Rank]:
+    """Return the ranks that torchrun's report lists; some of them it has ended itself because of the first."""
     newest = max((log.worker_restart for log in ranks), default=0)
-    errors = {log.local_rank: log for log in ranks if log.stderr and log.worker_restart == newest}
-    failures = []
-    for noted, rank, local_rank, number in _REPORTED.findall(report):
-        log = errors.get(int(local_rank))
-        code = wording.exit_code(int(number))
+    found = []
+    for noted, rank, local_rank, number in _REPORTED.findall("\n".join(line.text for line in main)):
+        logs = [log for log in ranks if log.local_rank == int(local_rank) and log.worker_restart == newest]
         when = seconds = _seconds(noted, utc=utc)
-        # What it wrote last tells more exactly when it failed, if it wrote anything then.
-        if log is not None and log.size and abs(log.modified - seconds) < _CLOSE_SECONDS:
-            when = log.modified
-        found = {"rank": int(rank), "local_rank": int(local_rank), "exit_code": code, "time": when}
-        failures.append((seconds, code == ENDED_BY_TORCHRUN, when, int(rank), found, log))
-    if not failures:
-        return None
-    first = min(failure[0] for failure in failures)
-    *_, found, log = min(failures, key=lambda failure: (failure[0] - first > 2, *failure[1:4]))
-    return found, log
+        # The report's times are whole seconds; the last words of a rank tell more exactly, if it wrote any then.
+        errors = next((log for log in logs if log.stderr), None)
+        if errors is not None and errors.size and abs(errors.modified - seconds) < _CLOSE_SECONDS:
+            when = errors.modified
+        code = wording.exit_code(int(number))
+        found.append(_Rank(int(rank), int(local_rank), code, int(number) < 0, when, seconds, logs))
+    return found
 
 
-def _first_with_traceback(
-    ranks: Sequence[LogEnd], exit_code: int, first_rank: int | None
-) -> tuple[dict[str, Any], LogEnd] | None:
-    """Return the rank that failed first by its own log, for a launcher that could not report.
+def _first(failed: Sequence[_Rank], words: dict[int, dict[str, Any]]) -> _Rank:
+    """Return the rank that failed first: none that torchrun ended, or that lost its connection to another one."""
+    first = min(one.seconds for one in failed)
+
+    def order(one: _Rank) -> tuple[object, ...]:
+        error = words.get(one.local_rank, {}).get("error") or ""
+        late = one.seconds - first > _AT_ONCE_SECONDS
+        return late, one.exit_code == ENDED_BY_TORCHRUN, bool(ECHO.search(error)), one.time, one.rank or 0
+
+    return min(failed, key=order)
+
+
+def _with_traceback(
+    ranks: Sequence[LogEnd], exit_code: int, first_rank: int | None, check: ScriptCheck | None
+) -> list[_Rank]:
+    """Return the ranks that failed by their own logs, for a launcher that could not report.
 
     It can't when the replica at whose port they meet was gone before.
     """
     if exit_code != 1:
-        return None
-    failed = [log for log in ranks if log.stderr and has_traceback(log)]
-    if not failed:
-        return None
-    log = min(failed, key=lambda log: (-log.worker_restart, log.modified))
-    assert log.local_rank is not None  # noqa: S101
-    rank = None if first_rank is None else first_rank + log.local_rank
-    return {"rank": rank, "local_rank": log.local_rank, "exit_code": 1, "time": log.modified}, log
+        return []
+    newest = max((log.worker_restart for log in ranks), default=0)
+    found = []
+    for log in ranks[: 2 * _MOST_RANKS]:
+        if log.stderr and log.worker_restart == newest and log.local_rank is not None:
+            words = ending_of(_lines(log), 1, check)
+            if words.get("error") is not None:
+                rank = None if first_rank is None else first_rank + log.local_rank
+                own = [one for one in ranks if (one.local_rank, one.worker_restart) == (log.local_rank, newest)]
+                found.append(_Rank(rank, log.local_rank, 1, False, log.modified, log.modified, own))
+    return found
+
+
+def _who_did_not_wait(found: _Rank, failed: Sequence[_Rank], ranks: Sequence[LogEnd]) -> str:
+    """Say which rank the one that waited in vain may have waited for."""
+    waited = f"Rank {found.rank}" if found.rank is not None else "The rank"
+    waited = f"{waited} waited for other ranks until its time was over"
+    newest = max((log.worker_restart for log in ranks), default=0)
+    texts = {
+        log.local_rank: log.read(max(0, log.size - TAIL_BYTES), TAIL_BYTES).decode(errors="replace")
+        for log in ranks[: 4 * _MOST_RANKS]
+        if log.stderr and log.worker_restart == newest
+    }
+    first = None if found.rank is None else found.rank - found.local_rank
+    silent = sorted(rank for rank, text in texts.items() if rank is not None and not TIMEOUT.search(text))
+    silent = [rank for rank in silent if rank != found.local_rank]
+    if not texts or first is None or not silent:
+        return f"{waited}. Look at the log of each rank that reports no such timeout."
+    if len(silent) == 1:
+        return f"{waited}. Rank {first + silent[0]} did not report such a timeout: look at what it did last."
+    named = ", ".join(str(first + rank) for rank in silent[:8]) + (" …" if len(silent) > 8 else "")
+    return f"{waited}. Ranks {named} did not report such a timeout: look at what they did last."
 
 
 def _seconds(noted: str, *, utc: bool) -> float:
@@ -196,83 +247,69 @@ def _seconds(noted: str, *, utc: bool) -> float:
 # -- with which words -------------------------------------------------------------------------------------------------
 
 
-def _lines(log: LogEnd) -> list[_Line]:
-    data = log.read()
-    found = []
-    offset = max(0, log.size - len(data))
-    for line in data.splitlines(keepends=True):
-        prefix = _PREFIX.match(line)
-        assert prefix is not None  # noqa: S101 (it matches nothing as well)
-        teed, rank = prefix["teed"], prefix["rank"]
-        text = line[prefix.end() :]
-        found.append(_Line(offset, None if teed is None else int(teed), None if rank is None else int(rank), text))
-        offset += len(line)
-    return found
+def _words(rank: _Rank, main: LogEnd | None, main_lines: Sequence[Line], check: ScriptCheck | None) -> dict[str, Any]:
+    if rank.logs:
+        return _of_logs(rank.logs, rank.exit_code, check)
+    if main is None:
+        return {}
+    lines = _lines_of_rank(main_lines, rank)
+    return {"stream": main.id} | ending_of(lines, rank.exit_code, check) | last_output(main.id, lines)
 
 
-def _words_among(lines: Sequence[_Line], local_rank: int, rank: int) -> dict[str, Any]:
-    """Return the last words of one rank from a log that several of them and torchrun have written to."""
-    teed = [line for line in lines if line.teed == local_rank]
-    own = teed or [line for line in lines if line.teed is None and line.rank == rank]
-    if own:
-        return _last_words(own)
-    unsigned = [words for words in _tracebacks(lines) if not _is_launchers(words)]
-    return unsigned[-1] if unsigned else {}
+def _of_logs(logs: Sequence[LogEnd], exit_code: int, check: ScriptCheck | None) -> dict[str, Any]:
+    """Return the error of the logs of one process, and the last lines of the one that was written to last."""
+    errors_first = sorted(logs, key=lambda log: not log.stderr)
+    texts = [(log, _lines(log)) for log in errors_first]
+    written = [(log, lines) for log, lines in texts if any(line.text.strip() for line in lines)]
+    if not written:
+        return {"stream": errors_first[0].id} if errors_first else {}
+    last = max(written, key=lambda one: (one[0].modified, one[0].stderr))
+    output = last_output(last[0].id, last[1])
+    for log, lines in written:
+        words = ending_of(lines, exit_code, check)
+        if words.get("error") is not None:
+            if words.get("frames") and _ends_with(lines, words["error"]):
+                others = [(other.id, texts) for other, texts in written if other is not log]
+                before = [line for line in lines if line.offset < words["offset"]]
+                output = _output_beside(others, log.id, before) or output
+            return {"stream": log.id} | words | output
+    notes = next((words for log, lines in written if (words := ending_of(lines, exit_code, check)).get("note")), {})
+    return {"stream": last[0].id, "offset": output["last_output"]["offset"]} | notes | output
 
 
-def _last_words(lines: Sequence[_Line]) -> dict[str, Any]:
-    """Return the last traceback, or at least the last line."""
-    head = max((number for number, line in enumerate(lines) if _is_head(line)), default=-1)
-    for line in reversed(lines[head + 1 :]):
-        place = line.text.find(STILL_WORKED.encode())
-        if place >= 0:
-            return {"error": STILL_WORKED, "frames": [], "offset": line.offset + place}
-    if head >= 0:
-        return next(_tracebacks(lines[head:]))
-    for line in reversed(lines):
-        text = _plain(line.text).strip()
-        if text and not _NOISE.match(text):
-            return {"error": text[:_MOST_TEXT], "frames": [], "offset": line.offset}
+def _ends_with(lines: Sequence[Line], error: str) -> bool:
+    """Return whether the last line is the error's, so that the last lines are nothing but its traceback."""
+    last = next((line.text.strip() for line in reversed(lines) if line.text.strip()), "")
+    return last != "" and error.startswith(last[:100])
+
+
+def _output_beside(others: Sequence[tuple[str, Sequence[Line]]], own: str, before: Sequence[Line]) -> dict[str, Any]:
+    """Return the last lines that a process wrote to its other logs, else to the same one before its traceback."""
+    for name, lines in (*others, (own, before)):
+        output = last_output(name, lines)
+        if output:
+            return output
     return {}
 
 
-def _is_head(line: _Line) -> bool:
-    return line.text.rstrip() == _HEAD
+def _lines_of_rank(lines: Sequence[Line], rank: _Rank) -> Sequence[Line]:
+    """Return the lines of one rank of a log that several of them and torchrun have written to."""
+    teed = [line for line in lines if line.teed == rank.local_rank]
+    own = teed or [line for line in lines if line.teed is None and line.rank == rank.rank]
+    if own:
+        return own
+    end = next((number for number, line in enumerate(lines) if _LAUNCHER_LINE.match(line.text)), len(lines))
+    return [line for line in lines[:end] if line.teed is None]
 
 
-def _is_launchers(words: dict[str, Any]) -> bool:
-    return any(_LAUNCHER.search(frame["file"]) for frame in words["frames"])
-
-
-def _tracebacks(lines: Sequence[_Line]) -> Iterator[dict[str, Any]]:
-    """Yield the tracebacks, each with its frames, its last line, and where it begins."""
-    heads = [number for number, line in enumerate(lines) if _is_head(line)]
-    for start, end in zip(heads, [*heads[1:], len(lines)], strict=True):
-        text = [_plain(line.text).rstrip("\r\n") for line in lines[start + 1 : end]]
-        frames, error = _parse(text)
-        yield {"error": error, "frames": frames, "offset": lines[start].offset}
-
-
-def _parse(lines: Sequence[str]) -> tuple[list[dict[str, Any]], str | None]:
-    frames: list[dict[str, Any]] = []
-    for line in lines:
-        frame = _FRAME.match(line)
-        if frame is not None:
-            frames.append(
-                {
-                    "file": frame["file"][:_LONGEST_PATH],
-                    "line": int(frame["line"]),
-                    "function": frame["function"] or "<module>",
-                    "code": None,
-                    "library": bool(_LIBRARY.search(frame["file"])),
-                }
-            )
-        elif line and not line[0].isspace():
-            return frames, line.strip()[:_MOST_TEXT]
-        elif frames and frames[-1]["code"] is None and line.strip(" ~^"):
-            frames[-1]["code"] = line.strip()[:_MOST_TEXT]
-    return frames, None
-
-
-def _plain(words: bytes) -> str:
-    return _ESCAPE.sub("", words.decode(errors="replace"))
+def _lines(log: LogEnd) -> list[Line]:
+    """Return the last lines of a log: as many as hold its last error, of which a very long one keeps its beginning."""
+    start = max(0, log.size - TAIL_BYTES)
+    data = log.read(start, TAIL_BYTES)
+    if start == 0 or any(head in data for head in _HEADS):
+        return lines_of_text(data, start)
+    wide = max(0, log.size - _MOST_BYTES)
+    data = log.read(wide, _MOST_BYTES)
+    head = max(map(data.rfind, _HEADS))
+    begin = data.rfind(b"\n", 0, max(0, head if head >= 0 else start - wide)) + 1
+    return lines_of_text(data[begin:], wide + begin, most=_MOST_LINES)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from ..core.disk_threads import on_disk
 from ..core.processes import alive, machine_id, process_id, same_boot
 
 BEAT_SECONDS = 5.0
@@ -55,12 +56,12 @@ class Lease:
         """
         if self._confirmed is not None and time.monotonic() - self._confirmed < BEAT_SECONDS:
             return True
-        if not await asyncio.to_thread(self._try):
+        if not await on_disk(self._path.parent, self._try):
             self._confirmed = None
             return False
         if self._confirmed is None:
             await asyncio.sleep(SETTLE_SECONDS)
-            if (await asyncio.to_thread(self._read))[1].get("holder") != self._token:
+            if (await on_disk(self._path.parent, self._read))[1].get("holder") != self._token:
                 return False
         self._confirmed = time.monotonic()
         return True

@@ -78,6 +78,12 @@ def _blank(data: bytes) -> bool:
     return not data.strip() or (data[:1] == b"\x1b" and not CONTROL.sub(b"", data).strip())
 
 
+def last_update(body: bytes) -> bytes:
+    """Return the last update of a line (without its newline) that shows something; the line itself if it has one."""
+    *updates, last = body.split(b"\r")
+    return next((update for update in reversed([*updates, last]) if not _blank(update)), last)
+
+
 def line_of(offset: int, data: bytes, *, growing: bool = True) -> Line:
     """Return the line that `data` is, its newline included if it has one; without one it is partial while `growing`."""
     ended = data[-1:] == b"\n"

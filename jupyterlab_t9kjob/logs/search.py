@@ -72,15 +72,23 @@ async def search(
         limit=limit,
         context=context,
     )
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "jupyterlab_t9kjob.logs.grep"),
-        cwd=PACKAGES,  # `-m` looks there first: never into a folder of the user's
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        limit=LONGEST_HIT,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "jupyterlab_t9kjob.logs.grep"),
+            cwd=PACKAGES,  # `-m` looks there first: never into a folder of the user's
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            limit=LONGEST_HIT,
+        )
+    except OSError as error:  # too many open files or processes
+        raise Unavailable(
+            "The log could not be searched: the server can't start a process for it.",
+            reason="NoProcess",
+            hint="Close what is not needed, or raise the limits of this machine (ulimit -n, ulimit -u).",
+            verbatim=error.strerror,
+        ) from error
     assert process.stdin and process.stdout and process.stderr  # noqa: S101
     found = Found()
     try:

@@ -1,7 +1,8 @@
 r"""The launcher's own words, out of a log in which each rank's lines are repeated behind a prefix.
 
-torchrun with ``--tee`` prints ``[default0]:`` and the line, for the role ``default`` and the local rank 0. Where the
-ranks have files of their own, what is left is worth a stream. It is made from the log, so it can be made again: a
+torchrun with ``--tee`` prints ``[default0]:`` and the line, for the role ``default`` and the local rank 0; in our jobs
+of several replicas ``[rank5.default0]:``, which names the global rank as well (`core.manifests.names`). Where the ranks
+have files of their own, what is left is worth a stream. It is made from the log, so it can be made again: a
 record beside it, written behind the bytes, tells how far that has got.
 """
 
@@ -20,12 +21,17 @@ from .spool import INDEX_SUFFIX
 
 SIFTED_SUFFIX = ".launcher"
 DONE_SUFFIX = ".done"
+RANKS_SUFFIX = ".ranks"
 CHUNK = 1024 * 1024
 _DONE = struct.Struct("<QQQ")
 _TOLD_BYTES = 256 * 1024
+_MOST_CHANGES = 1000
 _RANKS = re.compile(rb"\bglobal_ranks=\[(\d{1,6})")
 _FAILED = re.compile(rb"\brank\s*: (\d{1,6}) \(local_rank: (\d{1,6})\)")
 _REPEATED = re.compile(rb"\[[A-Za-z_][\w.-]*?\d+\]:")
+
+
+_GLOBAL = re.compile(rb"\[rank(\d{1,6})\.[\w.-]*?(\d{1,6})\]:")
 
 
 def sifted_path(log: Path) -> Path:
@@ -50,6 +56,8 @@ def sift(log: Path) -> None:
         read, size, records = 0, 0, 0
     if log.stat().st_size <= read:
         return
+    ranks = first_ranks(out)
+    known = len(ranks)
     times = TimeIndex(log.with_name(log.name + INDEX_SUFFIX))
     times.refresh()
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -63,7 +71,9 @@ def sift(log: Path) -> None:
         for start, end in _pieces(log, read):
             read = start
             for line in _lines(source, start, end):
-                if not _REPEATED.match(line):
+                if _REPEATED.match(line):
+                    _note_rank(line, ranks)
+                else:
                     size += target.write(line)
                     time = times.time_at(read)
                     if time is not None:
@@ -72,9 +82,29 @@ def sift(log: Path) -> None:
                 read += len(line)
         target.truncate(size)
         marks.truncate(records * RECORD.size)
+    if len(ranks) > known:
+        out.with_name(out.name + RANKS_SUFFIX).write_text(" ".join(map(str, ranks)))
     fresh = done.with_name(done.name + ".new")
     fresh.write_bytes(_DONE.pack(read, size, records))
     fresh.replace(done)
+
+
+def _note_rank(line: bytes, ranks: list[int]) -> None:
+    """Add the global rank of local rank 0 that a line's prefix tells, if it is another one than the last."""
+    told = _GLOBAL.match(line)
+    if told is None:
+        return
+    first = int(told[1]) - int(told[2])
+    if first >= 0 and ranks[-1:] != [first] and len(ranks) < _MOST_CHANGES:
+        ranks.append(first)
+
+
+def first_ranks(sifted: Path) -> list[int]:
+    """Return the global ranks that local rank 0 had one after another, as the lines' prefixes tell them (blocking)."""
+    try:
+        return [int(word) for word in sifted.with_name(sifted.name + RANKS_SUFFIX).read_text().split()]
+    except (OSError, ValueError):
+        return []
 
 
 def first_rank(sifted: Path) -> int | None:

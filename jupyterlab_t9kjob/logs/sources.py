@@ -6,14 +6,19 @@ import contextlib
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ..core.disk import no_descriptor
+from ..core.errors import Unavailable
 from . import cuts
 from .index import TimeIndex
 from .lines import LineReader, Tail
+
+if TYPE_CHECKING:
+    from ..core.engine import LogFile
 
 Anchor = Literal["start", "end"] | Mapping[str, int] | float
 
@@ -132,6 +137,11 @@ class OpenSource:
         return self.reader.line_end(self._index.offset_at(float(anchor)))
 
 
+def places(files: Iterable[Source | LogFile]) -> list[Path]:
+    """Return folders whose disks hold these files: a job's own volume, and where this server keeps logs."""
+    return list({file.within: file.within or file.path.parent for file in files}.values())
+
+
 def open_log(path: Path, within: Path | None = None) -> int:
     """Return a descriptor to read a log file; a pipe that was put in its place does not block us.
 
@@ -179,14 +189,33 @@ def size_of(status: os.stat_result) -> int:
 
 @contextlib.contextmanager
 def opened(sources: Sequence[Source]) -> Iterator[list[OpenSource]]:
-    """Open the files; those that are not there are left out."""
-    with contextlib.ExitStack() as stack:
-        found = []
-        for order, source in enumerate(sources):
-            try:
-                descriptor = open_log(source.path, source.within)
-            except OSError:
-                continue
-            stack.callback(os.close, descriptor)
-            found.append(OpenSource(source, order, descriptor))
-        yield found
+    """Open the files; those that are not there are left out.
+
+    Raises
+    ------
+    Unavailable
+        If no more files can be opened, here or in the body of the `with` statement.
+    """
+    try:
+        with contextlib.ExitStack() as stack:
+            found = []
+            for order, source in enumerate(sources):
+                try:
+                    descriptor = open_log(source.path, source.within)
+                except OSError as error:
+                    if no_descriptor(error):
+                        raise
+                    continue
+                stack.callback(os.close, descriptor)
+                found.append(OpenSource(source, order, descriptor))
+            yield found
+    except OSError as error:
+        if not no_descriptor(error):
+            raise
+        streams = f"{len(sources)} {'stream' if len(sources) == 1 else 'streams'}"
+        raise Unavailable(
+            f"The log has {streams}, and this server may not open as many files more.",
+            reason="TooManyFiles",
+            hint="Choose fewer streams, or raise the limit on open files (ulimit -n) and start JupyterLab again.",
+            verbatim=error.strerror,
+        ) from error

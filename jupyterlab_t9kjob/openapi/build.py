@@ -44,6 +44,7 @@ ANSWERS: dict[str, Any] = {
     "ReplicaList": messages.ReplicaList,
     "EventList": messages.EventList,
     "ManifestView": job.ManifestView,
+    "Checkpoints": job.Checkpoints,
     "LogStreamList": messages.LogStreamList,
     "Prefill": launch.Prefill,
     "TensorBoardList": messages.TensorBoardList,
@@ -59,14 +60,14 @@ QUERY = {"namespace": {"pattern": NAMESPACE_PATTERN}}
 COMMON = (400, 403, 404, 503)
 COMMON_WITH_BODY = (413, 422)
 ERRORS = {
-    400: "Malformed",
-    403: "Not allowed",
+    400: "The request is malformed",
+    403: "Not logged in, or not allowed",
     404: "Not found, or asked from another origin",
-    409: "Exists, or not possible in this phase",
-    413: "Too large",
-    422: "A field is wrong",
-    502: "The process behind it does not answer",
-    503: "Unavailable, or stopping",
+    409: "The object exists, or its phase does not allow the action",
+    413: "The request or the answer is too large",
+    422: "A field is invalid",
+    502: "The TensorBoard process does not answer",
+    503: "The service is unavailable, or the server is stopping",
 }
 
 
@@ -134,7 +135,7 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
     if "any" in spec.values():  # what is behind it answers with what it likes
         for answer in answers.values():
             answer["content"] = {**answer.get("content", {}), "*/*": {}}
-        answers["default"] = {"description": "What is behind it answers", "content": {"*/*": {}}}
+        answers["default"] = {"description": "Answer of the TensorBoard process", "content": {"*/*": {}}}
     result["responses"] = dict(sorted(answers.items()))
     return result
 

@@ -8,34 +8,34 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import anyio
 
+from ..core.disk_threads import DiskSilent, Lane
 from ..core.errors import FieldError
-from ..core.job import Reason
+from ..core.job import Reason, parse_job_id
 from ..core.tasks import spawn
 from ..paths import ContentsRoot
-from .events import Found, look
+from .events import Found, look, shape
 from .folders import canonical, check
 from .model import TensorBoard
+from .points import NotEvents, PointCounter
 from .process import Endpoint, Loader, Process, StartError
 from .proxy import UnreachableError, ask
 
 SLOW_SECONDS = 8.0
 WATCH_SECONDS = 2.0
 WATCH_SECONDS_WITH_DATA = 10.0
-# A disk that does not answer for so long is said to hang.
-LOOK_SECONDS = 20.0
 # What a healthy process answers at once, also while it reads: `program` behind it, and its loader.
 PROBE = "data/environment"
 PROBE_SECONDS = 15.0
 PROBE_PAUSE_SECONDS = 5.0
 GENERIC_NAMES = frozenset({"log", "logs", "run", "runs", "events", "tb", "tensorboard"})
 
+T = TypeVar("T")
 Status = Literal["starting", "running", "unresponsive", "idle", "failed"]
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,9 @@ class Board:
     work
         Owns the process, from its start to its end; None while there is none.
     settled
-        Set when a start has succeeded or failed.
+        Set when a start has succeeded or failed, or was called off.
+    lock
+        Held by a request while it starts or ends the process.
     looked_at
         When somebody looked last, by the monotonic clock.
     """
@@ -106,6 +108,7 @@ class Board:
         self.endpoint: Endpoint | None = None
         self.work: asyncio.Task[None] | None = None
         self.settled = asyncio.Event()
+        self.lock = asyncio.Lock()
         self._root = root
         self._settings = settings
         self._changed = changed
@@ -115,10 +118,13 @@ class Board:
         self._process: Process | None = None
         self._verdict: Reason | None = None
         self._found = Found()
+        self._counter = PointCounter()
+        self._points: int | None = None
         self._folder_reason: Reason | None = None
         self._watch: asyncio.Task[None] | None = None
-        # A thread of its own: a disk that hangs holds up nobody else.
-        self._thread = ThreadPoolExecutor(1, f"tensorboard-{self.id[:6]}")
+        # A thread of its own: to look through many files may take minutes, and nobody else waits for it meanwhile.
+        self._lane = Lane(str(self.log_dirs[0]), width=1)
+        self._other_disks = [Lane(str(folder), width=1) for folder in self.log_dirs[1:]]
 
     @property
     def model(self) -> TensorBoard:
@@ -135,6 +141,8 @@ class Board:
             started_at=self._started_at,
             last_data_at=self._found.newest,
             has_data=self._found.has_data or not self._found.complete,
+            runs=self._found.runs if self._found.complete else None,
+            points=self._points,
             job_id=self.job_id,
         )
 
@@ -154,21 +162,27 @@ class Board:
         self.work = spawn(self._run(), "run a TensorBoard")
         return self.work
 
-    async def end(self) -> None:
-        """End its process, if it has one; it is idle then."""
-        work = self.work
+    def let_go(self) -> asyncio.Task[None] | None:
+        """Become idle at once. Returns what ends the process, None if there is no process."""
+        work, self.work = self.work, None
         if work is not None:
             work.cancel()
-            await asyncio.gather(work, return_exceptions=True)
-        self.endpoint = self.work = None
+        self.endpoint = self._process = None
+        self.settled.set()
         self._become("idle")
+        return work
+
+    async def end(self) -> None:
+        """End its process, if it has one; it is idle then. Takes some seconds at most, also with one that hangs."""
+        work = self.let_go()
+        if work is not None:
+            await asyncio.gather(work, return_exceptions=True)
 
     async def close(self) -> None:
         """End it for good."""
         if self._watch is not None:
             self._watch.cancel()
         await self.end()
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self) -> None:
         """Own the process: start it, wait for its end, clean up."""
@@ -190,7 +204,7 @@ class Board:
             health = asyncio.create_task(self._check(process.endpoint))
             how = await process.ended()
             self._fail(f"TensorBoard was {how}." if "signal" in how else f"TensorBoard ended: {how}.", process.words)
-        except FieldError as error:
+        except (FieldError, DiskSilent) as error:
             self._fail(error.message, "", code=error.reason, hint=error.hint)
         except TimeoutError:
             sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
@@ -203,19 +217,33 @@ class Board:
             slow.cancel()
             if health is not None:
                 health.cancel()
-            self.endpoint = self.work = self._process = None
-            self.settled.set()
-            self._changed(self)
+            if self._process is process:  # else it was let go of, and there may be another one by now
+                self.endpoint = self.work = self._process = None
+                self.settled.set()
+                self._changed(self)
             await process.stop()
 
     async def _begin(self, process: Process) -> None:
-        await asyncio.get_running_loop().run_in_executor(self._thread, check, self._root, self._confined)
-        await process.start()
+        name = await self._on_disk(self._prepare)
+        await process.start(name)
+
+    def _prepare(self) -> str | None:
+        """Check the directories, and return a name for the run that the only one itself is. Blocks.
+
+        TensorBoard calls that run “.”. A directory that holds nothing but others is no run, and they keep their names.
+        """
+        check(self._root, self._confined)
+        if len(self.log_dirs) > 1:
+            return None
+        own, folders = shape(self.log_dirs[0])
+        if self.job_id is not None:  # most jobs write into their directory itself, if not yet
+            return parse_job_id(self.job_id)[2] if own or not folders else None
+        return label(self.log_dirs) if own and self.log_dirs[0].name else None
 
     async def _check(self, endpoint: Endpoint) -> None:
         """Ask it something small, again and again: one that hangs takes requests, but answers none."""
         answered = time.time()
-        while True:
+        while self.endpoint is endpoint:
             try:
                 with anyio.fail_after(PROBE_SECONDS):
                     await ask(endpoint, PROBE)
@@ -250,6 +278,8 @@ class Board:
         self._become("failed", reason)
 
     def _say_slow(self) -> None:
+        if self.status != "starting":
+            return
         sentence = "TensorBoard is loading its libraries, which can take a minute the first time."
         self._become("starting", Reason(code="SlowStart", sentence=sentence))
 
@@ -269,17 +299,16 @@ class Board:
             await asyncio.sleep(max(pause, 10 * (time.monotonic() - began)))
 
     async def _look(self) -> None:
-        looking = asyncio.get_running_loop().run_in_executor(self._thread, self._inspect)
-        await asyncio.wait({looking}, timeout=LOOK_SECONDS)
-        if not looking.done():
+        try:
+            self.key, found, points = await self._on_disk(self._inspect)
+        except DiskSilent as error:
             self._folder_reason = Reason(
                 code="FolderHangs",
-                sentence=f"{self.log_dirs[0]} is on a disk that does not answer.",
+                sentence=f"{error.filename} is on a disk that does not answer.",
                 hint="It is shown as soon as the disk is back.",
             )
             self._changed(self)
-        try:
-            self.key, found = await looking
+            return
         except FieldError as error:
             self._verdict = Reason(code=error.reason, sentence=error.message, hint=error.hint)
             if self._process is not None:
@@ -287,12 +316,22 @@ class Board:
             return
         self._folder_reason = self._trouble(found)
         self._found = found
+        self._points = points
         self._changed(self)
 
-    def _inspect(self) -> tuple[frozenset[str], Found]:
-        """Look at the directories as they are now. Blocks."""
+    async def _on_disk(self, function: Callable[[], T]) -> T:
+        """Call what works on the log directories; raises `DiskSilent` if a disk of them does not answer."""
+        return await self._lane.run(function, also=self._other_disks)
+
+    def _inspect(self) -> tuple[frozenset[str], Found, int | None]:
+        """Look at the directories as they are now, and count points. Blocks."""
         check(self._root, self._confined)
-        return canonical(self.log_dirs), look(self.log_dirs)
+        found = look(self.log_dirs)
+        try:
+            points = self._counter.count(found.files) if found.complete else None
+        except (OSError, NotEvents):  # a file that is removed, not for us or broken: TensorBoard skips it as well
+            points = None
+        return canonical(self.log_dirs), found, points
 
     def _trouble(self, found: Found) -> Reason | None:
         """Say what is wrong with a log directory."""

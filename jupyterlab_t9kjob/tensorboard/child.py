@@ -14,12 +14,14 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 # This file's folder holds modules of ours that are none of TensorBoard's business.
@@ -28,10 +30,12 @@ if sys.path and Path(sys.path[0]) == Path(__file__).parent:
 
 
 def end_with_input(directory: str) -> None:
-    """End this process, whatever it does, when the server closes its end of the pipe."""
+    """End this process and its data server, whatever they do, when the server closes its end of the pipe."""
     while os.read(0, 4096):
         pass
     shutil.rmtree(directory, ignore_errors=True)
+    if os.getpgrp() == os.getpid():  # a group of its own, as the server starts it
+        os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
@@ -43,6 +47,23 @@ def wake_with_server() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGCONT)  # PR_SET_PDEATHSIG
     except (OSError, AttributeError):  # not Linux
         pass
+
+
+def bind_data_server() -> None:
+    """Have the kernel kill the data server when this process dies, however it dies (Linux)."""
+    try:
+        import ctypes
+
+        prctl = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):  # not Linux; a data server that is not stopped ends with its standard input
+        return
+    from tensorboard.data import server_ingester  # type: ignore[import-untyped]
+
+    class DataServer(subprocess.Popen[bytes]):
+        def __init__(self, args: Any, **more: Any) -> None:
+            super().__init__(args, preexec_fn=lambda: prctl(1, signal.SIGKILL), **more)  # PR_SET_PDEATHSIG
+
+    server_ingester.subprocess = SimpleNamespace(Popen=DataServer, PIPE=subprocess.PIPE)
 
 
 def can_bind(path: str) -> bool:
@@ -203,6 +224,7 @@ def main() -> None:
     program: Any = importlib.import_module("tensorboard.program")
     program._DATA_SERVER_ADVISORY_MESSAGE = ""  # else these would be its last words
     go_on_reading()
+    bind_data_server()
 
     class Handler(WSGIRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.errors import FieldError
-from ..paths import ContentsRoot, outside
+from ..paths import DRIVE, ContentsRoot, outside
 
 MAX_FOLDERS = 50
 
@@ -53,6 +53,19 @@ def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -
             )
         found.append(path)
     return list(dict.fromkeys(found))
+
+
+def disks(root: ContentsRoot, paths: Sequence[str]) -> list[Path]:
+    """Return the folders on whose disks `resolve` looks; no disk is asked.
+
+    Raises
+    ------
+    Unavailable
+        If files are not on this machine's disk.
+    """
+    texts = [text.strip() for text in paths[:MAX_FOLDERS] if "\0" not in text]
+    found = [text if text.startswith("/") else f"{root.folder}/{DRIVE.sub('', text)}" for text in texts]
+    return [root.folder, *(Path(os.path.normpath(text)) for text in found)]
 
 
 def canonical(paths: Iterable[Path]) -> frozenset[str]:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from pathlib import Path
 
+from ..core.disk_threads import on_disk
 from ..core.errors import Conflict, NotFound, Unavailable
 from ..core.job import Reason
 from ..paths import ContentsRoot
 from .board import Board, Settings
-from .folders import canonical, resolve
+from .folders import canonical, disks, resolve
 from .model import TensorBoard
 from .process import Endpoint
 
@@ -58,7 +59,6 @@ class TensorBoardManager:
         self._boards: dict[str, Board] = {}
         self._said: dict[str, TensorBoard] = {}
         self._listeners: list[Listener] = []
-        self._starting = asyncio.Lock()
         self._stopped = False
         # A board lets go of its work before the process is cleaned up; here it stays until then.
         self._work: set[asyncio.Task[None]] = set()
@@ -75,10 +75,10 @@ class TensorBoardManager:
         self._stopped = True
         if self._reaper is not None:
             self._reaper.cancel()
-        async with self._starting:
-            await asyncio.gather(*(board.close() for board in self._boards.values()))
-            await asyncio.gather(*self._work, return_exceptions=True)
-            self._boards.clear()
+        boards = list(self._boards.values())
+        self._boards.clear()
+        await asyncio.gather(*(board.close() for board in boards))
+        await asyncio.gather(*self._work, return_exceptions=True)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with an id and a TensorBoard at every change, None when it is gone; returns how to end."""
@@ -111,8 +111,14 @@ class TensorBoardManager:
         return self._board(ident).model
 
     async def folders(self, paths: Sequence[str], own: Iterable[str] = ()) -> builtins.list[Path]:
-        """Return log directories as absolute paths: see `folders.resolve`."""
-        return await asyncio.to_thread(resolve, self._root, paths, own)
+        """Return log directories as absolute paths: see `folders.resolve`.
+
+        Raises
+        ------
+        DiskSilent
+            If the disk of one does not answer.
+        """
+        return await on_disk(disks(self._root, paths), resolve, self._root, paths, own)
 
     async def endpoint(self, ident: str) -> Endpoint:
         """Return where one listens; this is a look at it, which starts it if it is idle.
@@ -129,8 +135,8 @@ class TensorBoardManager:
         board = self._board(ident)
         board.looked_at = time.monotonic()
         if board.status == "idle":
-            async with self._starting:
-                await self._start(self._board(ident))
+            async with board.lock:
+                await self._start(board)
         await board.settled.wait()
         if board.endpoint is None or board.endpoint.fault:
             reason = board.reason or Reason(code="Stopped", sentence="This TensorBoard has been stopped.")
@@ -159,25 +165,34 @@ class TensorBoardManager:
             If TensorBoard is not installed, or the server is about to stop.
         Conflict
             If too many run.
+        DiskSilent
+            If the disk of a log directory does not answer.
         """
-        key = await asyncio.to_thread(canonical, log_dirs)
-        async with self._starting:
+        key = await on_disk(log_dirs, canonical, log_dirs)
+        while True:
             board = next((board for board in self._boards.values() if board.key == key), None)
             new = board is None
             if board is None:
-                board = Board(self._root, log_dirs, key, self._settings, self._tell)
-                if board.id in self._boards:  # of one whose links lead elsewhere by now
-                    board.id = secrets.token_hex(12)
-            board.job_id = board.job_id or job_id
-            board.looked_at = time.monotonic()
-            board.allow(own)
-            if board.status in ("idle", "failed"):
-                await self._start(board)
-            if new:
-                self._boards[board.id] = board
-                board.watch()
-            self._tell(board)
-            return board.model, new
+                board = self._add(log_dirs, key)
+            async with board.lock:
+                if self._boards.get(board.id) is not board:
+                    continue  # removed meanwhile
+                board.job_id = board.job_id or job_id
+                board.looked_at = time.monotonic()
+                board.allow(own)
+                if board.status in ("idle", "failed"):
+                    try:
+                        await self._start(board)
+                    except NotFound:
+                        continue
+                    finally:
+                        if new and board.work is None:
+                            self._forget(board)
+                            await board.close()
+                if new:
+                    board.watch()
+                self._tell(board)
+                return board.model, new
 
     async def restart(self, ident: str) -> TensorBoard:
         """Start one's process anew; id and address stay.
@@ -191,8 +206,8 @@ class TensorBoardManager:
         Conflict
             If too many run.
         """
-        async with self._starting:
-            board = self._board(ident)
+        board = self._board(ident)
+        async with board.lock:
             await board.end()
             board.looked_at = time.monotonic()
             await self._start(board)
@@ -206,35 +221,51 @@ class TensorBoardManager:
         NotFound
             If there is none of this id.
         """
-        async with self._starting:  # else a start that has begun would go on for a board that is gone
-            board = self._board(ident)
-            del self._boards[ident]
-            self._said.pop(ident, None)
-            for listener in list(self._listeners):
-                listener(ident, None)
+        board = self._board(ident)
+        self._forget(board)
+        async with board.lock:
             await board.close()
 
     # -- processes ----------------------------------------------------------------------------------------------------
 
+    def _add(self, log_dirs: Sequence[Path], key: frozenset[str]) -> Board:
+        """Make a board, which does not run yet."""
+        board = Board(self._root, log_dirs, key, self._settings, self._tell)
+        if board.id in self._boards:  # of one whose links lead elsewhere by now
+            board.id = secrets.token_hex(12)
+        self._boards[board.id] = board
+        return board
+
+    def _forget(self, board: Board) -> None:
+        """Take a board out of the list; no process is started for it from now on."""
+        if self._boards.get(board.id) is board:
+            del self._boards[board.id]
+            self._said.pop(board.id, None)
+            for listener in list(self._listeners):
+                listener(board.id, None)
+
     async def _start(self, board: Board) -> None:
-        """Begin to start a board's process, if it has none; the lock is held."""
+        """Begin to start a board's process, if it has none; the board's lock is held."""
         if board.work is not None:
             return
-        if self._stopped:
-            raise Unavailable("The server is about to stop.", reason="Stopping")
         if not await self.installed():
             raise Unavailable(
                 "TensorBoard is not installed in the Python that runs this server.",
                 reason="TensorBoardMissing",
                 hint=f"Install it with: {self.install_command()}",
             )
-        await self._make_room()
+        # nothing is awaited from here on, so that no two starts take the same room
+        if self._stopped:
+            raise Unavailable("The server is about to stop.", reason="Stopping")
+        if self._boards.get(board.id) is not board:
+            raise _no_such_board()
+        self._make_room()
         work = board.start()
         self._work.add(work)
         work.add_done_callback(self._work.discard, context=Context())
 
-    async def _make_room(self) -> None:
-        """Stop the one that was looked at longest ago, if as many run as may."""
+    def _make_room(self) -> None:
+        """Begin to stop the one that was looked at longest ago, if as many run as may."""
         running = [board for board in self._boards.values() if board.work is not None]
         if len(running) < self._limit:
             return
@@ -245,16 +276,18 @@ class TensorBoardManager:
                 reason="TooManyTensorBoards",
                 hint="Stop one of them in the sidebar. The server's option T9kJobApp.tensorboard_limit says how many.",
             )
-        await oldest.end()
+        oldest.let_go()  # `_work` has the task that ends its process
 
     async def _stop_idle(self) -> None:
         while True:
             await asyncio.sleep(min(self._idle_seconds / 4, 30.0))
-            for board in list(self._boards.values()):
-                if board.status in ("running", "unresponsive"):
-                    async with self._starting:
-                        if time.monotonic() - board.looked_at > self._idle_seconds:
-                            await board.end()
+            idle = [
+                board
+                for board in self._boards.values()
+                if board.status in ("running", "unresponsive")
+                and time.monotonic() - board.looked_at > self._idle_seconds
+            ]
+            await asyncio.gather(*(board.end() for board in idle))
 
     # -- news ---------------------------------------------------------------------------------------------------------
 
@@ -270,10 +303,12 @@ class TensorBoardManager:
 
     def _board(self, ident: str) -> Board:
         if ident not in self._boards:
-            raise NotFound(
-                "There is no such TensorBoard, or no longer.", reason="NoSuchTensorBoard", hint="Open it again."
-            )
+            raise _no_such_board()
         return self._boards[ident]
+
+
+def _no_such_board() -> NotFound:
+    return NotFound("There is no such TensorBoard, or no longer.", reason="NoSuchTensorBoard", hint="Open it again.")
 
 
 def _installed() -> bool:

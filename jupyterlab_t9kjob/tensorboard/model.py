@@ -24,6 +24,8 @@ class TensorBoard(Model):
     started_at: Time | None = None
     last_data_at: Time | None = Field(None, description="Newest event file's modification time.")
     has_data: bool = Field(False, description="There are event files, or too many files to tell.")
+    runs: int | None = Field(None, description="Folders with event files; null if not all were looked at.")
+    points: int | None = Field(None, description="Values of all curves; null as long as they are not counted.")
     job_id: str | None = None
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 from collections import deque
@@ -26,9 +28,15 @@ Loader = Literal["auto", "fast", "slow"]
 CHILD = Path(__file__).with_name("child.py")
 KEPT_LINES = 40
 LINE_BYTES = 4096
+# How long a process may take to end by itself, and after SIGKILL. A process that waits for a network disk in the
+# kernel ends only when the disk answers.
 STOP_SECONDS = 3.0
+KILL_SECONDS = 3.0
 # The server's own keys; TensorBoard has no use for them.
 WITHHELD = frozenset({"JUPYTER_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN"})
+
+
+log = logging.getLogger(__name__)
 
 
 class StartError(Exception):
@@ -76,8 +84,26 @@ class Endpoint:
             stream.close()
 
 
+class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """Pipes of a process, and its end.
+
+    `asyncio.subprocess.Process.wait` returns only when all pipes are closed. The data server inherits standard error,
+    so that a data server that is stopped would keep the end of TensorBoard from being seen.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=LINE_BYTES, loop=loop)
+        self.exited = asyncio.Event()
+        self.pid: int | None = None
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
+        _kill_group(self.pid)
+
+
 class Process:
-    """A running TensorBoard.
+    """A running TensorBoard with its data server: a process group of its own.
 
     Parameters
     ----------
@@ -98,6 +124,8 @@ class Process:
         self._reload_interval = reload_interval
         self._words: deque[str] = deque(maxlen=KEPT_LINES)
         self._process: asyncio.subprocess.Process | None = None
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._exited = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
         self._directory: Path | None = None
         self.endpoint: Endpoint | None = None
@@ -112,8 +140,13 @@ class Process:
         """Its process id; None before it was started."""
         return self._process.pid if self._process else None
 
-    async def start(self) -> None:
+    async def start(self, name: str | None = None) -> None:
         """Start it; returns as soon as it serves.
+
+        Parameters
+        ----------
+        name
+            Of the run that a single log directory itself is, and before those in it; None if TensorBoard names them.
 
         Raises
         ------
@@ -131,7 +164,7 @@ class Process:
                 hint=f"Make room in {tempfile.gettempdir()}, then restart it.",
                 words=str(error),
             ) from error
-        log_dir = _one_directory(self._log_dirs, self._directory)
+        log_dir = _one_directory(self._log_dirs, self._directory, name)
         prefix = f"/{secrets.token_urlsafe(24)}"
         config = {
             "log_dir": str(log_dir),
@@ -140,16 +173,21 @@ class Process:
             "loader": self._loader,
             "reload_interval": self._reload_interval,
         }
-        self._process = await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: _Protocol(loop),
             *(sys.executable, str(CHILD)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            limit=LINE_BYTES,
             cwd=self._directory,
             env={name: value for name, value in os.environ.items() if name not in WITHHELD},
             start_new_session=True,  # Ctrl-C in the server's terminal is for the server
         )
+        self._transport = transport
+        self._process = asyncio.subprocess.Process(transport, protocol, loop)
+        self._exited = protocol.exited
+        protocol.pid = self._process.pid
         self._listening = asyncio.create_task(self._listen())
         assert self._process.stdin and self._process.stdout  # noqa: S101 (pipes, as asked for)
         with contextlib.suppress(ConnectionError):  # it has ended: that is said below
@@ -165,38 +203,60 @@ class Process:
             self.endpoint = Endpoint(("127.0.0.1", where["port"]), prefix)
 
     def kill(self) -> None:
-        """Kill it, if it runs."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
+        """Kill it, if it runs, with all processes that it started."""
+        if self._process is not None and not self._exited.is_set():
+            _kill_group(self._process.pid)
 
     async def ended(self) -> str:
         """Wait for its end and return how that was, in words."""
         assert self._process is not None  # noqa: S101
-        code = await self._process.wait()
+        await self._exited.wait()
         if self._listening is not None:
-            await self._listening
+            await asyncio.wait({self._listening}, timeout=KILL_SECONDS)
+        code = self._process.returncode
+        assert code is not None  # noqa: S101 (it has exited)
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
     async def stop(self) -> None:
-        """End it and remove what was made for it."""
+        """End it and remove what was made for it, within about `STOP_SECONDS` + 2 × `KILL_SECONDS`."""
         if self._process is not None:
             if self._process.stdin is not None:
                 self._process.stdin.close()
-            try:
-                await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
-            except asyncio.TimeoutError:
-                self._process.kill()
-                await self._process.wait()
+            if not await self._exits(STOP_SECONDS):
+                self.kill()
+                if not await self._exits(KILL_SECONDS):
+                    log.warning(
+                        "TensorBoard's process %d does not end, though it was killed; it may wait for a disk.", self.pid
+                    )
         if self._listening is not None:
             self._listening.cancel()
+        if self._transport is not None:
+            self._transport.close()  # its pipes, which a process that does not end would keep open
         if self._directory is not None:
-            await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+            removing = asyncio.ensure_future(asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True))
+            await asyncio.wait({removing}, timeout=KILL_SECONDS)
+
+    async def _exits(self, seconds: float) -> bool:
+        """Wait for its end, at most so many seconds; return whether it has ended."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._exited.wait(), seconds)
+        return self._exited.is_set()
 
     async def _listen(self) -> None:
         """Keep the last lines of its standard error, and the pipe empty."""
         assert self._process is not None and self._process.stderr is not None  # noqa: S101
         while data := await self._process.stderr.read(LINE_BYTES):
             self._words.extend(data.decode(errors="replace").splitlines())
+
+
+def _kill_group(leader: int | None) -> None:
+    """Kill all processes of a group; none may be left.
+
+    Called while the leader runs, or as soon as its end is seen: later its process id may be another group's.
+    """
+    if leader is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
+            os.killpg(leader, signal.SIGKILL)
 
 
 def _private_directory() -> Path:
@@ -207,14 +267,19 @@ def _private_directory() -> Path:
         return Path(tempfile.mkdtemp(prefix="t9kjob-tb-"))
 
 
-def _one_directory(log_dirs: Sequence[Path], directory: Path) -> Path:
-    """Return the one log directory, or one with links to several."""
-    if len(log_dirs) == 1:
-        return log_dirs[0]
+def _one_directory(log_dirs: Sequence[Path], directory: Path, name: str | None) -> Path:
+    """Return the one log directory, or one with links: to several, or to one that TensorBoard would call “.”."""
     tree = directory / "logs"
+    if len(log_dirs) == 1:
+        if name is None:
+            return log_dirs[0]
+        link = tree / name
+        link.parent.mkdir(parents=True)
+        link.symlink_to(log_dirs[0])
+        return tree
     tree.mkdir()
     for number, log_dir in enumerate(log_dirs, 1):
-        name = log_dir.name or "root"
-        link = tree / name
-        (tree / f"{name}-{number}" if link.is_symlink() else link).symlink_to(log_dir)
+        own = log_dir.name or "root"
+        link = tree / own
+        (tree / f"{own}-{number}" if link.is_symlink() else link).symlink_to(log_dir)
     return tree

@@ -6,6 +6,7 @@ import { Action } from './aliases';
 import {
   ApiError as ApiErrorBody,
   Capacity,
+  Checkpoints,
   CreateJob,
   EngineInfo,
   Event,
@@ -180,6 +181,11 @@ export class ApiClient {
       .events;
   }
 
+  /** Checkpoint files that were changed while a job ran. */
+  checkpoints(id: string): Promise<Checkpoints> {
+    return this._get(['jobs', id, 'checkpoints']);
+  }
+
   /** A job as submitted and as it is. */
   manifest(id: string): Promise<ManifestView> {
     return this._get(['jobs', id, 'manifest']);
@@ -201,6 +207,19 @@ export class ApiClient {
       query: { ...range }
     });
     return response.arrayBuffer();
+  }
+
+  /** The text of some streams, merged by time, or a passage of it; rejects where it has more than `limit` bytes. */
+  async logText(id: string, query: Query): Promise<string> {
+    const response = await this._request('GET', ['jobs', id, 'log-text'], {
+      query
+    });
+    return response.text();
+  }
+
+  /** Address from which the browser downloads the same. */
+  logTextUrl(id: string, query: Query): string {
+    return this._url(['jobs', id, 'log-text'], { ...query, download: true });
   }
 
   /** Address from which the browser downloads one stream, or all of them as a ZIP file. */
@@ -294,7 +313,27 @@ export class ApiClient {
     request: IRequest = {}
   ): Promise<T> {
     const response = await this._request(method, path, request);
-    return response.status === 204 ? null : await response.json();
+    if (response.status === 204) {
+      return null as T;
+    }
+    const text = await response.text().catch(error => {
+      throw this._noAnswer(error);
+    });
+    try {
+      return JSON.parse(text) as T;
+    } catch (error) {
+      // A login page, or a proxy's own, that comes as a success.
+      throw new ApiError(response.status, {
+        message: this._trans.__(
+          'The answer did not come from the server part of Distributed Jobs.'
+        ),
+        reason: 'NotJson',
+        hint: this._trans.__(
+          'You may have to log in again: reload the page. A proxy in between may also be the cause.'
+        ),
+        verbatim: String(error)
+      });
+    }
   }
 
   private async _request(
@@ -310,16 +349,20 @@ export class ApiClient {
         this.serverSettings
       );
     } catch (error) {
-      throw new ApiError(0, {
-        message: this._trans.__('The Jupyter server does not answer.'),
-        reason: 'NoAnswer',
-        verbatim: String(error)
-      });
+      throw this._noAnswer(error);
     }
     if (!response.ok) {
       throw await this._error(response);
     }
     return response;
+  }
+
+  private _noAnswer(error: unknown): ApiError {
+    return new ApiError(0, {
+      message: this._trans.__('The Jupyter server does not answer.'),
+      reason: 'NoAnswer',
+      verbatim: String(error)
+    });
   }
 
   /** Our routes answer errors in JSON; a 404 that is not is Jupyter's own page. */

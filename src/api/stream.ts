@@ -5,6 +5,9 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { NAMESPACE } from './client';
 
 const FIRST_DELAY = 1000;
+/** The longest delay while somebody looks at the page, and for how long they are taken to wait for it. */
+const QUICK_DELAY = 3000;
+const QUICK_TIME = 5 * 60_000;
 const LONGEST_DELAY = 30_000;
 
 /**
@@ -20,6 +23,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     this._settings = settings;
     this._path = path;
     window.addEventListener('online', this._onOnline);
+    document.addEventListener('visibilitychange', this._onVisible);
     this._connect();
   }
 
@@ -57,6 +61,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     }
     this._isDisposed = true;
     window.removeEventListener('online', this._onOnline);
+    document.removeEventListener('visibilitychange', this._onVisible);
     this._drop();
     Signal.clearData(this);
   }
@@ -90,6 +95,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     socket.onopen = () => {
       this._isOpen = true;
       this._failures = 0;
+      this._lostAt = null;
       this._opened.emit();
     };
     socket.onmessage = event => {
@@ -117,7 +123,14 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
 
   /** Jitter keeps a hundred tabs from coming back in the same moment. */
   private _wait(): void {
-    const longest = Math.min(FIRST_DELAY * 2 ** this._failures, LONGEST_DELAY);
+    this._lostAt ??= Date.now();
+    const awaited =
+      document.visibilityState !== 'hidden' &&
+      Date.now() - this._lostAt < QUICK_TIME;
+    const longest = Math.min(
+      FIRST_DELAY * 2 ** this._failures,
+      awaited ? QUICK_DELAY : LONGEST_DELAY
+    );
     const delay = Math.round(longest * (0.5 + Math.random() / 2));
     this._failures += 1;
     this._nextTry = Date.now() + delay;
@@ -126,12 +139,20 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
 
   private _onOnline = (): void => this.reconnect();
 
+  private _onVisible = (): void => {
+    if (document.visibilityState !== 'hidden' && this._nextTry !== null) {
+      this.reconnect();
+    }
+  };
+
   private readonly _settings: ServerConnection.ISettings;
   private readonly _path: string[];
   private _socket: WebSocket | null = null;
   private _isOpen = false;
   private _isDisposed = false;
   private _failures = 0;
+  /** When the connection was lost (milliseconds); null while it stands. */
+  private _lostAt: number | null = null;
   private _nextTry: number | null = null;
   private _timer = 0;
   private _opened = new Signal<this, void>(this);

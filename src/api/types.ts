@@ -11,10 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Engines found and what they can do */
+        /** List the engines, with what each can do */
         get: operations["listEngines"];
         put?: never;
-        /** Look again at what there is and what may be done */
+        /** Look for engines and permissions again, and list the engines */
         post: operations["refreshEngines"];
         delete?: never;
         options?: never;
@@ -29,7 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What of a cluster is free now, and the quotas of a namespace, of all that are watched if none is named */
+        /** Return the free resources of a cluster, with the quotas of one namespace, or of all watched namespaces */
         get: operations["getCapacity"];
         put?: never;
         post?: never;
@@ -46,7 +46,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Nodes with what is free on each */
+        /** List the nodes with the free resources of each */
         get: operations["listNodes"];
         put?: never;
         post?: never;
@@ -63,7 +63,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Queues that a job of a namespace can be put into */
+        /** List the queues that take jobs of a namespace */
         get: operations["listQueues"];
         put?: never;
         post?: never;
@@ -80,7 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** PVCs that a job can have */
+        /** List the PVCs that a job of a namespace can use */
         get: operations["listVolumes"];
         put?: never;
         post?: never;
@@ -97,10 +97,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Jobs, newest first */
+        /** List jobs, newest first */
         get: operations["listJobs"];
         put?: never;
-        /** Create a job; the same request_id again returns the first one; dry_run only validates */
+        /** Create a job. A request_id that was used before returns the job that it created; dry_run only validates */
         post: operations["createJob"];
         delete?: never;
         options?: never;
@@ -115,11 +115,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One job in full */
+        /** Return one job in full */
         get: operations["getJob"];
         put?: never;
         post?: never;
-        /** End a job and delete it; its record stays unless remove is true */
+        /** End a job and delete it. The record stays unless `remove` is true */
         delete: operations["deleteJob"];
         options?: never;
         head?: never;
@@ -135,7 +135,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** stop, pause, resume, rerun or remove */
+        /** Stop, pause, resume, rerun or remove a job */
         post: operations["actOnJob"];
         delete?: never;
         options?: never;
@@ -150,7 +150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Replicas with their attempts */
+        /** List the replicas with their attempts */
         get: operations["listReplicas"];
         put?: never;
         post?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Events, newest first */
+        /** List the events, newest first */
         get: operations["listEvents"];
         put?: never;
         post?: never;
@@ -184,8 +184,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** As submitted and as it is */
+        /** Return the manifest as submitted and as it is now */
         get: operations["getManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Checkpoint files that were changed while it ran */
+        get: operations["findCheckpoints"];
         put?: never;
         post?: never;
         delete?: never;
@@ -201,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Log streams with sizes and spans; over a WebSocket, their lines */
+        /** List the log streams with sizes and times, or open a WebSocket for their lines */
         get: operations["listLogStreams"];
         put?: never;
         post?: never;
@@ -218,7 +235,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Bytes of one stream as they were written */
+        /** Return the bytes of one log stream as they were written */
         get: operations["readLogStream"];
         put?: never;
         post?: never;
@@ -235,8 +252,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All streams in a ZIP file, one file a stream */
+        /** Return all log streams in a ZIP file, one file for each stream */
         get: operations["downloadLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/log-text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return whole lines of log streams, merged by time */
+        get: operations["readLogText"];
         put?: never;
         post?: never;
         delete?: never;
@@ -252,7 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A WebSocket: snapshot, then deltas with a revision */
+        /** Open a WebSocket that sends a snapshot, then changes with a revision */
         get: operations["stream"];
         put?: never;
         post?: never;
@@ -271,7 +305,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** From a path or a spec to a filled form */
+        /** Return a filled form for a path or a spec */
         post: operations["prefill"];
         delete?: never;
         options?: never;
@@ -288,7 +322,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** From a form to the command or manifest */
+        /** Return the command or manifest of a form */
         post: operations["preview"];
         delete?: never;
         options?: never;
@@ -305,7 +339,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** From a manifest's text to a form and what it would lose */
+        /** Read a manifest into a form, and list what the form can not express */
         post: operations["readManifest"];
         delete?: never;
         options?: never;
@@ -320,10 +354,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** TensorBoards that run */
+        /** List the running TensorBoards */
         get: operations["listTensorBoards"];
         put?: never;
-        /** Open one; reuses a running one of the same directories */
+        /** Open a TensorBoard, or return the running one of the same directories */
         post: operations["openTensorBoard"];
         delete?: never;
         options?: never;
@@ -338,11 +372,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One TensorBoard */
+        /** Return one TensorBoard */
         get: operations["getTensorBoard"];
         put?: never;
         post?: never;
-        /** Stop it */
+        /** Stop a TensorBoard */
         delete: operations["stopTensorBoard"];
         options?: never;
         head?: never;
@@ -358,7 +392,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start its process anew in place */
+        /** Restart the process of a TensorBoard */
         post: operations["restartTensorBoard"];
         delete?: never;
         options?: never;
@@ -373,7 +407,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Leads to the page, whose address ends in a slash */
+        /** Redirect to the page, whose address ends in a slash */
         get: operations["findTensorBoardPage"];
         put?: never;
         post?: never;
@@ -390,10 +424,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The proxied page; other answers are TensorBoard's own */
+        /** Forward a request to the TensorBoard process */
         get: operations["getTensorBoardPage"];
         put?: never;
-        /** The proxied page; other answers are TensorBoard's own */
+        /** Forward a request to the TensorBoard process */
         post: operations["postTensorBoardPage"];
         delete?: never;
         options?: never;
@@ -528,7 +562,7 @@ export interface components {
             exit_code: number | null;
             /**
              * Ended
-             * @description In words: “Python error (1)”, “Killed (137)”.
+             * @description In words: “Error (1)”, “Killed (137)”.
              * @default null
              */
             ended: string | null;
@@ -666,6 +700,52 @@ export interface components {
             fix: components["schemas"]["Fix"] | null;
         };
         /**
+         * CheckpointFile
+         * @description One checkpoint file.
+         */
+        CheckpointFile: {
+            /**
+             * Path
+             * @description As the contents API names it.
+             */
+            path: string;
+            /**
+             * Time
+             * @description When it was changed last.
+             */
+            time: number;
+        };
+        /**
+         * Checkpoints
+         * @description Checkpoint files in a job's folders that were changed while the job ran.
+         */
+        Checkpoints: {
+            /**
+             * Folders
+             * @description Where they were looked for, as contents API paths.
+             */
+            folders: string[];
+            /**
+             * Count
+             * @default 0
+             */
+            count: number;
+            /**
+             * Size
+             * @description Bytes of all of them.
+             * @default 0
+             */
+            size: number;
+            /** @default null */
+            newest: components["schemas"]["CheckpointFile"] | null;
+            /**
+             * Complete
+             * @description False: there were too many files or folders to look at all.
+             * @default true
+             */
+            complete: boolean;
+        };
+        /**
          * ClusterInfo
          * @description The cluster of an engine, as this server's account sees it.
          */
@@ -694,7 +774,7 @@ export interface components {
             found: string;
             /**
              * Rights
-             * @description What the account may do: create_jobs, delete_jobs, change_jobs, list_pods, read_logs, list_events, list_volumes, list_namespaces; each with the reason where it may not.
+             * @description Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs, list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes, get_volumes, list_namespaces; each with the reason where it is missing.
              */
             rights: {
                 [key: string]: components["schemas"]["Capability"];
@@ -706,10 +786,29 @@ export interface components {
              */
             stale_since: number | null;
             /**
+             * Stale Code
+             * @description Why, for programs.
+             * @default null
+             */
+            stale_code: ("Unreachable" | "NameUnknown" | "Untrusted" | "ProxyFailed" | "NoCredentials" | "Forbidden" | "NotServed" | "Busy" | "ServerError" | "Refused" | "Silent") | null;
+            /**
              * Stale Reason
+             * @description Why, a sentence.
              * @default null
              */
             stale_reason: string | null;
+            /**
+             * Stale Hint
+             * @description What to do, a sentence or two.
+             * @default null
+             */
+            stale_hint: string | null;
+            /**
+             * Stale Verbatim
+             * @description The cluster's own words.
+             * @default null
+             */
+            stale_verbatim: string | null;
             /**
              * Image
              * @description The lab's own, which new jobs get if its Python has torch.
@@ -1156,7 +1255,7 @@ export interface components {
         };
         /**
          * Failure
-         * @description The first rank that failed, with its own words.
+         * @description The first rank that failed, with the error that ended it where that is known.
          */
         Failure: {
             /** Replica */
@@ -1176,11 +1275,23 @@ export interface components {
             /** Exit Code */
             exit_code: number;
             /**
+             * Signaled
+             * @description Whether a signal ended it, so that the exit code is 128 and its number; null if unknown.
+             * @default null
+             */
+            signaled: boolean | null;
+            /**
              * Error
-             * @description Last line of the rank's own traceback.
+             * @description The error that ended it: a traceback's last line, or one of a known form; null if unknown.
              * @default null
              */
             error: string | null;
+            /**
+             * Note
+             * @description A sentence on how the error came about, or on what else the log has.
+             * @default null
+             */
+            note: string | null;
             /** Frames */
             frames: components["schemas"]["Frame"][];
             /**
@@ -1190,6 +1301,8 @@ export interface components {
             time: number | null;
             /** @default null */
             link: components["schemas"]["Link"] | null;
+            /** @default null */
+            last_output: components["schemas"]["LastOutput"] | null;
         };
         /**
          * Fix
@@ -1448,6 +1561,11 @@ export interface components {
             log_location: string | null;
             /** @default null */
             failure: components["schemas"]["Failure"] | null;
+            /**
+             * Limited
+             * @description What of the job this account has no permission to see, a sentence each.
+             */
+            limited: string[];
             /**
              * Tensorboard Url
              * @description Page of the TensorBoard that the platform runs for it.
@@ -1850,6 +1968,21 @@ export interface components {
              * @default null
              */
             torch: components["schemas"]["TorchInfo"] | null;
+        };
+        /**
+         * LastOutput
+         * @description The last lines of a log, which need not tell why its process ended.
+         */
+        LastOutput: {
+            /** Stream */
+            stream: string;
+            /**
+             * Offset
+             * @description Where the first of the lines begins in the stream.
+             */
+            offset: number;
+            /** Lines */
+            lines: string[];
         };
         /**
          * LaunchPreview
@@ -3469,10 +3602,10 @@ export interface components {
             env_reads: components["schemas"]["EnvRead"][];
             /**
              * Distributed
-             * @description It initialises a process group or uses DDP.
-             * @default false
+             * @description It starts a process group, itself or in its modules; null where its text does not tell.
+             * @default null
              */
-            distributed: boolean;
+            distributed: boolean | null;
             /**
              * Writes Events
              * @description It makes a SummaryWriter.
@@ -3594,7 +3727,14 @@ export interface components {
         };
         /**
          * Security
-         * @description Ids that the job runs as; the lab's own by default.
+         * @description Ids that the job runs as, the lab's own by default, and limits of its pods.
+         *
+         *     Attributes
+         *     ----------
+         *     uid, gid, fs_group
+         *         User, group, and the group of volumes; None for the image's.
+         *     restricted
+         *         Whether the pods get the fields that the restricted Pod Security Standard demands.
          */
         Security: {
             /**
@@ -3612,10 +3752,22 @@ export interface components {
              * @default null
              */
             fs_group: number | null;
+            /**
+             * Restricted
+             * @default false
+             */
+            restricted: boolean;
         };
         /**
          * Security
-         * @description Ids that the job runs as; the lab's own by default.
+         * @description Ids that the job runs as, the lab's own by default, and limits of its pods.
+         *
+         *     Attributes
+         *     ----------
+         *     uid, gid, fs_group
+         *         User, group, and the group of volumes; None for the image's.
+         *     restricted
+         *         Whether the pods get the fields that the restricted Pod Security Standard demands.
          */
         SecurityInput: {
             /**
@@ -3633,6 +3785,11 @@ export interface components {
              * @default null
              */
             fs_group?: number | null;
+            /**
+             * Restricted
+             * @default false
+             */
+            restricted?: boolean;
         };
         /**
          * Shm
@@ -3859,6 +4016,18 @@ export interface components {
              */
             has_data: boolean;
             /**
+             * Runs
+             * @description Folders with event files; null if not all were looked at.
+             * @default null
+             */
+            runs: number | null;
+            /**
+             * Points
+             * @description Values of all curves; null as long as they are not counted.
+             * @default null
+             */
+            points: number | null;
+            /**
              * Job Id
              * @default null
              */
@@ -4046,6 +4215,8 @@ export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
 export type Capacity = components['schemas']['Capacity'];
 export type Check = components['schemas']['Check'];
+export type CheckpointFile = components['schemas']['CheckpointFile'];
+export type Checkpoints = components['schemas']['Checkpoints'];
 export type ClusterInfo = components['schemas']['ClusterInfo'];
 export type ClusterTensorBoard = components['schemas']['ClusterTensorBoard'];
 export type ClusterTensorBoardInput = components['schemas']['ClusterTensorBoardInput'];
@@ -4079,6 +4250,7 @@ export type JobSpec = components['schemas']['JobSpec'];
 export type JobSpecInput = components['schemas']['JobSpecInput'];
 export type JobSummary = components['schemas']['JobSummary'];
 export type Kernel = components['schemas']['Kernel'];
+export type LastOutput = components['schemas']['LastOutput'];
 export type LaunchPreview = components['schemas']['LaunchPreview'];
 export type Link = components['schemas']['Link'];
 export type LogAppend = components['schemas']['LogAppend'];
@@ -4175,7 +4347,7 @@ export interface operations {
                     "application/json": components["schemas"]["EngineList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4184,7 +4356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4202,7 +4374,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4231,7 +4403,7 @@ export interface operations {
                     "application/json": components["schemas"]["EngineList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4240,7 +4412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4258,7 +4430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4290,7 +4462,7 @@ export interface operations {
                     "application/json": components["schemas"]["Capacity"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4299,7 +4471,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4317,7 +4489,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4326,7 +4498,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4357,7 +4529,7 @@ export interface operations {
                     "application/json": components["schemas"]["NodeList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4366,7 +4538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4384,7 +4556,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4393,7 +4565,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4425,7 +4597,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueueList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4434,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4452,7 +4624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4461,7 +4633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4493,7 +4665,7 @@ export interface operations {
                     "application/json": components["schemas"]["VolumeList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4502,7 +4674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4520,7 +4692,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4529,7 +4701,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4565,7 +4737,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobPage"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4574,7 +4746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4592,7 +4764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4634,7 +4806,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4643,7 +4815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4661,7 +4833,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4670,7 +4842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -4679,7 +4851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4688,7 +4860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4719,7 +4891,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4728,7 +4900,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4746,7 +4918,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4779,7 +4951,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4788,7 +4960,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4806,7 +4978,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4815,7 +4987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4863,7 +5035,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4872,7 +5044,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4890,7 +5062,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4899,7 +5071,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4908,7 +5080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4939,7 +5111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplicaList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4948,7 +5120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4966,7 +5138,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4997,7 +5169,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5006,7 +5178,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5024,7 +5196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5055,7 +5227,7 @@ export interface operations {
                     "application/json": components["schemas"]["ManifestView"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5064,7 +5236,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5082,7 +5254,65 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    findCheckpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checkpoints"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, or not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5120,7 +5350,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogStreamList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5129,7 +5359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5147,7 +5377,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5183,7 +5413,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5192,7 +5422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5210,7 +5440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5241,7 +5471,7 @@ export interface operations {
                     "application/zip": unknown;
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5250,7 +5480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5268,7 +5498,88 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readLogText: {
+        parameters: {
+            query?: {
+                streams?: string;
+                except?: string;
+                sources?: string;
+                attempt?: number;
+                from_stream?: string;
+                from_offset?: number;
+                from_time?: number;
+                to_stream?: string;
+                to_offset?: number;
+                to_time?: number;
+                labels?: boolean;
+                limit?: number;
+                download?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": unknown;
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, or not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5295,7 +5606,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5304,7 +5615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5322,7 +5633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5355,7 +5666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Prefill"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5364,7 +5675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5382,7 +5693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5391,7 +5702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5400,7 +5711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5433,7 +5744,7 @@ export interface operations {
                     "application/json": components["schemas"]["LaunchPreview"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5442,7 +5753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5460,7 +5771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5469,7 +5780,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5478,7 +5789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5511,7 +5822,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReadManifest"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5520,7 +5831,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5538,7 +5849,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5547,7 +5858,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5556,7 +5867,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5585,7 +5896,7 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoardList"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5594,7 +5905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5612,7 +5923,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5654,7 +5965,7 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoard"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5663,7 +5974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5681,7 +5992,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5690,7 +6001,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -5699,7 +6010,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description A field is wrong */
+            /** @description A field is invalid */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5708,7 +6019,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5739,7 +6050,7 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoard"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5748,7 +6059,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5766,7 +6077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5795,7 +6106,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5804,7 +6115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5822,7 +6133,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5853,7 +6164,7 @@ export interface operations {
                     "application/json": components["schemas"]["TensorBoard"];
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5862,7 +6173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5880,7 +6191,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5889,7 +6200,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5918,7 +6229,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5927,7 +6238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5945,7 +6256,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5977,7 +6288,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5987,7 +6298,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6007,7 +6318,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6017,7 +6328,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description The process behind it does not answer */
+            /** @description The TensorBoard process does not answer */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -6027,7 +6338,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6037,7 +6348,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description What is behind it answers */
+            /** @description Answer of the TensorBoard process */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -6069,7 +6380,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Malformed */
+            /** @description The request is malformed */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6079,7 +6390,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Not allowed */
+            /** @description Not logged in, or not allowed */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6099,7 +6410,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Exists, or not possible in this phase */
+            /** @description The object exists, or its phase does not allow the action */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6109,7 +6420,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Too large */
+            /** @description The request or the answer is too large */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -6119,7 +6430,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description The process behind it does not answer */
+            /** @description The TensorBoard process does not answer */
             502: {
                 headers: {
                     [name: string]: unknown;
@@ -6129,7 +6440,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Unavailable, or stopping */
+            /** @description The service is unavailable, or the server is stopping */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6139,7 +6450,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description What is behind it answers */
+            /** @description Answer of the TensorBoard process */
             default: {
                 headers: {
                     [name: string]: unknown;

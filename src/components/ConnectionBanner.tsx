@@ -34,6 +34,9 @@ export function ConnectionBanner({
   if (connection.state !== 'lost' || !lost) {
     return null;
   }
+  if (connection.refused) {
+    return <RefusedBanner since={connection.since} trans={trans} />;
+  }
   return (
     <Banner
       level="warning"
@@ -46,6 +49,31 @@ export function ConnectionBanner({
       }
     >
       <NextTry time={connection.nextTry} trans={trans} />
+    </Banner>
+  );
+}
+
+/** The server refuses this page, as after its restart behind JupyterHub: only a new login helps. */
+function RefusedBanner({
+  since,
+  trans
+}: ITrans & { since: number }): React.JSX.Element {
+  return (
+    <Banner
+      level="warning"
+      title={trans.__(
+        'Stale since %1: the server refuses this page.',
+        formatClock(since)
+      )}
+      actions={
+        <LinkButton onClick={() => window.location.reload()}>
+          {trans.__('Reload the page')}
+        </LinkButton>
+      }
+    >
+      {trans.__(
+        'Your login may have expired, or the server was restarted. Reload the page to log in again. Unsaved changes in open files get lost by that.'
+      )}
     </Banner>
   );
 }

@@ -7,6 +7,8 @@ interface IProgressBarProps {
   label: string;
   /** What a screen reader says: “epoch 4 of 10”. */
   text: string;
+  /** State of the job, whose colour the bar takes. */
+  state: string;
   /** 3 in the sidebar, 4 in a job's header. */
   height?: 3 | 4;
 }
@@ -16,12 +18,14 @@ export function ProgressBar({
   fraction,
   label,
   text,
+  state,
   height = 3
 }: IProgressBarProps): React.JSX.Element {
   const percent = Math.round(Math.min(1, Math.max(0, fraction)) * 1000) / 10;
   return (
     <div
       className="jp-t9k-ProgressBar"
+      data-state={state}
       role="progressbar"
       aria-label={label}
       aria-valuemin={0}

@@ -10,6 +10,12 @@ import {
 } from '../model/format';
 import { useTicking } from './hooks';
 
+/**
+ * When the shown data was last known to be current, in seconds; null while it
+ * is. What goes on is not counted further: nobody knows whether it still does.
+ */
+export const AsOf = React.createContext<number | null>(null);
+
 interface ITimeProps {
   /** Seconds since the epoch, by the server's clock. */
   time: number;
@@ -29,17 +35,18 @@ export function Time({
 
 interface IAgeProps extends ITimeProps {
   /** How long it has gone on, where that is not all the time since. */
-  seconds?: () => number;
+  seconds?: (now: number) => number;
 }
 
-/** How old something is, ticking: “6 min”. */
+/** How old something is, ticking while the data is current: “6 min”. */
 export function Age({
   time,
-  seconds = () => serverNow() - time,
+  seconds = now => now - time,
   trans,
   className
 }: IAgeProps): React.JSX.Element {
-  const text = useTicking(() => formatAge(seconds(), trans));
+  const asOf = React.useContext(AsOf);
+  const text = useTicking(() => formatAge(seconds(asOf ?? serverNow()), trans));
   return <TimeText time={time} text={text} className={className} />;
 }
 
@@ -56,14 +63,15 @@ interface IDurationProps {
   trans: TranslationBundle;
 }
 
-/** How long something took, or has taken so far, ticking: “4 min 12 s”. */
+/** How long something took, or has taken so far, ticking while the data is current: “4 min 12 s”. */
 export function Duration({
   start,
   end,
   trans
 }: IDurationProps): React.JSX.Element {
+  const asOf = React.useContext(AsOf);
   const text = useTicking(() =>
-    formatDuration((end ?? serverNow()) - start, trans)
+    formatDuration(Math.max(0, (end ?? asOf ?? serverNow()) - start), trans)
   );
   return <TimeText time={start} text={text} />;
 }

@@ -16,6 +16,8 @@ interface IYamlEditorProps {
   text: string;
   /** Called with what the user has typed; without it the text is for reading only. */
   onChange?: (text: string) => void;
+  /** Nothing can be typed for a moment; the cursor and the history stay. */
+  locked?: boolean;
   marks: readonly ILineMark[];
   /** Where to put the focus, whenever it is another object. */
   place: ILinePlace | null;
@@ -27,6 +29,7 @@ export function YamlEditor({
   label,
   text,
   onChange,
+  locked = false,
   marks,
   place
 }: IYamlEditorProps): React.JSX.Element {
@@ -75,6 +78,10 @@ export function YamlEditor({
       replace(editor.current.model.sharedModel, text);
     }
   }, [text, editors, readOnly, label]);
+
+  React.useLayoutEffect(() => {
+    editor.current?.setOption('readOnly', readOnly || locked);
+  }, [locked, editors, readOnly, label]);
 
   const lines = marks.map(({ line, kind }) => `${line} ${kind}`).join();
   React.useEffect(() => {

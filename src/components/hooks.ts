@@ -3,6 +3,13 @@ import * as React from 'react';
 import { restAfter } from '../model/pace';
 import { IJobs } from '../tokens';
 
+/** Return true if the component’s tab is visible; components of a hidden tab do not render again. */
+export const InView = React.createContext(true);
+
+function never(): () => void {
+  return () => undefined;
+}
+
 const tickers = new Set<() => void>();
 let timer = 0;
 
@@ -33,7 +40,8 @@ function setTimer(): void {
 
 /** A text that depends on the time; the component renders again only when the text changes. */
 export function useTicking(text: () => string): string {
-  return React.useSyncExternalStore(onTick, text);
+  const inView = React.useContext(InView);
+  return React.useSyncExternalStore(inView ? onTick : never, text);
 }
 
 /**
@@ -64,7 +72,7 @@ function useRender(): () => void {
 }
 
 /**
- * Render again whenever a signal is emitted.
+ * Render again whenever a signal is emitted, in a tab that is in view; one that comes into view renders anyway.
  *
  * @param signal - Null for none at the moment.
  * @param interval - The least time between two renderings in ms, or what tells it; the last change always shows.
@@ -74,9 +82,10 @@ export function useSignal<Sender>(
   interval: number | (() => number) = 0
 ): void {
   const render = useRender();
+  const inView = React.useContext(InView);
   // Before the browser paints: what is emitted after that is not missed.
   React.useLayoutEffect(() => {
-    if (signal === null) {
+    if (signal === null || !inView) {
       return undefined;
     }
     let timer = 0;
@@ -100,7 +109,7 @@ export function useSignal<Sender>(
       signal.disconnect(onChange);
       window.clearTimeout(timer);
     };
-  }, [signal, interval, render]);
+  }, [signal, interval, render, inView]);
 }
 
 /** What can be read of something; the component renders again only when a signal is emitted and it is another. */

@@ -1,3 +1,5 @@
+import { LogLine } from '../api/types';
+
 /**
  * Text with terminal colours, made harmless.
  *
@@ -27,21 +29,31 @@ export interface IAnsiRun {
   readonly style: IAnsiStyle;
 }
 
-/** The text as it is shown, and the runs of it that have a style. */
+/** Characters `start` to `end` of the text lead to an address (OSC 8). */
+export interface IAnsiLink {
+  readonly start: number;
+  readonly end: number;
+  /** A URL of the scheme http, https or file. */
+  readonly url: string;
+}
+
+/** The text as it is shown, the runs of it that have a style, and its links. */
 export interface IAnsiText {
   readonly text: string;
   readonly runs: readonly IAnsiRun[];
+  readonly links: readonly IAnsiLink[];
 }
 
-/* eslint-disable no-control-regex -- this is about control characters */
+/* eslint-disable no-control-regex, no-misleading-character-class -- this is about control characters and joiners */
 
 // A CSI sequence, an OSC sequence, another escape, a control character, or one that turns the
-// reading direction (which could make a line read as something else).
+// reading direction or is not seen (which could make a line read as something else). Joiners are
+// part of words and emoji, but not beside ASCII.
 const SPECIAL =
-  /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u2028\u2029]/g;
+  /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|[\u{e0000}-\u{e007f}]|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/gu;
 
 const PLAIN =
-  /^[^\x00-\x08\x0a-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/;
+  /^[^\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u200c\u200d\u{e0000}-\u{e007f}]*$/u;
 
 /**
  * Turn a line of a log into what is shown of it.
@@ -50,9 +62,17 @@ const PLAIN =
  */
 export function parseAnsi(source: string): IAnsiText {
   if (PLAIN.test(source)) {
-    return { text: source, runs: [] };
+    return { text: source, runs: [], links: [] };
   }
   const runs: IAnsiRun[] = [];
+  const links: IAnsiLink[] = [];
+  let link: { start: number; url: string } | null = null;
+  const endLink = (): void => {
+    if (link && link.start < text.length) {
+      links.push({ ...link, end: text.length });
+    }
+    link = null;
+  };
   let style: IAnsiStyle = {};
   let text = '';
   let from = 0;
@@ -71,22 +91,53 @@ export function parseAnsi(source: string): IAnsiText {
     add(source.slice(from, at), style);
     from = at + match[0].length;
     const [sequence, parameters, final] = match;
-    if (final === 'm') {
+    const target = LINK.exec(sequence);
+    if (target) {
+      endLink();
+      const url = safeUrl(target[1]);
+      link = url === null ? null : { start: text.length, url };
+    } else if (final === 'm') {
       style = select(style, parameters);
     } else if (final !== 'K') {
       add(visible(sequence), { control: true });
     }
   }
   add(source.slice(from), style);
-  return { text, runs };
+  endLink();
+  return { text, runs, links };
+}
+
+// The beginning or, without an address, the end of a link: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
+const LINK = /^\x1b\]8;[^;]*;([^\x07\x1b]*)(?:\x07|\x1b\\)$/;
+
+/** The address of a link; null for schemes that could do anything but lead to a page or a file. */
+function safeUrl(address: string): string | null {
+  try {
+    const { protocol, href } = new URL(address);
+    return ['http:', 'https:', 'file:'].includes(protocol) ? href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The beginning of a sequence whose rest has not been written or sent yet. */
+const UNFINISHED = /\x1b(?:\[[0-9:;<=>?]*[ -/]*|\][^\x07\x1b]*)?$/;
+
+/** A line's text as it is shown; of a sequence that has no end yet, nothing. */
+export function parseLine({
+  text,
+  partial,
+  cut
+}: Pick<LogLine, 'text' | 'partial' | 'cut'>): IAnsiText {
+  return parseAnsi(partial || cut ? text.replace(UNFINISHED, '') : text);
 }
 
 /** Show control characters by their symbols: NUL as ␀, ESC as ␛; others by their number. */
 function visible(sequence: string): string {
   return sequence.replace(
-    /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    /[\x00-\x1f\x7f-\x9f\u200c\u200d\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/gu,
     character => {
-      const code = character.charCodeAt(0);
+      const code = character.codePointAt(0) ?? 0;
       if (code < 0x20) {
         return String.fromCharCode(0x2400 + code);
       }

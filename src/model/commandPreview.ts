@@ -34,6 +34,11 @@ export class CommandPreview implements IDisposable {
     return this._failure;
   }
 
+  /** True if the preview that is shown belongs to the form as it is. */
+  get isCurrent(): boolean {
+    return !this._isBehind && this._failure === null;
+  }
+
   /** The spec that the last answer, good or bad, is about. */
   get asked(): JobSpec | null {
     return this._asked;

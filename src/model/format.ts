@@ -93,6 +93,21 @@ export function formatTime(
     : `${day} ${date.getFullYear()}`;
 }
 
+/** A time as it stands in a sentence: “at 09:58”, “yesterday at 09:58”, “on 19 Nov at 09:58”. */
+export function formatMoment(
+  time: number,
+  trans: TranslationBundle,
+  now = Date.now() / 1000
+): string {
+  const [clock, day] = [formatClock(time), formatTime(time, trans, now)];
+  if (day === clock) {
+    return trans.__('at %1', clock);
+  }
+  return day === trans.__('yesterday')
+    ? trans.__('yesterday at %1', clock)
+    : trans.__('on %1 at %2', day, clock);
+}
+
 /** The time of day: “09:58”, or “09:58:07” with seconds. */
 export function formatClock(time: number, withSeconds = false): string {
   const date = new Date(time * 1000);
@@ -101,6 +116,12 @@ export function formatClock(time: number, withSeconds = false): string {
     parts.push(date.getSeconds());
   }
   return parts.map(part => String(part).padStart(2, '0')).join(':');
+}
+
+/** The time of day to the millisecond: “10:39:31.104”. */
+export function formatMilliseconds(time: number): string {
+  const milliseconds = new Date(time * 1000).getMilliseconds();
+  return `${formatClock(time, true)}.${String(milliseconds).padStart(3, '0')}`;
 }
 
 /** The exact time with its zone, for titles: “2026-11-19 09:58:07 UTC+8”. */
@@ -180,17 +201,37 @@ function isBytes(resource: string): boolean {
   return /memory$|storage$|hugepages-/.test(resource);
 }
 
-/** An exit code, in words first: “Killed (137)”. */
-export function formatExitCode(code: number, trans: TranslationBundle): string {
+const SIGNALS: Readonly<Record<number, string>> = {
+  130: 'SIGINT',
+  134: 'SIGABRT',
+  135: 'SIGBUS',
+  137: 'SIGKILL',
+  139: 'SIGSEGV',
+  143: 'SIGTERM'
+};
+
+/**
+ * An exit code, in words first: “Error (1)”, “Killed (137)”.
+ *
+ * @param signaled - Whether a signal ended the process; null where that is not
+ * known, for a program may choose such a code itself.
+ */
+export function formatExitCode(
+  code: number,
+  trans: TranslationBundle,
+  signaled: boolean | null = null
+): string {
+  if (code === 0) {
+    return trans.__('Completed (0)');
+  }
+  if (code <= 128 || code >= 165 || signaled === false) {
+    return trans.__('Error (%1)', code);
+  }
+  const signal = SIGNALS[code] ?? trans.__('signal %1', code - 128);
+  if (signaled === null) {
+    return trans.__('As after %1 (%2)', signal, code);
+  }
   switch (code) {
-    case 0:
-      return trans.__('Completed (0)');
-    case 1:
-      return trans.__('Python error (1)');
-    case 126:
-      return trans.__('Not executable (126)');
-    case 127:
-      return trans.__('Command not found (127)');
     case 130:
       return trans.__('Interrupted (130)');
     case 134:
@@ -204,9 +245,7 @@ export function formatExitCode(code: number, trans: TranslationBundle): string {
     case 143:
       return trans.__('Asked to end (143)');
   }
-  return code > 128 && code < 165
-    ? trans.__('Ended by signal %1 (%2)', code - 128, code)
-    : trans.__('Error (%1)', code);
+  return trans.__('Ended by %1 (%2)', signal, code);
 }
 
 function monthName(month: number, trans: TranslationBundle): string {

@@ -161,6 +161,11 @@ export class JobTabModel implements IDisposable {
     return this._visible;
   }
 
+  /** True if the tab was in view and another one is in front of it now: nothing of it is drawn. */
+  get isHidden(): boolean {
+    return this._wasVisible && !this._visible;
+  }
+
   /** Null until the log is looked at. */
   get log(): JobLog | null {
     return this._log;
@@ -206,6 +211,7 @@ export class JobTabModel implements IDisposable {
   /** Whether the tab is in view at all: a log that is not is not sent. */
   setVisible(visible: boolean): void {
     this._visible = visible;
+    this._wasVisible ||= visible;
     this._update();
   }
 
@@ -234,5 +240,6 @@ export class JobTabModel implements IDisposable {
   private _state = DEFAULTS;
   private _log: JobLog | null = null;
   private _visible = false;
+  private _wasVisible = false;
   private readonly _changed = new Signal<this, void>(this);
 }

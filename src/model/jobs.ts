@@ -1,7 +1,7 @@
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { Action, PendingAction } from '../api/aliases';
-import { ApiClient, expectApiError } from '../api/client';
+import { ApiClient, ApiError, expectApiError } from '../api/client';
 import { JsonSocket } from '../api/stream';
 import {
   Capacity,
@@ -31,6 +31,11 @@ const PENDING: Partial<Record<Action, PendingAction>> = {
   delete: 'deleting',
   remove: 'deleting'
 };
+
+/** An action that was asked for here; one object for each time. */
+interface IPending {
+  readonly action: PendingAction;
+}
 
 /** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
 export class Jobs implements IJobs {
@@ -130,7 +135,8 @@ export class Jobs implements IJobs {
     action: Action,
     options: { remove?: boolean } = {}
   ): Promise<Job | null> {
-    const pending = PENDING[action];
+    const asked = PENDING[action];
+    const pending = asked && { action: asked };
     if (pending) {
       this._pending.set(id, pending);
       this._changeSoon(id);
@@ -140,10 +146,10 @@ export class Jobs implements IJobs {
         action === 'delete'
           ? await this.api.deleteJob(id, options.remove)
           : await this.api.act(id, action);
-      window.setTimeout(() => this._endPending(id), ANSWER_GRACE);
+      window.setTimeout(() => this._endPending(id, pending), ANSWER_GRACE);
       return answer;
     } catch (error) {
-      this._endPending(id);
+      this._endPending(id, pending);
       throw error;
     }
   }
@@ -163,18 +169,29 @@ export class Jobs implements IJobs {
     if (connection.state !== 'missing') {
       const since =
         'since' in connection ? connection.since : Date.now() / 1000;
-      this._connection = { state: 'lost', since, nextTry };
+      const refused = connection.state === 'lost' && connection.refused;
+      this._connection = { state: 'lost', since, nextTry, refused };
     }
     this._changeSoon();
     // A browser does not tell why a socket failed; a plain request does.
     try {
       await this.api.engines();
     } catch (error) {
-      if (expectApiError(error).serverPartMissing && !this._socket.isOpen) {
-        this._connection = { state: 'missing' };
-        this._changeSoon();
-      }
+      this._onRefused(expectApiError(error));
     }
+  }
+
+  private _onRefused({ serverPartMissing, status }: ApiError): void {
+    if (this._socket.isOpen) {
+      return;
+    }
+    if (serverPartMissing) {
+      this._connection = { state: 'missing' };
+    } else if (this._connection.state === 'lost') {
+      const refused = status === 401 || status === 403;
+      this._connection = { ...this._connection, refused };
+    }
+    this._changeSoon();
   }
 
   private _onMessage(_: unknown, message: StreamMessage): void {
@@ -235,7 +252,14 @@ export class Jobs implements IJobs {
     const before = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
     this._unseen.delete(job.id);
-    this._pending.delete(job.id);
+    const pending = this._pending.get(job.id);
+    if (
+      pending &&
+      (job.pending_action === pending.action ||
+        hasHappened(pending.action, job))
+    ) {
+      this._pending.delete(job.id);
+    }
     if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
       this._ended.emit(job);
     }
@@ -243,12 +267,15 @@ export class Jobs implements IJobs {
 
   /** An action whose answer is awaited shows as pending, though no push says so yet. */
   private _withPending(job: JobSummary): JobSummary {
-    const pending_action = job.pending_action ?? this._pending.get(job.id);
+    const pending_action =
+      this._pending.get(job.id)?.action ?? job.pending_action;
     return pending_action ? { ...job, pending_action } : job;
   }
 
-  private _endPending(id: string): void {
-    if (this._pending.delete(id)) {
+  /** Forget an action, unless a newer one has taken its place. */
+  private _endPending(id: string, pending: IPending | undefined): void {
+    if (pending && this._pending.get(id) === pending) {
+      this._pending.delete(id);
       this._changeSoon(id);
     }
   }
@@ -344,7 +371,7 @@ export class Jobs implements IJobs {
   private _engines: readonly EngineInfo[] = [];
   private _capacity: Capacity | null = null;
   private _capacityWatches = 0;
-  private _pending = new Map<string, PendingAction>();
+  private _pending = new Map<string, IPending>();
   private _details = new Map<string, IWatched>();
   private _changedDetails = new Set<string>();
   private _subscribing = false;
@@ -356,6 +383,22 @@ export class Jobs implements IJobs {
   private _resolveReady!: () => void;
   private _changed = new Signal<this, void>(this);
   private _ended = new Signal<this, JobSummary>(this);
+}
+
+/** Return true if a job is in the state that an action asks for. */
+function hasHappened(action: PendingAction, job: JobSummary): boolean {
+  switch (action) {
+    case 'pausing':
+      return job.phase === 'Paused' || !isActive(job);
+    case 'resuming':
+      return isActive(job) && job.phase !== 'Paused';
+    case 'stopping':
+      return !isActive(job);
+    case 'deleting':
+      return job.deleted;
+    default:
+      return false;
+  }
 }
 
 /** TensorBoards after a change, in the order in which they came. */

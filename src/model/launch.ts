@@ -1,24 +1,18 @@
 import { EngineName } from '../api/aliases';
 import { ApiError, expectApiError } from '../api/client';
-import {
-  CreateJob,
-  EngineInfo,
-  Job,
-  JobSpec,
-  Prefill,
-  ReadManifest
-} from '../api/types';
+import { EngineInfo, JobSpec, Prefill, ReadManifest } from '../api/types';
 import { contentsPath } from './contentsPath';
 import {
   asKind,
   EntrypointKind,
   folderOf,
   formOf,
+  isMount,
   splitArgs
 } from './launchForm';
-import { LaunchFields } from './launchFields';
 import { IPlace, placeOn, usualPlace } from './launchPlaces';
-import { IManifest, Start } from './launchState';
+import { LaunchRequests } from './launchRequests';
+import { ILaunchState, IManifest, Start } from './launchState';
 import { ILastTime, ISavedTab } from './launchStore';
 import { restore } from './restore';
 
@@ -31,7 +25,7 @@ interface ILeft {
 }
 
 /** A launch form: prefilled by the server, edited by the user, checked while it is. */
-export class LaunchModel extends LaunchFields {
+export class LaunchModel extends LaunchRequests {
   /** Take up the tab's saved edits if there are any, else what the file was last submitted with. */
   async open(): Promise<void> {
     const { store, tab } = this._options;
@@ -61,23 +55,40 @@ export class LaunchModel extends LaunchFields {
     }
   }
 
-  /** Fill the form anew. */
+  /** Fill the form anew; until it is, the old one stays, and can't be submitted. */
   async startFrom(start: Start): Promise<void> {
+    if (this.isLocked || this.state.busy) {
+      return;
+    }
+    this._set({ filling: true, refusal: null });
+    await this._startFrom(start);
+    const { form, failure } = this.state;
+    this._set({
+      filling: false,
+      ...(form && failure && { refusal: failure, failure: null })
+    });
+    this._settle();
+  }
+
+  private async _startFrom(start: Start): Promise<void> {
     const { path, clone, lastTime } = this.state;
     const source = { last: lastTime, job: clone, defaults: null }[start];
-    if (source?.engine && this._isAvailable(source.engine)) {
-      this._set({ engine: source.engine, namespace: source.namespace ?? '' });
-    }
-    let prefill = await this._load(source?.spec);
+    const place =
+      source?.engine && this._isAvailable(source.engine)
+        ? { engine: source.engine, namespace: source.namespace ?? '' }
+        : this._place;
+    let prefill = await this._load(source?.spec, place);
     const isRefused = !prefill && this.state.failure?.status === 422;
     if (isRefused && source && path !== null) {
       // What was kept is of another version, or names what is gone: begin with what there is.
       start = 'defaults';
-      prefill = await this._load();
+      prefill = await this._load(undefined, place);
     }
-    this._set({ start, notes: [] });
     if (prefill) {
+      this._set({ ...this._at(place), prefill, start, notes: [] });
       await this._fill(prefill.spec);
+    } else if (!this.state.form) {
+      this._set({ ...place, start });
     }
   }
 
@@ -92,7 +103,7 @@ export class LaunchModel extends LaunchFields {
   async moveTo(engine: EngineName): Promise<void> {
     const from = this._place;
     const info = this.engines.find(({ name }) => name === engine);
-    if (engine === from.engine || !info || this.isLocked) {
+    if (engine === from.engine || !info || this.isLocked || this.state.busy) {
       return;
     }
     this._set({ movingTo: engine, refusal: null });
@@ -100,87 +111,41 @@ export class LaunchModel extends LaunchFields {
     const place = this._left.get(engine)?.place ?? placeOn(info);
     const kept = await this._keptFor(place);
     const prefill = await this._load(now, place, from.engine);
-    this._set({ movingTo: null });
-    if (!prefill) {
-      this._set({ refusal: this.state.failure, failure: null });
-      return;
+    if (prefill) {
+      const spec = kept
+        ? restore(kept.spec, kept.begun, now, prefill.spec)
+        : prefill.spec;
+      this._left.set(from.engine, { place: from, spec: now, begun: spec });
+      this._cameFrom = from.engine;
+      const { notes } = prefill;
+      this._set({ ...this._at(place), movingTo: null, prefill, notes });
+      await this._fill(spec);
+    } else {
+      const refusal = this.state.failure;
+      this._set({ movingTo: null, refusal, failure: null });
     }
-    const spec = kept
-      ? restore(kept.spec, kept.begun, now, prefill.spec)
-      : prefill.spec;
-    this._left.set(from.engine, { place: from, spec: now, begun: spec });
-    this._cameFrom = from.engine;
-    this._set({ ...place, notes: prefill.notes, volumes: null, queues: null });
-    await this._fill(spec);
-  }
-
-  /** List the PVCs of the namespace. */
-  async loadVolumes(): Promise<void> {
-    const { api } = this._options;
-    await this._ask(
-      ({ engine, namespace }) => api.volumes(engine, namespace),
-      (list, failure) => {
-        this._set({ volumes: { list: list ?? [], failure } });
-      }
-    );
-  }
-
-  /** List the queues that the job can be put into. */
-  async loadQueues(): Promise<void> {
-    const { api } = this._options;
-    await this._ask(
-      ({ engine, namespace }) => api.queues(engine, namespace),
-      (answer, failure) => {
-        const queues = answer?.queues ?? this.state.queues?.queues ?? [];
-        const limited = answer?.limited ?? failure?.message ?? null;
-        this._set({ queues: { queues, limited } });
-      }
-    );
-  }
-
-  /** Ask what there is where the job will run; what comes after the form has gone elsewhere is dropped. */
-  private async _ask<T>(
-    ask: (place: IPlace) => Promise<T>,
-    take: (answer: T | null, failure: ApiError | null) => void
-  ): Promise<void> {
-    const { engine, namespace } = this._place;
-    let answer: T | null = null;
-    let failure: ApiError | null = null;
-    try {
-      answer = await ask({ engine, namespace });
-    } catch (error) {
-      failure = expectApiError(error);
-    }
-    const now = this._place;
-    if (now.engine === engine && now.namespace === namespace) {
-      take(answer, failure);
-    }
-  }
-
-  /** Look again at what there is, and what may be done there. */
-  async refreshEngines(): Promise<void> {
-    const { prefill } = this.state;
-    try {
-      const engines = await this._options.api.refreshEngines();
-      this._set({ prefill: prefill && { ...prefill, engines } });
-    } catch (error) {
-      this._set({ refusal: expectApiError(error) });
-    }
+    this._settle();
   }
 
   /** Make the manifest the source: it is submitted as edited. */
   async editAsYaml(): Promise<void> {
+    if (this.isLocked || this.state.busy) {
+      return;
+    }
+    this._set({ filling: true }); // an edit that comes now would not be in the text
     await this.preview.catchUp();
+    this._set({ filling: false });
     const text = this.preview.shown?.manifest;
-    if (text && !this.preview.failure && !this.isLocked) {
+    if (text && this.preview.isCurrent) {
       this._set({ manifest: { text, before: text } });
       this._edit(this.form);
     }
+    this._settle();
   }
 
   setManifest(text: string): void {
     const { manifest } = this.state;
-    if (manifest && manifest.text !== text) {
+    if (manifest && manifest.text !== text && !this.isFrozen) {
       this._set({ manifest: { ...manifest, text } });
       this._edit(this.form);
     }
@@ -194,7 +159,11 @@ export class LaunchModel extends LaunchFields {
 
   /** Ask what the edited manifest is as a form; null if it can't be read, which is a refusal then. */
   async readManifest(): Promise<ReadManifest | null> {
-    const text = this.state.manifest?.text ?? '';
+    const { manifest, busy } = this.state;
+    if (!manifest || busy) {
+      return null;
+    }
+    const { text } = manifest;
     this._set({ busy: 'reading', refusal: null });
     try {
       return await this._options.api.readManifest({ text, ...this._place });
@@ -208,11 +177,16 @@ export class LaunchModel extends LaunchFields {
 
   /** Go on with the form: as the manifest says, or without one as it was before. */
   async backToForm(read: ReadManifest | null = null): Promise<void> {
+    if (this.isFrozen) {
+      return;
+    }
     this._set({ manifest: null, refusal: null });
     if (read) {
-      const { engine, namespace, notes } = read;
-      this._set({ engine, namespace, notes, volumes: null, queues: null });
-      await this._fill(read.spec);
+      const { notes, spec } = read;
+      // A manifest has no place for rows that are not finished.
+      const rows = this.form.spec.mounts.filter(mount => !isMount(mount));
+      this._set({ ...this._at(read), notes });
+      await this._fill({ ...spec, mounts: [...spec.mounts, ...rows] });
     } else {
       this._edit(this.form);
       await this.preview.refresh();
@@ -224,19 +198,37 @@ export class LaunchModel extends LaunchFields {
     this._set({ notes: [] });
   }
 
-  /** Read the script again; what the user has entered stays. */
+  /** Read the script again; what the user has entered stays. While the form waits for something else, this is put off. */
   async readScript(): Promise<void> {
     if (!this.state.form) {
       return this.startFrom(this.state.start);
     }
-    const { spec } = this;
-    if ((await this._load(spec)) && this.state.form) {
-      this._edit({ ...this.form, ...splitArgs(spec.args, this.scriptOptions) });
+    const { movingTo, filling, busy } = this.state;
+    this._isReadDue = movingTo !== null || filling || busy !== null;
+    if (this._isReadDue) {
+      return;
+    }
+    this._set({ reading: true });
+    const prefill = await this._load(this.spec);
+    if (prefill) {
+      const { args } = this.spec; // as they are now
+      this._set({ prefill });
+      this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });
+    }
+    this._set({ reading: false });
+  }
+
+  protected override _settle(): void {
+    if (this._isReadDue) {
+      void this.readScript();
     }
   }
 
   /** Run something else; the options of a file are read anew. */
   async setEntrypoint(kind: EntrypointKind, text: string): Promise<void> {
+    if (this.isFrozen) {
+      return;
+    }
     const field = '/entrypoint/value';
     const value = text.trim();
     const { args } = this.spec;
@@ -274,6 +266,9 @@ export class LaunchModel extends LaunchFields {
   /** Run the same file in another way; what runs no file is typed anew. */
   async setKind(kind: EntrypointKind): Promise<void> {
     const { prefill, path } = this.state;
+    if (this.isFrozen) {
+      return;
+    }
     if (prefill && path === null) {
       const { kind: own, value } = prefill.spec.entrypoint;
       await this.setEntrypoint(kind, kind === own ? value : '');
@@ -281,56 +276,6 @@ export class LaunchModel extends LaunchFields {
       const { value, working_dir } = asKind(kind, path, prefill.root);
       this.setWorkingDir(working_dir);
       await this.setEntrypoint(kind, value);
-    }
-  }
-
-  /** Let the server validate all of it without creating anything. */
-  async dryRun(): Promise<void> {
-    const { spec } = this;
-    const preview = await this._send('checking', request =>
-      this._options.api.dryRun(request)
-    );
-    if (preview) {
-      this.preview.show(preview, spec);
-      const failed = this.checks.some(check => check.level === 'error');
-      this._set({ dryRunPassed: !failed });
-    }
-  }
-
-  /** Create the job; null if the server refused it, or a request is on its way already. */
-  async submit(): Promise<Job | null> {
-    const { spec } = this;
-    const job = await this._send('submitting', request =>
-      this._options.api.createJob(request)
-    );
-    if (job) {
-      await this._remember(spec);
-    }
-    return job;
-  }
-
-  private async _send<T>(
-    busy: 'submitting' | 'checking',
-    send: (request: Omit<CreateJob, 'dry_run'>) => Promise<T>
-  ): Promise<T | null> {
-    if (this.state.busy) {
-      return null;
-    }
-    const { spec, form } = this;
-    this._set({ busy, refusal: null, dryRunPassed: false });
-    try {
-      const request_id = form.requestId;
-      return await send({
-        ...this._place,
-        ...this._source,
-        spec,
-        request_id
-      });
-    } catch (error) {
-      this._set({ refusal: expectApiError(error) });
-      return null;
-    } finally {
-      this._set({ busy: null });
     }
   }
 
@@ -367,25 +312,6 @@ export class LaunchModel extends LaunchFields {
     return this._options.api.engines().catch(() => []); // filling the form fails as well, and says why
   }
 
-  /** What the next form may begin with. */
-  private async _remember(spec: JobSpec): Promise<void> {
-    const { store } = this._options;
-    const { path, manifest } = this.state;
-    const { image } = spec.runtime;
-    const place = this._place;
-    await store.saveLastPlace(place);
-    if (manifest) {
-      return; // the form is not what was submitted
-    }
-    if (image) {
-      await store.saveImage(image);
-    }
-    if (path !== null) {
-      const time = Date.now() / 1000;
-      await store.saveLastTime(path, { ...place, spec, time });
-    }
-  }
-
   /** Begin with a manifest: as a form, or where that would lose something, as it is. */
   private async _openManifest({ text }: IManifest): Promise<void> {
     let read: ReadManifest;
@@ -397,7 +323,9 @@ export class LaunchModel extends LaunchFields {
     }
     const { engine, namespace, notes, spec } = read;
     this._set({ engine, namespace, notes });
-    if (await this._load(spec, this._place, engine)) {
+    const prefill = await this._load(spec, this._place, engine);
+    if (prefill) {
+      this._set({ prefill });
       await this._fill(spec);
       const isLess = read.lost.some(({ level }) => level !== 'hint');
       if (read.manifest !== null && isLess) {
@@ -408,6 +336,14 @@ export class LaunchModel extends LaunchFields {
     }
   }
 
+  /** A place, as a change of the state; lists of another place go. */
+  private _at({ engine, namespace }: IPlace): Partial<ILaunchState> {
+    const { state } = this;
+    return engine === state.engine && namespace === state.namespace
+      ? {}
+      : { engine, namespace, volumes: null, queues: null };
+  }
+
   /** Show a spec as the form. */
   private async _fill(spec: JobSpec): Promise<void> {
     this.preview.reset();
@@ -415,7 +351,7 @@ export class LaunchModel extends LaunchFields {
     await this.preview.refresh();
   }
 
-  /** Ask for a prefilled form; the answer to an older question is dropped. */
+  /** Ask for a prefilled form, or set `failure`; null as well where a newer question was asked meanwhile. */
   private async _load(
     spec?: JobSpec,
     place = this._place,
@@ -438,19 +374,20 @@ export class LaunchModel extends LaunchFields {
     if (loading !== this._loading || this.isDisposed) {
       return null;
     }
-    this._set({ prefill: prefill ?? this.state.prefill, failure });
+    this._set({ failure });
     return prefill;
   }
 
   private async _restore(saved: ISavedTab): Promise<boolean> {
-    const { form, spec, manifest, ...others } = saved;
+    const { form, spec, manifest, sent = null, ...others } = saved;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
-    if (!(await this._load(spec))) {
+    const prefill = await this._load(spec);
+    if (!prefill) {
       return this.state.failure?.status !== 422; // the edits are still there when one tries again
     }
     // The request's id stays as well: a page that was reloaded while it submitted makes no second job.
-    this._set({ form, manifest });
+    this._set({ prefill, form, manifest, sent });
     await this.preview.refresh();
     return true;
   }
@@ -460,4 +397,5 @@ export class LaunchModel extends LaunchFields {
   private _cameFrom: EngineName | null = null;
   private _followed: string | null = null;
   private _loading = 0;
+  private _isReadDue = false;
 }

@@ -22,7 +22,6 @@ import {
   MORE,
   newRequestId,
   specOf,
-  withChanges,
   withMore,
   withName,
   withOption,
@@ -30,19 +29,19 @@ import {
   withWorkingDir
 } from './launchForm';
 import { capability, IPlace, NAMESPACE_PATTERN } from './launchPlaces';
-import {
-  allChecks,
-  isSameField,
-  manifestChecks,
-  nameProblem
-} from './launchProblems';
+import { IChecked, knownChecks, nameProblem } from './launchProblems';
 import { LaunchCapacity, withDeviceKind } from './launchCapacity';
 import { ILaunchOptions, ILaunchState, IManifest } from './launchState';
+import { memoized } from './memo';
+import { specWith } from './specChanges';
 import { optionKey, OptionValue } from './scriptOptions';
 import { IJobs } from '../tokens';
 
 /** How long to wait for the next key before edits are kept for after a reload, in ms. */
 const SAVE_DELAY = 500;
+
+const NO_OPTIONS: readonly ScriptOption[] = [];
+const NO_CHECKS: readonly Check[] = [];
 
 /** The fields of a launch form: what is in them, what that amounts to, and what is known about it. */
 export abstract class LaunchFields implements IDisposable {
@@ -53,6 +52,8 @@ export abstract class LaunchFields implements IDisposable {
       engine: 'local',
       namespace: '',
       movingTo: null,
+      filling: false,
+      reading: false,
       start: 'defaults',
       clone: _options.clone ?? null,
       title: _options.manifest?.name ?? null,
@@ -67,6 +68,7 @@ export abstract class LaunchFields implements IDisposable {
       queues: null,
       images: [],
       busy: null,
+      sent: null,
       refusal: null,
       dryRunPassed: false
     };
@@ -84,6 +86,7 @@ export abstract class LaunchFields implements IDisposable {
       _options.jobs ?? null,
       () => this._place
     );
+    this.capacity.changed.connect(() => this._changed.emit());
   }
 
   /** What the form amounts to. */
@@ -96,7 +99,7 @@ export abstract class LaunchFields implements IDisposable {
     return this._state;
   }
 
-  /** The state or the preview changed. */
+  /** The state, the preview, the engines, or what is free changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -135,9 +138,9 @@ export abstract class LaunchFields implements IDisposable {
     return this.state.engine !== 'local';
   }
 
-  /** The file of the manifest that the form began with. */
-  get manifestPath(): string | null {
-    return this._begun?.path ?? null;
+  /** The manifest that the form began with, if that was one. */
+  get manifest(): IManifest | null {
+    return this._begun;
   }
 
   /** The text of the pasted manifest that the form began with. */
@@ -150,9 +153,31 @@ export abstract class LaunchFields implements IDisposable {
     return this._options.presetImages?.() ?? [];
   }
 
-  /** The form can't be changed: the manifest is edited in its place, or it is on its way to another engine. */
+  /** The fields can't be changed: the manifest is edited in their place, or they are being replaced. */
   get isLocked(): boolean {
-    return this._state.manifest !== null || this._state.movingTo !== null;
+    const { manifest, movingTo, filling } = this._state;
+    return manifest !== null || movingTo !== null || filling;
+  }
+
+  /** Nothing can be entered: what is shown is being submitted, read, or replaced. */
+  get isFrozen(): boolean {
+    const { movingTo, filling, busy } = this._state;
+    const isTaken = busy === 'submitting' || busy === 'reading';
+    return movingTo !== null || filling || isTaken;
+  }
+
+  /** The work that the form waits for, in words; until then it can be neither submitted nor checked. */
+  get pending(): string | null {
+    const { movingTo, filling, reading } = this._state;
+    const { trans } = this._options;
+    if (movingTo !== null) {
+      const info = this.engines.find(({ name }) => name === movingTo);
+      return trans.__('Filling in the form for %1…', info?.label ?? movingTo);
+    }
+    if (filling) {
+      return trans.__('Filling in the form…');
+    }
+    return reading ? trans.__('Reading %1…', this.name) : null;
   }
 
   /** The content of the form; there is none before `open` has succeeded. */
@@ -165,15 +190,16 @@ export abstract class LaunchFields implements IDisposable {
 
   /** The spec that the form amounts to. */
   get spec(): JobSpec {
-    return specOf(this.form, this.scriptOptions);
+    const { form, scriptOptions: options } = this;
+    return this._specOf({ form, options });
   }
 
   /** The options of the script that have fields; a command has none. */
   get scriptOptions(): readonly ScriptOption[] {
     const { form, prefill } = this._state;
     return form?.spec.entrypoint.kind === 'command'
-      ? []
-      : (prefill?.script.options ?? []);
+      ? NO_OPTIONS
+      : (prefill?.script.options ?? NO_OPTIONS);
   }
 
   /** The kernel that the job would use, with its torch if the server has looked. */
@@ -191,33 +217,19 @@ export abstract class LaunchFields implements IDisposable {
     return this.spec.scheduling.node_selector;
   }
 
-  /** Everything that is known about the form, ours and the server's; fields named as here. */
-  get checks(): Check[] {
-    const { form, prefill, refusal } = this._state;
+  /** Everything that is known about the form, ours and the server's; the same array until something changes. */
+  get checks(): readonly Check[] {
+    const { form, manifest, prefill, refusal } = this._state;
     if (!form) {
-      return [];
+      return NO_CHECKS;
     }
-    const { shown, failure } = this.preview;
-    if (this._state.manifest) {
-      // Of a text that can't be read there is nothing else to say.
-      return manifestChecks(
-        [refusal, failure],
-        failure ? [] : (shown?.checks ?? [])
-      );
-    }
-    const { spec } = this;
-    const asked = this.preview.asked ?? prefill?.spec ?? spec;
-    const holds = ({ field }: { field: string | null }): boolean =>
-      field === null || isSameField(field, asked, spec);
-    return allChecks(
-      form,
-      this.scriptOptions,
-      [refusal, failure && holds(failure) ? failure : null],
-      (shown?.checks ?? prefill?.checks ?? []).filter(
-        check => check.level !== 'error' || holds(check)
-      ),
-      this._options.trans
-    );
+    const { spec, scriptOptions: options } = this;
+    const { shown, failure, asked } = this.preview;
+    const { trans } = this._options;
+    return this._checksOf({
+      ...{ form, options, spec, manifest, prefill, refusal, trans },
+      ...{ shown, failure, asked }
+    });
   }
 
   dispose(): void {
@@ -234,7 +246,7 @@ export abstract class LaunchFields implements IDisposable {
   /** Change fields of the spec; `field` has a valid content again. */
   edit(changes: Partial<JobSpec>, field: string): void {
     const spec = { ...this.form.spec, ...changes };
-    this._edit(withoutDraft({ ...this.form, spec }, field), field);
+    this._enter(withoutDraft({ ...this.form, spec }, field), field);
   }
 
   /** Change the replicas; the form edits one group. */
@@ -245,7 +257,7 @@ export abstract class LaunchFields implements IDisposable {
 
   /** Make the change that is offered at a field. */
   applyFix({ changes }: Fix, field: string): void {
-    this._edit(withoutDraft(withChanges(this.form, changes), field), field);
+    this.edit(specWith(this.form.spec, changes), field);
   }
 
   /**
@@ -256,13 +268,13 @@ export abstract class LaunchFields implements IDisposable {
   setDeviceKind(resource: string, pool: Pool | null): void {
     const pools = this.capacity.known?.pools ?? [];
     const form = withDeviceKind(this.form, resource, pool, pools);
-    this._edit(form, DEVICE);
+    this._enter(form, DEVICE);
   }
 
   /** Keep what a field shows though it can't be put into the spec. */
   setDraft(field: string, draft: IDraft): void {
     const { drafts } = this.form;
-    this._edit({ ...this.form, drafts: { ...drafts, [field]: draft } }, field);
+    this._enter({ ...this.form, drafts: { ...drafts, [field]: draft } }, field);
   }
 
   setName(text: string): void {
@@ -272,43 +284,46 @@ export abstract class LaunchFields implements IDisposable {
       this.setDraft('/name', { text, problem });
     } else if (prefill) {
       const form = withName(this.form, text, prefill);
-      this._edit(withoutDraft(form, '/name'), '/name');
+      this._enter(withoutDraft(form, '/name'), '/name');
     }
   }
 
   /** Give an option a value; null is its default. */
   setOption(option: ScriptOption, value: OptionValue | null): void {
-    this._edit(withOption(this.form, option, value), optionKey(option));
+    this._enter(withOption(this.form, option, value), optionKey(option));
   }
 
   /** Take further arguments as typed. */
   setMore(text: string): void {
-    this._edit(withMore(this.form, text), MORE);
+    this._enter(withMore(this.form, text), MORE);
   }
 
   setEnv(env: EnvVar[]): void {
-    this._edit({ ...this.form, env }, '/env');
+    this._enter({ ...this.form, env }, '/env');
   }
 
   setLabels(labels: IPair[]): void {
-    this._edit({ ...this.form, labels }, '/labels');
+    this._enter({ ...this.form, labels }, '/labels');
   }
 
   setNodeSelector(nodeSelector: IPair[]): void {
-    this._edit({ ...this.form, nodeSelector }, '/scheduling/node_selector');
+    this._enter({ ...this.form, nodeSelector }, '/scheduling/node_selector');
   }
 
   setWorkingDir(directory: string | null): void {
     const form = withWorkingDir(this.form, directory, this.scriptOptions);
-    this._edit(form, '/working_dir');
+    this._enter(form, '/working_dir');
   }
 
   /** Run the job in another namespace. */
   setNamespace(namespace: string): void {
     const field = '/namespace';
+    if (this.isFrozen) {
+      return;
+    }
     if (NAMESPACE_PATTERN.test(namespace)) {
       this._set({ namespace, volumes: null, queues: null });
-      this._edit(withoutDraft(this.form, field), field);
+      this._enter(withoutDraft(this.form, field), field);
     } else {
       const problem = this._options.trans.__(
         'A namespace has small letters, digits and dashes.'
@@ -319,10 +334,11 @@ export abstract class LaunchFields implements IDisposable {
 
   /** Keep the edits, so that they survive a reload of the page. */
   async save(): Promise<void> {
-    const { path, start, clone, title, manifest, notes, form } = this._state;
+    const { path, start, clone, title, manifest, notes, form, sent } =
+      this._state;
     if (form && !this._isDisposed) {
       await this._options.store.saveTab(this._options.tab, {
-        ...{ path, start, clone, title, manifest, notes, form },
+        ...{ path, start, clone, title, manifest, notes, form, sent },
         ...this._place,
         spec: this.spec
       });
@@ -347,6 +363,13 @@ export abstract class LaunchFields implements IDisposable {
     return { path, manifest: manifest?.text ?? null };
   }
 
+  /** Take what the user has entered, unless nothing can be entered now. */
+  private _enter(form: ILaunchForm, field: string): void {
+    if (!this.isFrozen) {
+      this._edit(form, field);
+    }
+  }
+
   protected _edit(form: ILaunchForm, lastEdited: string | null = null): void {
     this._set({
       lastEdited,
@@ -367,6 +390,11 @@ export abstract class LaunchFields implements IDisposable {
   /** What the form began with, if that was a manifest. */
   protected _begun: IManifest | null;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _specOf = memoized(
+    ({ form, options }: Pick<IChecked, 'form' | 'options'>) =>
+      specOf(form, options)
+  );
+  private readonly _checksOf = memoized(knownChecks);
   private _state: ILaunchState;
   private _enginesSeen: readonly EngineInfo[] = [];
   private _saveTimer = 0;

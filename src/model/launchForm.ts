@@ -1,6 +1,6 @@
 /** The content of a launch form: plain values, and what they amount to. */
-import { JSONExt, PartialJSONObject, UUID } from '@lumino/coreutils';
-import { EnvVar, Fix, JobSpec, Prefill, ScriptOption } from '../api/types';
+import { UUID } from '@lumino/coreutils';
+import { EnvVar, JobSpec, Prefill, ScriptOption } from '../api/types';
 import {
   composeArgs,
   defaultValue,
@@ -123,7 +123,10 @@ export function specOf(
 }
 
 /** Whether a row of the volumes' editor is finished. */
-function isMount({ claim, mount_path }: JobSpec['mounts'][number]): boolean {
+export function isMount({
+  claim,
+  mount_path
+}: JobSpec['mounts'][number]): boolean {
   return claim !== '' && mount_path !== '';
 }
 
@@ -210,26 +213,6 @@ export function fieldOf(
     .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
 }
 
-/** A form with other values at some places of its spec, by their pointers; what is not there stays so. */
-export function withChanges(
-  form: ILaunchForm,
-  changes: Fix['changes']
-): ILaunchForm {
-  const spec = JSONExt.deepCopy(form.spec as unknown as PartialJSONObject);
-  for (const [pointer, value] of Object.entries(changes)) {
-    const keys = pointer.split('/').slice(2); // after “/spec”
-    const last = keys.pop();
-    const place = keys.reduce<unknown>(
-      (at, key) => (at as PartialJSONObject | null | undefined)?.[key],
-      spec
-    );
-    if (last !== undefined && typeof place === 'object' && place !== null) {
-      (place as Record<string, unknown>)[last] = value;
-    }
-  }
-  return { ...form, spec: spec as unknown as JobSpec };
-}
-
 /** A directory that holds a job's name (alone or behind an option's `=`), with another name; any other value as it is. */
 export function renamed(
   value: string,
@@ -297,10 +280,11 @@ export function withOption(
   }
   const text = (given: OptionValue | undefined) =>
     String(given ?? defaultValue(option) ?? '');
+  const directory = directoryOf(form.spec);
   return moveLogDirs(
     next,
-    [text(before), form.spec.working_dir],
-    [text(next.values[key]), form.spec.working_dir]
+    [text(before), directory],
+    [text(next.values[key]), directory]
   );
 }
 
@@ -318,8 +302,8 @@ export function withWorkingDir(
       );
       next = moveLogDirs(
         next,
-        [value, form.spec.working_dir],
-        [value, directory]
+        [value, directoryOf(form.spec)],
+        [value, directoryOf(next.spec)]
       );
     }
   }
@@ -346,15 +330,23 @@ function moveLogDirs(
   };
 }
 
-/** A path as a process in `directory` takes it; null if there is none. */
+/** The directory in which a job works: by default the folder of its script. */
+function directoryOf({ working_dir, entrypoint }: JobSpec): string | null {
+  return working_dir || folderOf(entrypoint.kind, entrypoint.value);
+}
+
+/** A path as a process in `directory` takes it; null if there is none, or the directory is not known. */
 function resolve(value: string, directory: string | null): string | null {
   if (!value) {
     return null;
   }
   const path = value.replace(/^\.\//, '').replace(/(.)\/+$/, '$1');
-  return path.startsWith('/') || directory === null
-    ? path
-    : `${directory.replace(/\/$/, '')}/${path}`;
+  if (path.startsWith('/')) {
+    return path;
+  }
+  return directory?.startsWith('/')
+    ? `${directory.replace(/\/$/, '')}/${path}`
+    : null;
 }
 
 /** The last part of a path. */

@@ -1,6 +1,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../api/client';
-import { Check, JobSpec, ScriptOption } from '../api/types';
+import { Check, JobSpec, Prefill, ScriptOption } from '../api/types';
+import { CommandPreview } from './commandPreview';
 import {
   ENV_NAME_PATTERN,
   fieldOf,
@@ -9,6 +10,7 @@ import {
   MORE,
   NAME_PATTERN
 } from './launchForm';
+import { IEditedManifest } from './launchState';
 import {
   defaultValue,
   isAcceptable,
@@ -20,13 +22,62 @@ import { splitWords } from './shellWords';
 /** The code of a required option without a value. */
 export const MISSING = 'OptionMissing';
 
+/** The parts of a form and of its preview that its checks depend on. */
+export interface IChecked extends Pick<
+  CommandPreview,
+  'shown' | 'failure' | 'asked'
+> {
+  form: ILaunchForm;
+  options: readonly ScriptOption[];
+  /** The spec that the form amounts to. */
+  spec: JobSpec;
+  /** The manifest that is edited in place of the form, if one is. */
+  manifest: IEditedManifest | null;
+  prefill: Prefill | null;
+  refusal: ApiError | null;
+  trans: TranslationBundle;
+}
+
+/** Everything that is known about what would be submitted, ours and the server's; fields named as the form does. */
+export function knownChecks({
+  form,
+  options,
+  spec,
+  manifest,
+  prefill,
+  refusal,
+  shown,
+  failure,
+  ...others
+}: IChecked): readonly Check[] {
+  if (manifest) {
+    // Of a text that can't be read there is nothing else to say.
+    return manifestChecks(
+      [refusal, failure],
+      failure ? [] : (shown?.checks ?? [])
+    );
+  }
+  const asked = others.asked ?? prefill?.spec ?? spec;
+  const holds = ({ field }: { field: string | null }): boolean =>
+    field === null || isSameField(field, asked, spec);
+  return allChecks(
+    form,
+    options,
+    [refusal, failure && holds(failure) ? failure : null],
+    (shown?.checks ?? prefill?.checks ?? []).filter(
+      check => check.level !== 'error' || holds(check)
+    ),
+    others.trans
+  );
+}
+
 /**
  * Everything that is known about a form: ours, then the server's, each said once.
  *
  * @param refusals - Answers to the form as it is; those that name a field count.
  * @param checks - What the server's preview says, with pointers into the spec.
  */
-export function allChecks(
+function allChecks(
   form: ILaunchForm,
   options: readonly ScriptOption[],
   refusals: readonly (ApiError | null)[],
@@ -56,7 +107,7 @@ export function allChecks(
  * @param refusals - Answers to the text.
  * @param checks - What the server's preview says of it.
  */
-export function manifestChecks(
+function manifestChecks(
   refusals: readonly (ApiError | null)[],
   checks: readonly Check[]
 ): Check[] {
@@ -88,7 +139,7 @@ function distinct(checks: readonly Check[]): Check[] {
  *
  * @param pointer - A JSON pointer into the spec, as the server names fields.
  */
-export function isSameField(
+function isSameField(
   pointer: string,
   before: JobSpec,
   after: JobSpec

@@ -2,7 +2,14 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineName } from '../api/aliases';
 import { ApiClient, ApiError } from '../api/client';
-import { Check, JobSpec, Prefill, QueueList, Volume } from '../api/types';
+import {
+  Check,
+  CreateJob,
+  JobSpec,
+  Prefill,
+  QueueList,
+  Volume
+} from '../api/types';
 import { IJobs } from '../tokens';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
@@ -13,8 +20,12 @@ export type Start = 'last' | 'job' | 'defaults';
 
 /** The job whose spec a form starts from. */
 export interface IClone extends Partial<IPlace> {
+  /** The id of the job; missing in tabs that older versions have kept. */
+  id?: string;
   name: string;
   spec: JobSpec;
+  /** What the spec was changed in on the way: the label of the change. */
+  fix?: string;
 }
 
 /** A manifest that a form starts from: a file's, or one that was pasted. */
@@ -49,12 +60,19 @@ export interface IEditedManifest {
   before: string;
 }
 
+/** A request to create a job. */
+export type JobRequest = Omit<CreateJob, 'dry_run'>;
+
 /** What a launch tab shows. */
 export interface ILaunchState extends IPlace {
   /** The file that the form is for; null if the job runs none. */
   path: string | null;
   /** The engine that the form is being moved to. */
   movingTo: EngineName | null;
+  /** The form is being replaced as a whole. */
+  filling: boolean;
+  /** The script is being read for its options. */
+  reading: boolean;
   start: Start;
   clone: IClone | null;
   /** What the tab is called where it is for no file and no job: the manifest's name. */
@@ -79,6 +97,8 @@ export interface ILaunchState extends IPlace {
   /** Images of earlier jobs, the last first. */
   images: string[];
   busy: 'submitting' | 'checking' | 'reading' | null;
+  /** The last request to create the job. The same job is requested by the same id, so that it is not made twice. */
+  sent: JobRequest | null;
   /** The server's refusal of the form as it is. */
   refusal: ApiError | null;
   /** The last dry run found nothing wrong, and nothing was changed since. */

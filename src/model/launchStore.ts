@@ -3,7 +3,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Check, JobSpec } from '../api/types';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
-import { IClone, IEditedManifest, Start } from './launchState';
+import { IClone, IEditedManifest, JobRequest, Start } from './launchState';
 
 const PREFIX = 'jupyterlab_t9kjob:launch';
 
@@ -28,6 +28,8 @@ export interface ISavedTab extends IPlace {
   form: ILaunchForm;
   /** What the form amounts to. */
   spec: JobSpec;
+  /** Missing in tabs that older versions have kept. */
+  sent?: JobRequest | null;
 }
 
 /** What launch tabs remember, in the lab's state database; nothing without one. */

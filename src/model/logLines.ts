@@ -34,6 +34,33 @@ export interface IFileLink {
   readonly line: number;
 }
 
+/** A part of a line that leads to a page of the web. */
+export interface IWebLink {
+  readonly start: number;
+  readonly end: number;
+  readonly url: string;
+}
+
+/** The links that a line was written with: to the web, and to files that can be opened in the lab. */
+export function writtenLinks(
+  { links }: IAnsiText,
+  contentsPath: (file: string) => string | null
+): (IFileLink | IWebLink)[] {
+  return links.flatMap<IFileLink | IWebLink>(link => {
+    const { start, end, url } = link;
+    if (!url.startsWith('file:')) {
+      return [link];
+    }
+    let path: string | null = null;
+    try {
+      path = contentsPath(decodeURIComponent(new URL(url).pathname));
+    } catch {
+      // not a name in UTF-8
+    }
+    return path === null ? [] : [{ start, end, path, line: 1 }];
+  });
+}
+
 const FRAME = /File "([^"]+)", line (\d+)/g;
 
 /** Find the places of tracebacks that can be opened in the lab. */
@@ -43,7 +70,8 @@ export function fileLinks(
 ): IFileLink[] {
   const links: IFileLink[] = [];
   for (const match of text.matchAll(FRAME)) {
-    const path = contentsPath(match[1]);
+    // The cells of a notebook have names of their own: “explore.ipynb, cell 3”.
+    const path = contentsPath(match[1].replace(/(\.ipynb), cell \d+$/, '$1'));
     if (path !== null) {
       const start = (match.index ?? 0) + 'File '.length;
       links.push({
@@ -93,14 +121,14 @@ export interface IPiece {
   readonly text: string;
   readonly style: IAnsiStyle | null;
   readonly hit: boolean;
-  readonly link: IFileLink | null;
+  readonly link: IFileLink | IWebLink | null;
 }
 
 /** Cut a line where its style, a search hit or a link begins or ends. */
 export function pieces(
   { text, runs }: IAnsiText,
   expression: RegExp | null,
-  links: readonly IFileLink[]
+  links: readonly (IFileLink | IWebLink)[]
 ): IPiece[] {
   const hits = expression ? matches(text, expression) : [];
   const spans = [...runs, ...hits, ...links];
@@ -152,6 +180,10 @@ export function attemptStarts(
   together: boolean
 ): Map<number, LogStream> {
   const starts = new Map<number, LogStream>();
+  const attempts = new Set([...streams.values()].map(({ attempt }) => attempt));
+  if (attempts.size < 2) {
+    return starts;
+  }
   const current = new Map<string, number>();
   lines.forEach((line, index) => {
     const stream = streams.get(line.stream);

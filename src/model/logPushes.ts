@@ -2,6 +2,9 @@ import { LogAppend } from '../api/types';
 import { LogSession } from './logSession';
 import { Cursor } from './logWindow';
 
+/** Milliseconds of a frame in which lines are taken in. */
+const LONGEST = 6;
+
 /** The lines that the server pushes as they are written, gathered until the next frame shows them. */
 export class LogPushes {
   /** @param _arrived - Told that there is something to take. */
@@ -31,18 +34,31 @@ export class LogPushes {
     }
   }
 
-  /** What came since the last time; whoever takes it calls `shown` when it is on the page. */
-  take(): readonly LogAppend[] {
-    const waiting = this._waiting;
-    this._waiting = [];
-    return waiting;
+  /**
+   * Take what came since the last time, a message at a time; call `shown` when it is on the page.
+   *
+   * Pushes that take longer than a part of a frame wait for the next one, so that the page stays responsive.
+   *
+   * @param take - Does the work for a message. It may stop the pushes, which drops those that wait.
+   * @returns The last message that was taken.
+   */
+  take(take: (append: LogAppend) => void): LogAppend | null {
+    const end = performance.now() + LONGEST;
+    let last: LogAppend | null = null;
+    while (this._waiting.length > 0 && (!last || performance.now() < end)) {
+      [last] = this._waiting.splice(0, 1);
+      take(last);
+    }
+    if (this._waiting.length > 0) {
+      this._arrived();
+    }
+    return last;
   }
 
-  /** Let the server send more. */
-  shown(appends: readonly LogAppend[]): void {
-    const last = appends[appends.length - 1];
-    if (this._on && last) {
-      this._session.ack(last.sequence);
+  /** Let the server send more than it has sent before this message was shown. */
+  shown(append: LogAppend | null): void {
+    if (this._on && append) {
+      this._session.ack(append.sequence);
     }
   }
 

@@ -1,4 +1,3 @@
-import { LogLine } from '../api/types';
 import { LogWindow } from './logWindow';
 
 /** Browsers stop drawing elements that are higher than about 17 million px. */
@@ -33,16 +32,13 @@ export class LogScroll {
   /** Height of the visible part. */
   viewHeight = 0;
 
-  /** Measure all rows of the window. To be called when lines, heights or the extent changed. */
-  layout(
-    heightOf: (line: LogLine, index: number) => number,
-    extent: ILogExtent
-  ): void {
-    const { lines, generation } = this._window;
-    const tops = new Float64Array(lines.length + 1);
-    for (let i = 0; i < lines.length; i++) {
-      tops[i + 1] = tops[i] + heightOf(lines[i], i);
-    }
+  /**
+   * Take over where the rows of the window are. To be called when lines, heights or the extent changed.
+   *
+   * @param tops - Upper edges of all rows, and the lower edge of the last, in px.
+   */
+  layout(tops: Float64Array, extent: ILogExtent): void {
+    const { generation } = this._window;
     this._tops = tops;
     this._estimate(extent);
     if (generation !== this._generation) {
@@ -122,15 +118,17 @@ export class LogScroll {
     this._moveTo(Infinity);
   }
 
-  /** Show a line at the top or in the middle. */
-  reveal(ordinal: number, align: 'start' | 'center'): void {
+  /** Show a line at the top, in the middle, or where it takes the least scrolling. */
+  reveal(ordinal: number, align: 'start' | 'center' | 'nearest'): void {
     const index = ordinal - this._window.first;
     const top = this._tops[index] ?? 0;
-    const above =
-      align === 'start'
-        ? 0
-        : (this.viewHeight - ((this._tops[index + 1] ?? top) - top)) / 2;
-    this._moveTo(top - above);
+    const below = this.viewHeight - ((this._tops[index + 1] ?? top) - top);
+    if (align === 'nearest') {
+      const position = Math.max(top - below, Math.min(top, this._position()));
+      this._moveTo(position);
+    } else {
+      this._moveTo(align === 'start' ? top : top - below / 2);
+    }
   }
 
   /** Ordinals of the lines in view. */
@@ -142,29 +140,15 @@ export class LogScroll {
     };
   }
 
-  /**
-   * The rows in view and `more` on either side.
-   *
-   * @param keep - Ordinals of the first and last row that are wanted besides, at most `longest`.
-   */
-  range(
-    more: number,
-    keep: readonly [number, number] | null = null,
-    longest = 0
-  ): IRowRange {
+  /** The rows in view and `more` on either side. */
+  range(more: number): IRowRange {
     const position = this._position();
     const { length } = this._window.lines;
-    const { first } = this._window;
-    let start = Math.max(0, this._at(position) - more);
-    let end = Math.min(length, this._at(position + this.viewHeight) + more + 1);
-    if (keep) {
-      const wideStart = Math.min(start, Math.max(0, keep[0] - first));
-      const wideEnd = Math.max(end, Math.min(length, keep[1] - first + 1));
-      if (wideEnd - wideStart <= longest) {
-        start = wideStart;
-        end = wideEnd;
-      }
-    }
+    const start = Math.max(0, this._at(position) - more);
+    const end = Math.min(
+      length,
+      this._at(position + this.viewHeight) + more + 1
+    );
     return { start, end, y: (this._tops[start] ?? 0) - position };
   }
 

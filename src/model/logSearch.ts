@@ -34,6 +34,11 @@ export class LogSearch implements IDisposable {
     return this._complete;
   }
 
+  /** True if the server ended the search before it had seen the whole log. */
+  get partial(): boolean {
+    return this._partial;
+  }
+
   /** Index of the hit that was gone to. */
   get current(): number | null {
     return this._current;
@@ -43,7 +48,12 @@ export class LogSearch implements IDisposable {
     return this._pending;
   }
 
-  /** Why there is no answer, in words. */
+  /** True if the connection was lost before the answer came: nothing is known of what would be found. */
+  get lost(): boolean {
+    return this._lost;
+  }
+
+  /** Why there is no answer, or only a part of it, in words. */
   get error(): string | null {
     return this._error;
   }
@@ -93,6 +103,7 @@ export class LogSearch implements IDisposable {
     this._take([], true);
     this._current = null;
     this._error = null;
+    this._lost = this._partial = false;
     this._pending = query.pattern !== '';
     this._changed.emit();
     if (!this._pending) {
@@ -108,13 +119,15 @@ export class LogSearch implements IDisposable {
       if (turn === this._turn) {
         this._take(answer.hits, answer.complete);
         this._error = answer.stopped;
+        this._partial = answer.stopped !== null;
       }
     } catch (error) {
-      const repeated =
-        error instanceof LogConnectionLost ||
-        error instanceof LogSearchReplaced;
-      if (turn === this._turn && !repeated) {
-        this._error = error instanceof Error ? error.message : String(error);
+      if (turn === this._turn) {
+        this._complete = false;
+        this._lost = error instanceof LogConnectionLost;
+        if (!this._lost && !(error instanceof LogSearchReplaced)) {
+          this._error = error instanceof Error ? error.message : String(error);
+        }
       }
     }
     if (turn === this._turn && !this._isDisposed) {
@@ -198,6 +211,8 @@ export class LogSearch implements IDisposable {
   private _current: number | null = null;
   private _pending = false;
   private _error: string | null = null;
+  private _lost = false;
+  private _partial = false;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
 }

@@ -231,10 +231,13 @@ export class LogChoice {
   private _chosen: readonly LogStream[] = [];
 }
 
+/** Made once: `localeCompare` makes one for each comparison. */
+const NATURAL = new Intl.Collator(undefined, { numeric: true });
+
 function compareSources(a: LogStream, b: LogStream): number {
   return (
     (a.rank ?? Infinity) - (b.rank ?? Infinity) ||
-    a.replica.localeCompare(b.replica, undefined, { numeric: true }) ||
+    NATURAL.compare(a.replica, b.replica) ||
     (a.local_rank ?? 0) - (b.local_rank ?? 0)
   );
 }

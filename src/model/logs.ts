@@ -26,7 +26,7 @@ export interface ILogView {
 /** A line that the view is to show. */
 export interface ILogReveal {
   ordinal: number;
-  align: 'start' | 'center';
+  align: 'start' | 'center' | 'nearest';
 }
 
 /**
@@ -397,15 +397,9 @@ export class LogModel implements IDisposable {
   }
 
   private _onFrame(): void {
-    const appends = this._pushes.take();
-    for (const append of appends) {
-      // What came after the window was cut at its end does not belong behind it.
-      if (this._pushes.on) {
-        this._take(append);
-      }
-    }
+    const last = this._pushes.take(append => this._take(append));
     this._changed.emit();
-    this._pushes.shown(appends);
+    this._pushes.shown(last);
   }
 
   private _take(append: LogAppend): void {

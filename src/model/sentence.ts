@@ -21,11 +21,13 @@ export function jobTitle(
  * The most useful sentence about a job in its state, for lists.
  *
  * @param short - Where it may be cut: metrics by the last word of their names, before their values.
+ * @param now - When its state is known to be so, in seconds.
  */
 export function jobSentence(
   job: JobSummary,
   trans: TranslationBundle,
-  short = false
+  short = false,
+  now = serverNow()
 ): string {
   if (job.pending_action) {
     return pendingSentence(job, job.pending_action, trans);
@@ -33,7 +35,7 @@ export function jobSentence(
   const state = stateOf(job);
   switch (state) {
     case 'running':
-      return runningSentence(job, trans);
+      return runningSentence(job, trans, now);
     case 'resuming':
       return (
         waitingSentence(job) ??
@@ -91,11 +93,15 @@ export function endSentence(job: JobSummary, trans: TranslationBundle): string {
 }
 
 /** What a screen reader says of a job in a list. */
-export function jobLabel(job: JobSummary, trans: TranslationBundle): string {
+export function jobLabel(
+  job: JobSummary,
+  trans: TranslationBundle,
+  now = serverNow()
+): string {
   const parts = [
     jobTitle(job),
     stateWord(stateOf(job), trans),
-    jobSentence(job, trans).replace(/ · /g, ', ')
+    jobSentence(job, trans, false, now).replace(/ · /g, ', ')
   ];
   if (job.deleted) {
     parts.push(trans.__('deleted'));
@@ -127,7 +133,8 @@ export function heldText(
 /** How far a running job is, and how long it will take; null if it does not say. */
 function progressText(
   job: Pick<JobSummary, 'progress'>,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  now: number
 ): string | null {
   const { progress } = job;
   if (!progress) {
@@ -138,12 +145,16 @@ function progressText(
   if (progress.eta_seconds === null) {
     return text;
   }
-  const left = progress.eta_seconds - (serverNow() - progress.updated_at);
+  const left = progress.eta_seconds - (now - progress.updated_at);
   return `${text} · ${formatEta(Math.max(0, left), trans)}`;
 }
 
-function runningSentence(job: JobSummary, trans: TranslationBundle): string {
-  const progress = progressText(job, trans);
+function runningSentence(
+  job: JobSummary,
+  trans: TranslationBundle,
+  now: number
+): string {
+  const progress = progressText(job, trans, now);
   if (progress !== null) {
     return progress;
   }

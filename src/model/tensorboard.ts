@@ -4,22 +4,23 @@
 const SETTINGS = '_tb_global_settings';
 
 /**
- * Switch auto-reload on, which is off at first; a user's own choice stays.
+ * Switch auto-reload on, which is off at first, and close the settings pane, which is open; a user's own choices stay.
  *
  * @returns Whether the page reloads by itself, every 30 s at best.
  */
-export function preferAutoReload(storage: Storage): boolean {
+export function preferSettings(storage: Storage): boolean {
+  const preferred = { autoReload: true, timeSeriesSettingsPaneOpened: false };
   let settings: Record<string, unknown> = {};
   try {
-    settings = JSON.parse(storage.getItem(SETTINGS) ?? '{}');
+    settings = { ...JSON.parse(storage.getItem(SETTINGS) ?? '{}') };
   } catch {
     // Broken settings are what the page itself throws away.
   }
-  if (settings.autoReload === undefined) {
-    settings.autoReload = true;
-    storage.setItem(SETTINGS, JSON.stringify(settings));
+  const merged: Record<string, unknown> = { ...preferred, ...settings };
+  if (Object.keys(merged).length > Object.keys(settings).length) {
+    storage.setItem(SETTINGS, JSON.stringify(merged));
   }
-  return settings.autoReload === true;
+  return merged.autoReload === true;
 }
 
 /**
@@ -52,6 +53,29 @@ export function tellVisibility(page: Document, visible: boolean): void {
     });
   }
   page.dispatchEvent(new Event('visibilitychange'));
+}
+
+/**
+ * Find the headers of a page that forbid the browser to show the page in a frame of the same origin.
+ *
+ * @returns The headers as they stand in the answer; none if the page allows it, or does not answer.
+ */
+export async function frameRefusals(url: string): Promise<string[]> {
+  const { headers } = await fetch(url, { cache: 'no-store' });
+  const ancestors = (headers.get('Content-Security-Policy') ?? '')
+    .split(/[;,]/)
+    .map(directive => directive.trim())
+    .filter(directive => /^frame-ancestors\b/i.test(directive));
+  if (ancestors.length > 0) {
+    // A browser does not look at X-Frame-Options then.
+    return ancestors
+      .filter(directive => !/'self'|\s\*/.test(directive))
+      .map(directive => `Content-Security-Policy: ${directive}`);
+  }
+  const options = headers.get('X-Frame-Options');
+  return options !== null && !/sameorigin/i.test(options)
+    ? [`X-Frame-Options: ${options}`]
+    : [];
 }
 
 /** The page's address with the lab's theme. */

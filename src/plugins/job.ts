@@ -9,13 +9,14 @@ import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor } from '@jupyterlab/fileeditor';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { IJobViewLab } from '../components/job/JobView';
 import { IMenuItem, openMenu } from '../components/menu';
 import { JOB_PANES, JobPane, JobTabModel, JobTabStore } from '../model/jobTab';
 import { isActive } from '../model/phase';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
-import { askTime, JobWidget } from '../widgets/job';
+import { askStream, askTime, JobWidget } from '../widgets/job';
 
 const ARGS = {
   type: 'object',
@@ -111,8 +112,8 @@ function labAround(
   const { commands } = app;
   const argsOf = (command: string): { id: string } | { jobId: string } =>
     command === CommandIDs.openTensorBoard ? { jobId: id } : { id };
-  const run = (command: string): void => {
-    void commands.execute(command, argsOf(command));
+  const run = (command: string, args?: ReadonlyPartialJSONObject): void => {
+    void commands.execute(command, { ...argsOf(command), ...args });
   };
   return {
     editors,
@@ -124,6 +125,7 @@ function labAround(
       void commands.execute('filebrowser:go-to-path', { path }),
     openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
     askTime: near => askTime(near, trans),
+    askStream: ids => askStream(ids, trans),
     kernelTitle: name => {
       const { specs } = app.serviceManager.kernelspecs;
       const key = name ?? specs?.default ?? '';
@@ -173,6 +175,10 @@ async function openFile(
   app: JupyterFrontEnd,
   { path, line }: { path: string; line: number }
 ): Promise<void> {
+  if (path.endsWith('.ipynb')) {
+    await app.commands.execute('docmanager:open', { path });
+    return; // a line of a cell is no line of the file
+  }
   const document = (await app.commands.execute('docmanager:open', {
     path,
     factory: 'Editor'

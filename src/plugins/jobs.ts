@@ -15,11 +15,20 @@ export const jobsPlugin: JupyterFrontEndPlugin<IJobs> = {
   autoStart: true,
   provides: IJobs,
   optional: [ITranslator],
-  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IJobs =>
-    new Jobs(
-      new ApiClient(
-        app.serviceManager.serverSettings,
-        loadTranslation(translator)
-      )
-    )
+  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IJobs => {
+    const { serviceManager } = app;
+    const { serverSettings, kernels, sessions, terminals } = serviceManager;
+    const jobs = new Jobs(
+      new ApiClient(serverSettings, loadTranslation(translator))
+    );
+    // A change that JupyterLab hears of from its server shows that the server answers again.
+    for (const manager of [kernels, sessions, terminals]) {
+      manager.runningChanged.connect(() => {
+        if (jobs.connection.state === 'lost') {
+          jobs.reconnect();
+        }
+      });
+    }
+    return jobs;
+  }
 };

@@ -28,13 +28,14 @@ import { LaunchStore } from '../model/launchStore';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { LaunchWidget } from '../widgets/launch';
-import { notifyError } from '../widgets/notices';
 import {
   askForManifest,
   confirmDiscard,
   confirmLoss
 } from '../widgets/manifests';
-import { isManifest, isRunnable, LaunchFiles, SETTINGS } from './launchFiles';
+import { addCloneCommand } from './cloneJob';
+import { isRunnable, LaunchFiles, SETTINGS } from './launchFiles';
+import { isYaml, ManifestFiles } from './manifestFiles';
 
 /** The name of our button in the schema's toolbars. */
 const TOOLBAR_ITEM = 'run-as-distributed-job';
@@ -73,9 +74,13 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = loadTranslation(translator);
     const store = new LaunchStore(stateDB);
+    const manifests = new ManifestFiles(app.serviceManager.contents, jobs, () =>
+      app.commands.notifyCommandChanged(CommandIDs.launch)
+    );
     const files = new LaunchFiles({
       app,
       manager,
+      manifests,
       browsers,
       editors,
       settings,
@@ -93,13 +98,18 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
 
     addCommands(app, jobs, files, tabs, trans);
     addToolbarButtons(app, toolbars, trans);
+    browsers?.tracker.forEach(browser => manifests.follow(browser));
+    browsers?.tracker.widgetAdded.connect((_, browser) =>
+      manifests.follow(browser)
+    );
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command: CommandIDs.launch, category });
     palette?.addItem({ command: CommandIDs.pasteManifest, category });
     launcher?.add({ command: CommandIDs.chooseScript, category, rank: 1 });
     app.serviceManager.contents.fileChanged.connect((_, { type, newValue }) => {
-      if (type === 'save' && newValue?.path) {
-        tabs.onSaved(files.localPath(newValue.path));
+      const path = newValue?.path ? files.localPath(newValue.path) : null;
+      if (type === 'save' && path !== null) {
+        tabs.onSaved(path);
       }
     });
     void restorer?.restore(tracker, {
@@ -157,12 +167,16 @@ class LaunchTabs {
   open(path: string | null, { clone, manifest, tab }: IBeginning = {}): void {
     const { app, tracker } = this._options;
     let widget = tracker.find(open => {
-      const { state, manifestPath } = open.model;
-      return tab
-        ? open.tab === tab
-        : state.path === path &&
-            state.clone?.name === clone?.name &&
-            manifestPath === (manifest?.path ?? null);
+      const { state, manifest: begun } = open.model;
+      if (tab) {
+        return open.tab === tab;
+      }
+      if (clone) {
+        return state.clone?.id === clone.id && state.clone?.fix === clone.fix;
+      }
+      return manifest
+        ? begun?.path === manifest.path && begun?.text === manifest.text
+        : state.path === path && !state.clone && !begun;
     });
     if (!widget || manifest?.path === null) {
       widget = this._create(path, { clone, manifest, tab });
@@ -256,19 +270,19 @@ class LaunchTabs {
   /** Create the job, show it, and close the form: its last time is remembered. */
   private async _submit(widget: LaunchWidget): Promise<void> {
     const { model } = widget;
-    const job = (await this._isSaved(model)) && (await model.submit());
+    const job = await model.submit(() => this._isSaved(model));
     if (job) {
-      await this._options.app.commands.execute(CommandIDs.openJob, {
-        id: job.id
-      });
-      widget.dispose();
+      try {
+        const { id } = job;
+        await this._options.app.commands.execute(CommandIDs.openJob, { id });
+      } finally {
+        widget.dispose();
+      }
     }
   }
 
-  private async _dryRun({ model }: LaunchWidget): Promise<void> {
-    if (await this._isSaved(model)) {
-      await model.dryRun();
-    }
+  private _dryRun({ model }: LaunchWidget): Promise<void> {
+    return model.dryRun(() => this._isSaved(model));
   }
 
   /** Whether the disk has what the job is to run, or what the user wants it to. */
@@ -289,7 +303,7 @@ function addCommands(
   const { commands } = app;
   const targets = (args: ReadonlyPartialJSONObject): string[] => {
     if (typeof args.path === 'string') {
-      return [files.localPath(args.path)];
+      return [args.path];
     }
     return args.selected ? files.selected : files.inFront;
   };
@@ -319,19 +333,21 @@ function addCommands(
       }
     },
     isEnabled: args => targets(args).length > 0,
-    // Not in the context menu of a text that can't be run.
-    isVisible: args => targets(args).length > 0 || !files.isDocumentInFront,
+    // Not in the context menu of a file that can't be run.
+    isVisible: args =>
+      targets(args).length > 0 || !(args.selected || files.isDocumentInFront),
     execute: async args => {
       if (typeof args.tab === 'string') {
         const path = typeof args.path === 'string' ? args.path : null;
         tabs.open(path, { tab: args.tab });
         return;
       }
-      for (const path of targets(args)) {
-        if (!(await files.saved(path))) {
+      for (const target of targets(args)) {
+        const path = files.local(target);
+        if (path === null || !(await files.saved(path))) {
           continue;
         }
-        if (isManifest(path)) {
+        if (isYaml(path)) {
           const text = await files.read(path);
           const name = baseName(path);
           tabs.open(null, { manifest: { name, path, text } });
@@ -349,31 +365,7 @@ function addCommands(
     execute: () => tabs.paste()
   });
 
-  commands.addCommand(CommandIDs.clone, {
-    label: trans.__('Clone…'),
-    caption: trans.__('Start the form from this job'),
-    describedBy: {
-      args: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'Id of the job' }
-        },
-        required: ['id']
-      }
-    },
-    isEnabled: args => typeof args.id === 'string',
-    execute: async args => {
-      try {
-        const job = await jobs.api.job(String(args.id));
-        const { spec, engine, namespace } = job;
-        const name = job.display_name ?? job.name;
-        const clone = { name, spec, engine, namespace };
-        tabs.open(job.entrypoint_path, { clone });
-      } catch (error) {
-        notifyError(error, trans);
-      }
-    }
-  });
+  addCloneCommand(app, jobs, tabs, trans);
 }
 
 /** A button of each editor and notebook for its own file, whichever is in front. */

@@ -6,7 +6,10 @@ import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { notifyError } from '../widgets/notices';
 import { askToSave } from '../widgets/saveFirst';
+import { localPath, otherDrive } from './localFiles';
+import { isOurKind, isYaml, ManifestFiles } from './manifestFiles';
 
 /** Where our settings are. */
 export const SETTINGS = 'jupyterlab_t9kjob:plugin';
@@ -17,6 +20,7 @@ interface ILaunchFilesOptions {
   manager: IDocumentManager;
   browsers: IFileBrowserFactory | null;
   editors: IEditorTracker | null;
+  manifests: ManifestFiles;
   settings: ISettingRegistry | null;
   translator: ITranslator | null;
   trans: TranslationBundle;
@@ -27,43 +31,48 @@ export function isRunnable(path: string): boolean {
   return /\.(py|ipynb)$/.test(path);
 }
 
-/** Whether a file may be a manifest, by its name. */
-export function isManifest(path: string): boolean {
-  return /\.ya?ml$/.test(path);
-}
-
-/** Whether a text looks like a manifest of a kind that can be run. */
-function saysOurKind(text: string): boolean {
-  return /^\s*kind:\s*["']?(PyTorchTrainingJob|PyTorchJob)\b/m.test(text);
-}
-
 /** The lab's files as jobs need them: without drives, saved, and found where they are open. */
 export class LaunchFiles {
   constructor(private readonly _options: ILaunchFilesOptions) {}
 
-  /** A path as the server knows it: `RTC:train.py` is train.py. */
-  localPath(path: string): string {
-    return this._options.app.serviceManager.contents.localPath(path);
+  /** A path as the server knows it; null for one of another drive. */
+  localPath(path: string): string | null {
+    return localPath(this._options.app.serviceManager.contents, path);
   }
 
-  /** The scripts, notebooks and manifests that are selected in the file browser. */
+  /** A path as the server knows it; for one of another drive the user is told why it can't be used. */
+  local(path: string): string | null {
+    const { app, trans } = this._options;
+    const local = this.localPath(path);
+    if (local === null) {
+      const { contents } = app.serviceManager;
+      notifyError(otherDrive(contents, path, trans), trans);
+    }
+    return local;
+  }
+
+  /** The scripts, notebooks and manifests that are selected in the file browser, with their drives. */
   get selected(): string[] {
-    const browser = this._options.browsers?.tracker.currentWidget;
+    const { browsers, manifests } = this._options;
+    const browser = browsers?.tracker.currentWidget;
     return [...(browser?.selectedItems() ?? [])]
       .filter(
-        ({ type, path }) =>
-          type !== 'directory' && (isRunnable(path) || isManifest(path))
+        item =>
+          (item.type !== 'directory' && isRunnable(item.path)) ||
+          manifests.has(item)
       )
-      .map(({ path }) => this.localPath(path));
+      .map(({ path }) => path);
   }
 
-  /** The script, notebook or manifest in front; none or one. */
+  /** The script, notebook or manifest in front, with its drive; none or one. */
   get inFront(): string[] {
     const { path, model } = this._contextInFront ?? {};
     return path &&
       (isRunnable(path) ||
-        (isManifest(path) && saysOurKind(model?.toString() ?? '')))
-      ? [this.localPath(path)]
+        (isYaml(path) &&
+          this._options.manifests.isOffered &&
+          isOurKind(model?.toString() ?? '')))
+      ? [path]
       : [];
   }
 
@@ -145,7 +154,7 @@ export class LaunchFiles {
         type === 'directory' || isRunnable(name) ? {} : null
     });
     const file = value?.find(({ type }) => type !== 'directory');
-    return button.accept && file ? this.localPath(file.path) : null;
+    return button.accept && file ? this.local(file.path) : null;
   }
 
   /** Ask for a folder; null if none was chosen. */
@@ -155,9 +164,7 @@ export class LaunchFiles {
       ...this._dialog(beside),
       title: trans.__('Choose a working directory')
     });
-    return button.accept && value?.length
-      ? this.localPath(value[0].path)
-      : null;
+    return button.accept && value?.length ? this.local(value[0].path) : null;
   }
 
   private _dialog(

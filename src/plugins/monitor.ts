@@ -5,8 +5,10 @@ import {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { ILauncher } from '@jupyterlab/launcher';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
+import { tableRowsIcon } from '@jupyterlab/ui-components';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { MonitorModel, MonitorWidget } from '../widgets/monitor';
@@ -24,6 +26,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
     ILayoutRestorer,
     IStateDB,
     ICommandPalette,
+    ILauncher,
     ITranslator
   ],
   activate: (
@@ -33,6 +36,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     stateDB: IStateDB | null,
     palette: ICommandPalette | null,
+    launcher: ILauncher | null,
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
@@ -49,15 +53,19 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
     }
 
     app.commands.addCommand(CommandIDs.showJobs, {
-      label: trans.__('Show Distributed Jobs'),
+      // The launcher gives a folder; its card has a short name.
+      label: ({ cwd }) =>
+        cwd === undefined
+          ? trans.__('Show Distributed Jobs')
+          : trans.__('Jobs'),
       caption: trans.__('Show the sidebar with all distributed jobs'),
+      icon: ({ cwd }) => (cwd === undefined ? undefined : tableRowsIcon),
       describedBy: { args: { type: 'object', properties: {} } },
       execute: () => app.shell.activateById(widget.id)
     });
-    palette?.addItem({
-      command: CommandIDs.showJobs,
-      category: trans.__('Distributed Jobs')
-    });
+    const category = trans.__('Distributed Jobs');
+    palette?.addItem({ command: CommandIDs.showJobs, category });
+    launcher?.add({ command: CommandIDs.showJobs, category, rank: 2 });
   }
 };
 

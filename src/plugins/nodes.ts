@@ -6,6 +6,7 @@ import {
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
+import { clusterEngine } from '../model/capacity';
 import { NODE_KINDS, INodesView, NodesModel } from '../model/nodes';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
@@ -51,6 +52,7 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
         'Show the nodes of the cluster and what is free on each'
       ),
       describedBy: { args: { type: 'object', properties: {} } },
+      isVisible: () => clusterEngine(jobs.engines) !== null,
       execute: async () => {
         const view = viewOf(await stateDB?.fetch(STATE_KEY));
         let widget = tracker.find(() => true);
@@ -60,6 +62,14 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
           await tracker.add(widget);
         }
         app.shell.activateById(widget.id);
+      }
+    });
+    let hadCluster = false;
+    jobs.changed.connect(() => {
+      const hasCluster = clusterEngine(jobs.engines) !== null;
+      if (hasCluster !== hadCluster) {
+        hadCluster = hasCluster;
+        app.commands.notifyCommandChanged(CommandIDs.showNodes);
       }
     });
     palette?.addItem({

@@ -12,6 +12,7 @@ import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
 import { ITensorBoardSource, TensorBoardWidget } from '../widgets/tensorboard';
+import { localPath, otherDrive } from './localFiles';
 
 /** TensorBoards in tabs. */
 export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
@@ -29,6 +30,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
+    const { contents } = app.serviceManager;
     const tracker = new WidgetTracker<TensorBoardWidget>({
       namespace: 't9kjob-tensorboard'
     });
@@ -53,12 +55,11 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
       app.shell.activateById(widget.id);
     };
 
-    /** The folder that was clicked in the file browser, as the server names it. */
+    /** The folder that was clicked in the file browser, with its drive. */
     const clickedFolder = (): string | undefined => {
       const browser = browsers?.tracker.currentWidget;
       const items = [...(browser?.selectedItems() ?? [])];
-      const folder = items.find(({ type }) => type === 'directory');
-      return folder && app.serviceManager.contents.localPath(folder.path);
+      return items.find(({ type }) => type === 'directory')?.path;
     };
 
     app.commands.addCommand(CommandIDs.openTensorBoard, {
@@ -86,10 +87,19 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
       isVisible: args =>
         args.jobId === undefined || logsOf(jobs, args.jobId) > 0,
       execute: args => {
-        const source = sourceOf(app, jobs, args) ?? fromFolder(clickedFolder());
-        return source
-          ? show(source)
-          : app.commands.execute(CommandIDs.chooseLogDirectory);
+        const source = sourceOf(jobs, args);
+        if (source) {
+          return show(source);
+        }
+        const folder =
+          typeof args.path === 'string' ? args.path : clickedFolder();
+        if (folder === undefined) {
+          return app.commands.execute(CommandIDs.chooseLogDirectory);
+        }
+        const path = localPath(contents, folder);
+        return path === null
+          ? notifyError(otherDrive(contents, folder, trans), trans)
+          : show({ paths: [path] });
       }
     });
     addProcessCommands(app, jobs, tracker, trans);
@@ -158,21 +168,17 @@ function logsOf(jobs: IJobs, id: unknown): number {
   return jobs.get(String(id))?.log_dirs.length ?? 0;
 }
 
-/** What the arguments name, if they name anything. */
+/** The job, the folders or the running TensorBoard that the arguments name, if they name one. */
 function sourceOf(
-  app: JupyterFrontEnd,
   jobs: IJobs,
   args: ReadonlyPartialJSONObject
 ): ITensorBoardSource | null {
-  const { id, jobId, path, paths } = args;
+  const { id, jobId, paths } = args;
   if (typeof jobId === 'string') {
     return { jobId };
   }
   if (Array.isArray(paths)) {
     return { paths: paths.map(String) };
-  }
-  if (typeof path === 'string') {
-    return fromFolder(app.serviceManager.contents.localPath(path));
   }
   const board = jobs.tensorboards.find(known => known.id === id);
   if (!board) {
@@ -181,8 +187,4 @@ function sourceOf(
   return board.job_id !== null
     ? { jobId: board.job_id }
     : { paths: board.paths.map((known, i) => known ?? board.log_dirs[i]) };
-}
-
-function fromFolder(path: string | undefined): ITensorBoardSource | null {
-  return path === undefined ? null : { paths: [path] };
 }

@@ -102,3 +102,17 @@ export async function askTime(
   date.setHours(Number(match[1]), Number(match[2]), Number(match[3] ?? 0), 0);
   return date.getTime() / 1000;
 }
+
+/** Ask for one of many log streams; null for none. */
+export async function askStream(
+  ids: readonly string[],
+  trans: TranslationBundle
+): Promise<string | null> {
+  const { value } = await InputDialog.getItem({
+    title: trans.__('Download a log stream'),
+    label: trans.__('Stream'),
+    items: [...ids],
+    okLabel: trans.__('Download')
+  });
+  return value;
+}

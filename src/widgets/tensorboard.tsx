@@ -9,15 +9,16 @@ import { Panel, PanelLayout } from '@lumino/widgets';
 import * as React from 'react';
 import { ApiError } from '../api/client';
 import { TensorBoard } from '../api/types';
+import { TensorBoardToolbar } from '../components/tensorboard/TensorBoardToolbar';
 import {
   ITensorBoardView,
-  TensorBoardPage,
-  TensorBoardToolbar
+  TensorBoardPage
 } from '../components/tensorboard/TensorBoardView';
 import { tensorBoardIcon } from '../icons';
 import { serverNow } from '../model/clock';
 import {
-  preferAutoReload,
+  frameRefusals,
+  preferSettings,
   pressReload,
   tellVisibility,
   themedUrl
@@ -104,6 +105,11 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     return this._readingSince;
   }
 
+  /** Headers that forbid the frame, as far as they are known; null if the browser shows the frame. */
+  get refusals(): readonly string[] | null {
+    return this._refusals;
+  }
+
   /** Anything that is shown has changed. */
   get changed(): ISignal<ITensorBoardView, void> {
     return this._changed;
@@ -138,8 +144,14 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
 
   /** Load the page again, at the same place and in the lab's theme. */
   reload(): void {
-    const page = this._iframe?.contentWindow;
-    if (page && this._board) {
+    const iframe = this._iframe;
+    if (!iframe || !this._board) {
+      return;
+    }
+    const page = iframe.contentDocument && iframe.contentWindow;
+    if (!page) {
+      iframe.src = this._url(this._board); // the browser's own page stands there
+    } else {
       const { location } = page;
       const target = new URL(this._url(this._board), location.href);
       target.hash = location.hash;
@@ -148,6 +160,15 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       } else {
         location.replace(target);
       }
+    }
+  }
+
+  /** Show its page in a tab of the browser. */
+  openInBrowser(): void {
+    if (this._board) {
+      const { baseUrl } = this.jobs.api.serverSettings;
+      const url = URLExt.join(baseUrl, this._board.url);
+      window.open(url, '_blank', 'noopener');
     }
   }
 
@@ -214,6 +235,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       this._wasListed = false;
       this._frame?.dispose();
       this._frame = null;
+      this._refusals = null;
     } else {
       return;
     }
@@ -257,7 +279,10 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       void this._read(board);
     }
     const isReady =
-      shows && this._frame !== null && this._readingSince === null;
+      shows &&
+      this._frame !== null &&
+      this._readingSince === null &&
+      this._refusals === null;
     this._frame?.setHidden(!isReady);
     this._page.setHidden(isReady);
     this._changed.emit();
@@ -315,7 +340,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
       this._newData = window.setTimeout(() => {
         this._newData = 0;
         const page = this._iframe?.contentDocument;
-        if (page && this.isVisible && preferAutoReload(window.localStorage)) {
+        if (page && this.isVisible && preferSettings(window.localStorage)) {
           pressReload(page);
         }
       }, NEW_DATA_DELAY);
@@ -323,7 +348,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   }
 
   private _createFrame(board: TensorBoard): IFrame {
-    preferAutoReload(window.localStorage);
+    preferSettings(window.localStorage);
     const frame = new IFrame({
       sandbox: [
         'allow-scripts',
@@ -337,9 +362,26 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     frame.url = this._url(board);
     const node = frame.node.querySelector('iframe');
     node?.setAttribute('title', this._trans.__('TensorBoard'));
-    node?.addEventListener('load', () => this._tellVisibility());
+    node?.addEventListener('load', () => void this._onLoad());
     (this.layout as PanelLayout).addWidget(frame);
     return frame;
+  }
+
+  /**
+   * See what the frame shows.
+   *
+   * A browser that refuses to show the page shows one of its own, which is of another origin.
+   */
+  private async _onLoad(): Promise<void> {
+    if (this._iframe?.contentDocument) {
+      this._tellVisibility();
+      this._refusals = null;
+    } else if (this._board) {
+      this._refusals = await frameRefusals(this._url(this._board)).catch(
+        () => []
+      );
+    }
+    this._update();
   }
 
   private get _iframe(): HTMLIFrameElement | null {
@@ -361,6 +403,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   private _board: TensorBoard | null = null;
   private _error: ApiError | null = null;
   private _isOpening = false;
+  private _refusals: string[] | null = null;
   private _readingSince: number | null = null;
   /** When the process began from which the page was filled. */
   private _startOfPage: number | null = null;

@@ -171,7 +171,7 @@ async def follow(kube: Kube, server: Lab, theirs: Path, others: int) -> dict[str
     told, _ = await look.communicate()
     kept, peer = json.loads(told)
     found = {"kept in a file": kept, "over the socket": await socket, "kubectl": peer}
-    await kubectl.wait()
+    assert await kubectl.wait() == 0
     await crowded
     return found
 

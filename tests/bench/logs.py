@@ -181,10 +181,17 @@ async def search(server: Lab, size: int, runs: int) -> None:
             assert hits["complete"], hits
 
         async def theirs(arguments: list[str] = arguments) -> None:
-            command = [name, *(["-a"] if name == "rg" else ["-a", "-n"]), *arguments, str(path)]
-            await asyncio.to_thread(
-                subprocess.run, command, stdout=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C.UTF-8"}
+            # rg's -E names an encoding; it reads expressions without an option.
+            options = (
+                ["-a", *(each for each in arguments if each != "-E")] if name == "rg" else ["-a", "-n", *arguments]
             )
+            ended = await asyncio.to_thread(
+                subprocess.run,
+                [name, *options, str(path)],
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+            )
+            assert ended.returncode in (0, 1), ended  # 1: nothing was found
 
         seconds, peer = await timed(ours, runs), await timed(theirs, runs)
         print(

@@ -1,17 +1,15 @@
-"""Scrolling through a log of a million lines, against a plain page with as many lines as we hold: longest tasks."""
+"""Scrolling through a log of a million lines, against a plain page with as many lines as we hold: long tasks."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
-import statistics
 import time
 import uuid
 from collections.abc import Callable
 
 from lab import TOKEN, Lab, lab
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
+from tasks import Tasks, busy, describe, record, start_browser
 
 # As in src/model/logWindow.ts.
 WINDOW = 10_000
@@ -87,68 +85,36 @@ def gestures(page: Page, wheels: int) -> dict[str, Callable[[], None]]:
     return {"wheel": wheel, "scroll bar": drag, "keys": keys}
 
 
-def longest_tasks(browser: Browser, page: Page, act: Callable[[], None]) -> tuple[float, float]:
-    """
-    Return the milliseconds of the longest task of the page's main thread while something is done.
-
-    Returns
-    -------
-    tuple
-        The longest by the clock, and the longest by the CPU time that it took: on a machine that does
-        other things as well, the first counts how long the page was kept waiting for a processor.
-    """
-    browser.start_tracing(page=page, categories=["toplevel", "devtools.timeline"])
-    act()
-    page.wait_for_timeout(500)  # what it has asked for comes and is drawn
-    events = json.loads(browser.stop_tracing())["traceEvents"]
-    mains = {
-        (event["pid"], event["tid"])
-        for event in events
-        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
-    }
-    tasks = [
-        event
-        for event in events
-        if event["name"].endswith("RunTask") and "dur" in event and (event["pid"], event["tid"]) in mains
-    ]
-    return max(task["dur"] for task in tasks) / 1000, max(task.get("tdur", 0) for task in tasks) / 1000
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of each, alternating")
     parser.add_argument("--lines", type=int, default=1_000_000, help="of all ranks together")
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--wheels", type=int, default=400, help="turns of the wheel, up and down again")
+    parser.add_argument("--load", action="store_true", help="keep every core busy meanwhile")
     parser.add_argument("--port", type=int, default=18903)
     arguments = parser.parse_args()
-    ours: dict[str, list[tuple[float, float]]] = {}
-    plain: dict[str, list[tuple[float, float]]] = {}
+    times: dict[tuple[str, str], list[Tasks]] = {}
     with lab(arguments.port) as server, sync_playwright() as playwright:
         job = write_log(server, arguments.ranks, arguments.lines)
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
-            args=["--no-sandbox", "--disable-background-networking"],
-            ignore_default_args=["--hide-scrollbars"],
-        )
+        browser = start_browser(playwright)
         for _ in range(arguments.runs):
-            for times, is_ours in ((ours, True), (plain, False)):
+            for place in ("the log", f"a plain page of {WINDOW} lines"):
                 page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-                if is_ours:
+                if place == "the log":
                     open_log(page, server.url, job)
                 else:
                     open_plain(page)
                 page.wait_for_timeout(1000)  # what the opening has left to do is not scrolling
-                for name, act in gestures(page, arguments.wheels).items():
-                    times.setdefault(name, []).append(longest_tasks(browser, page, act))
+                with busy(arguments.load):
+                    for name, act in gestures(page, arguments.wheels).items():
+                        times.setdefault((name, place), []).append(record(browser, page, act))
                 page.context.close()
         browser.close()
-    print(f"scrolling {arguments.lines} lines of {arguments.ranks} ranks, longest task of the page:")
-    for name in ours:
-        for place, clock in enumerate(("by the clock", "of CPU")):
-            one, other = (statistics.median(run[place] for run in times[name]) for times in (ours, plain))
-            ratio = f"{one / other:.2f} ×"
-            print(f"  {name}: {one:.0f} ms {clock} / plain page of {WINDOW} lines {other:.0f} ms = {ratio}")
+    load = "with another process on every core" if arguments.load else "without load"
+    print(f"scrolling {arguments.lines} lines of {arguments.ranks} ranks, {load}:")
+    for (name, place), runs in sorted(times.items()):
+        print(f"  {name}, {place}: {describe(runs)}")
 
 
 if __name__ == "__main__":

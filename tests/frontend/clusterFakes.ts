@@ -41,7 +41,10 @@ export function someEngines(context: string | null = 'test'): EngineInfo[] {
       found: `${label}’s kind`,
       rights: {},
       stale_since: null,
+      stale_code: null,
       stale_reason: null,
+      stale_hint: null,
+      stale_verbatim: null,
       image: null
     }
   });

@@ -36,6 +36,7 @@ export function fullJob(changes: Partial<Job> = {}): Job {
     log_dir_paths: [],
     log_location: null,
     failure: null,
+    limited: [],
     tensorboard_url: null,
     request_id: null,
     rerun_of: null,
@@ -52,7 +53,10 @@ export function someFailure(changes: Partial<Failure> = {}): Failure {
     rank: 1,
     local_rank: 1,
     exit_code: 1,
+    signaled: false,
     error: 'ValueError: boom',
+    note: null,
+    last_output: null,
     frames: [
       {
         ...frame,
@@ -176,7 +180,10 @@ export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
       found: 'PyTorchTrainingJob of batch.tensorstack.dev/v1beta1',
       rights: {},
       stale_since: null,
+      stale_code: null,
       stale_reason: null,
+      stale_hint: null,
+      stale_verbatim: null,
       image: null,
       ...changes
     }

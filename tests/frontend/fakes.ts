@@ -153,6 +153,8 @@ export function someTensorBoard(
     url: 't9kjob/tensorboards/tb1/ui/',
     started_at: 1000,
     last_data_at: 1000,
+    runs: null,
+    points: null,
     has_data: true,
     job_id: null,
     ...changes

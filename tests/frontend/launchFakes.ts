@@ -108,7 +108,7 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
     },
     mounts: [],
     shm: { size_limit: null, volume: null },
-    security: { uid: null, gid: null, fs_group: null },
+    security: { uid: null, gid: null, fs_group: null, restricted: false },
     tensorboard: { log_dirs: [`/w/mnist/runs/${name}`], cluster: null },
     keep_logs: true,
     source: null,
@@ -211,7 +211,7 @@ export class LaunchServer extends FakeServer {
   created: (request: IFakeRequest) => Response = () =>
     json({ id: 'local::train-1:u1' }, 201);
 
-  override answer = (request: IFakeRequest): Response => {
+  override answer = (request: IFakeRequest): Response | Promise<Response> => {
     const { spec = null, dry_run } = (request.body ?? {}) as {
       spec?: JobSpec | null;
       dry_run?: boolean;

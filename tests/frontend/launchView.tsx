@@ -1,5 +1,5 @@
 import { IStateDB } from '@jupyterlab/statedb';
-import { act, render } from '@testing-library/react';
+import { act, render, RenderResult } from '@testing-library/react';
 import * as React from 'react';
 import { ILaunchActions } from '../../src/components/launch/context';
 import { LaunchView } from '../../src/components/launch/LaunchView';
@@ -39,14 +39,14 @@ export function layOut(width: number): void {
   window.CSS ??= { escape: (text: string) => text } as typeof CSS;
 }
 
-/** Draw a launch form. */
+/** Draw a launch form; also beside one that is drawn already. */
 export async function drawLaunch(
   model: LaunchModel,
   db: IStateDB,
   actions = someActions(),
   editors = someEditors()
-): Promise<void> {
-  await act(async () => {
+): Promise<RenderResult> {
+  return act(async () =>
     render(
       <LaunchView
         model={model}
@@ -56,6 +56,6 @@ export async function drawLaunch(
         trans={loadTranslation(null)}
         prefix="t:"
       />
-    );
-  });
+    )
+  );
 }

@@ -22,7 +22,7 @@ class Account:
         self._kube, self._name = kube, name
         self._had: set[Right] = set()
         self._has_everywhere: set[Right] = set()
-        kube.create("serviceaccounts", {"metadata": {"name": name}})
+        self._make(kube, "serviceaccounts", {})
         self.bind(kube)
         asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
         token = kube.ask("POST", kube.path("serviceaccounts", name, "token"), asked)["status"]["token"]
@@ -34,11 +34,16 @@ class Account:
     def bind(self, kube: Kube, *rules: Rule) -> None:
         """Give it a Role in a namespace."""
         name = self._name
-        kube.create("roles", {"metadata": {"name": name}, "rules": list(rules)})
+        self._make(kube, "roles", {"rules": list(rules)})
         subject = {"kind": "ServiceAccount", "name": name, "namespace": self._kube.namespace}
         reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}
-        kube.create("rolebindings", {"metadata": {"name": name}, "subjects": [subject], "roleRef": reference})
+        self._make(kube, "rolebindings", {"subjects": [subject], "roleRef": reference})
         kube.until_may(self._kube.account(name), dict.fromkeys(rights(*rules), True))
+
+    def _make(self, kube: Kube, kind: str, body: Rule) -> None:
+        """Create an object of the account's name; one that a test left which is repeated now is replaced."""
+        kube.delete(kind, self._name)
+        kube.create(kind, {"metadata": {"name": self._name}, **body})
 
     async def may(self, *rules: Rule) -> None:
         """Give it these rights, and take all others away; so it is on return."""

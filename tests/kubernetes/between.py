@@ -39,6 +39,7 @@ class Between(FakeApi):
         self._calls: set[Call] = set()
         self._frozen = False
         self._dead = 0
+        self._silent: set[Call] = set()
 
     def cut_all(self) -> None:
         """Break off all that is going on."""
@@ -49,12 +50,25 @@ class Between(FakeApi):
         """Let nothing through any more, neither back nor forth; all connections stay open."""
         self._frozen = True
 
+    def forget_connections(self, *, streams_alone: bool = False) -> None:
+        """Let only new connections through; of those from before nobody knows any more, and nobody says so.
+
+        Parameters
+        ----------
+        streams_alone
+            Let new requests on connections from before through as well.
+        """
+        if streams_alone:
+            self._silent |= self._calls
+        else:
+            self._dead = self._connections
+
     def thaw(self) -> None:
-        """Let new connections through; of those from before nobody knows any more, and nobody says so."""
+        """Let new connections through again, and none from before."""
         self._frozen, self._dead = False, self._connections
 
     async def _let_through(self, call: Call) -> None:
-        if self._frozen or call.request.connection <= self._dead:
+        if self._frozen or call in self._silent or call.request.connection <= self._dead:
             await asyncio.Event().wait()
 
     async def start(self) -> None:

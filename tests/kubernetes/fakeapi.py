@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import anyio
 import trustme
 import yaml
 
@@ -151,6 +152,10 @@ class FakeApi:
         What is done instead of answering, in order: (the kind of request, what).
     allowed
         Whether a request has the right credentials; else it is answered with 401.
+    streams_lists
+        Whether a watch may begin with a list (KEP-3157).
+    mute, frozen
+        Connections up to this one stay open, and bring nothing any more: no events, or no answers either.
     """
 
     certificates: Certificates | None = None
@@ -160,9 +165,12 @@ class FakeApi:
     objects: dict[str, Json] = field(default_factory=dict)
     version: int = 1
     port: int = 0
+    streams_lists: bool = False
 
     def __post_init__(self) -> None:
         self.oldest = 0
+        self.mute = 0
+        self.frozen = 0
         self.watches: dict[int, Call] = {}
         self._history: list[tuple[int, str, Json]] = []
         self._changed = asyncio.Condition()
@@ -237,6 +245,10 @@ class FakeApi:
             while True:
                 call = Call(await self._request(reader, writer, connection), writer)
                 self.requests.append(call.request)
+                async with self._changed:
+                    self._changed.notify_all()
+                if connection <= self.frozen:
+                    await hang(call)
                 await self._handle(call)
         except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError, asyncio.CancelledError):
             pass  # the client is gone, or the test is over
@@ -275,12 +287,30 @@ class FakeApi:
             await call.answer(200, {"path": call.request.path})
 
     async def _list(self, call: Call) -> None:
-        items = list(self.objects.values())
+        name = dict(parse_qsl(call.request.query.get("fieldSelector", ""))).get("metadata.name")
+        items = [item for item in self.objects.values() if name in (None, item["metadata"]["name"])]
         await call.answer(200, {"kind": "PodList", "items": items, "metadata": {"resourceVersion": str(self.version)}})
 
     async def _watch(self, call: Call) -> None:
-        seen = int(call.request.query["resourceVersion"])
+        with anyio.move_on_after(float(call.request.query.get("timeoutSeconds", "inf"))):
+            await self._send_changes(call)
+            return
+        await call.end()
+
+    async def _send_changes(self, call: Call) -> None:
+        query = call.request.query
+        seen = int(query["resourceVersion"])
+        if "sendInitialEvents" in query and not self.streams_lists:
+            message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+            await refuse(422, "Invalid", message)(call)
+            return
         await call.begin()
+        if "sendInitialEvents" in query:
+            for item in self.objects.values():
+                await call.event("ADDED", item)
+            seen = self.version
+            annotations = {"k8s.io/initial-events-end": "true"}
+            await call.event("BOOKMARK", {"metadata": {"resourceVersion": str(seen), "annotations": annotations}})
         if seen < self.oldest:
             await call.event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"})
             await call.end()
@@ -297,6 +327,8 @@ class FakeApi:
                         await self._changed.wait()
                         continue
                 for version, kind, item in news:
+                    if call.request.connection <= self.mute:
+                        await hang(call)
                     await call.event(kind, item)
                     seen = version
         finally:
@@ -311,6 +343,14 @@ class FakeApi:
         """Wait until that many requests of a kind have come."""
         async with self._changed:
             await self._changed.wait_for(lambda: len(self.of(kind)) >= count)
+
+    def fall_silent(self) -> None:
+        """Let no event through any more on the connections that are open, without closing them."""
+        self.mute = self._connections
+
+    def freeze(self) -> None:
+        """Let nothing at all through any more on the connections that are open, without closing them."""
+        self.mute = self.frozen = self._connections
 
     def cut_watches(self) -> None:
         for call in list(self.watches.values()):

@@ -17,6 +17,7 @@ from tests.kubernetes.engines import patient
 from tests.kubernetes.fakeapi import Act, Call, FakeApi, Json, hang, refuse, write_kubeconfig
 
 GROUP = "/apis/kubeflow.org/v1"
+EMPTY = ("pods", "events", "nodes", "resourcequotas", "namespaces")
 JOBS = f"{GROUP}/namespaces/lab/pytorchjobs"
 
 
@@ -60,6 +61,8 @@ class FakeCluster(FakeApi):
         path, method = call.request.path, call.request.method
         if path in self.instead:
             await self.instead[path](call)
+        elif "sendInitialEvents" in call.request.query:
+            await refuse(422, "Invalid", "sendInitialEvents is forbidden for watch")(call)
         elif call.request.query.get("watch"):
             await call.begin()
             async with self._changed:
@@ -76,7 +79,7 @@ class FakeCluster(FakeApi):
             (found,) = [one for items in self.items.values() for one in items if path.endswith(one["metadata"]["name"])]
             changed = json.loads(call.request.body)
             await call.answer(200, {**found, **{name: {**found[name], **part} for name, part in changed.items()}})
-        elif path in self.items or path.rpartition("/")[2] in ("pods", "events", "nodes", "resourcequotas"):
+        elif path in self.items or path.rpartition("/")[2] in EMPTY:
             await call.answer(200, {"metadata": {"resourceVersion": "1"}, "items": self.items.get(path, [])})
         else:
             await refuse(404, "NotFound", "it is not there")(call)

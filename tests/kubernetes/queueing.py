@@ -59,7 +59,7 @@ def installed(kube: Kube) -> Iterator[None]:
 
 
 def _is_served(definition: Json | None) -> bool:
-    conditions = (definition or {}).get("status", {}).get("conditions", [])
+    conditions = (definition or {}).get("status", {}).get("conditions") or []  # null until the first one is written
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.engine import EngineInfo
-from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
+from jupyterlab_t9kjob.core.errors import NotAllowed
 from jupyterlab_t9kjob.engines.kubernetes import cluster, presence
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between, not_there
@@ -70,7 +70,7 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
             assert seen.actions == []
             assert set(seen.refused) == {"pause", "stop", "delete", "rerun"}
             assert (await engine.replicas(job.uid))[0].pod is None
-            with pytest.raises(Conflict) as refused:
+            with pytest.raises(NotAllowed) as refused:
                 await engine.act(job.uid, "delete")
             assert refused.value.reason == "Forbidden"
             with pytest.raises(NotAllowed):
@@ -243,7 +243,7 @@ async def test_what_is_refused_in_another_namespace_is_said_at_its_jobs(
             assert seen.actions == []
             assert set(seen.refused) == {"pause", "stop", "delete", "rerun"}
             assert all(f"in namespace {other}" in reason for reason in seen.refused.values())
-            with pytest.raises(Conflict, match=f"in namespace {other}"):
+            with pytest.raises(NotAllowed, match=f"in namespace {other}"):
                 await bench.engines["kubeflow"].act(there.uid, "stop")
             await bench.engines["kubeflow"].act(here.uid, "delete")
     finally:

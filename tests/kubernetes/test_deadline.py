@@ -23,3 +23,4 @@ async def test_a_deadline(
         ended = await bench.ended(job)
         assert ended.reason is not None
         assert (ended.phase, ended.reason.code, ended.ended_by) == ("Failed", "DeadlineExceeded", "deadline")
+        assert ended.reason.sentence == "Ended at its deadline of 15 s"

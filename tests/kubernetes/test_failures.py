@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from jupyterlab_t9kjob.core.job import Job
-from tests.kubernetes.engines import Bench, serving
+from jupyterlab_t9kjob.core.spec import Elastic
+from tests.kubernetes.engines import KINDS, Bench, serving
 from tests.kubernetes.harness import Kube, Volume
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -49,7 +51,7 @@ def _is_the_cause(job: Job) -> None:
     failure = job.failure
     assert failure is not None
     assert job.reason is not None
-    assert job.reason.sentence == "Rank 3 failed: ValueError: batch 2 has no labels"
+    assert job.reason.sentence == "Rank 3 failed with exit code 1: ValueError: batch 2 has no labels"
     assert job.reason.links == [failure.link]
     assert (failure.rank, failure.exit_code) == (3, 1)
     assert failure.error == "ValueError: batch 2 has no labels"
@@ -88,8 +90,8 @@ async def test_by_what_the_pods_print(
         _is_the_cause(job)
         assert job.failure is not None
         assert {frame.path for frame in job.failure.frames} == {None}
-        head = b"[default1]:[rank3]: Traceback" if keep_logs else b"[rank3]: Traceback"
-        assert (await _log_at(bench, job)).startswith(head)
+        head = b".default1]:[rank3]: Traceback" if keep_logs else b"[rank3]: Traceback"
+        assert head in (await _log_at(bench, job)).partition(b"\n")[0]
 
 
 async def test_without_torchrun(kube: Kube, image: str, tmp_path: Path) -> None:
@@ -97,5 +99,44 @@ async def test_without_torchrun(kube: Kube, image: str, tmp_path: Path) -> None:
         program = """exec python -c 'import sys; sys.stdout.write("epoch 1\\n"); {}["loss"]'"""
         job = await _until_told(bench, await bench.submit("t9k", bench.spec(program)))
         assert job.reason is not None
-        assert job.reason.sentence == "The command failed: KeyError: 'loss'"
+        assert job.reason.sentence == "The command failed with exit code 1: KeyError: 'loss'"
         assert (await _log_at(bench, job)).startswith(b"Traceback (most recent call last)")
+
+
+async def test_by_the_scripts_source(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
+    """A log does not tell what `sys.exit("text")` has written from any other line; the script on the volume does."""
+    async with serving(kube, image, tmp_path, volume) as bench:
+        script = bench.script(
+            "import sys, traceback\ntry:\n    open('/none')\nexcept OSError:\n    traceback.print_exc()\n"
+            "sys.exit(f'quota of {3} GiB exceeded')\n",
+            "quota.py",
+        )
+        job = await _until_told(bench, await bench.submit("t9k", bench.training(script, replicas=1, torchrun=None)))
+        assert job.failure is not None and job.reason is not None
+        assert job.failure.error == "quota of 3 GiB exceeded"
+        assert job.reason.sentence == "The script failed with exit code 1: quota of 3 GiB exceeded"
+
+
+@pytest.mark.parametrize("engine", KINDS)
+async def test_ranks_of_several_replicas_are_the_global_ones(
+    engine: str, kube: Kube, volume: Volume, image: str, tmp_path: Path
+) -> None:
+    """Under c10d torchrun numbers the pods as they come, and only the prefixes of its lines tell how."""
+    async with serving(kube, image, tmp_path, volume) as bench:
+        script = bench.script(
+            "import os\nprint('rank', os.environ['RANK'], 'of', os.environ['WORLD_SIZE'])\n", "ranks.py"
+        )
+        spec = bench.training(script, processes=2, elastic=Elastic(min=2, max=2, expected=2))
+        job = await bench.ended(await bench.submit(engine, spec))
+        assert job.phase == "Succeeded"
+        news = asyncio.Event()
+        stop = await bench.engines[engine].look_at_logs(job.uid, news.set)
+        while True:
+            news.clear()
+            files = await bench.engines[engine].log_files(job.uid)
+            printed = {file.stream.rank: file.path.read_text() for file in files if file.stream.output == "stdout"}
+            if len(printed) == 4:
+                break
+            await asyncio.wait_for(news.wait(), 30)
+        stop()
+        assert printed == {rank: f"rank {rank} of 4\n" for rank in range(4)}

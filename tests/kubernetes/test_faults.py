@@ -270,6 +270,39 @@ async def test_a_fault_is_lived_through(
             )
 
 
+@pytest.mark.parametrize("others", ["go on", "are dead too"])
+async def test_streams_that_fall_silent_are_found_while_a_page_is_open(
+    others: str, kube: Kube, image: str, tmp_path: Path
+) -> None:
+    """Whatever else is open: a load balancer forgets all connections, or only those that were quiet for long."""
+    async with (
+        Between(kube=kube) as between,
+        serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path, {"token": "x"})) as bench,
+    ):
+        made = await asyncio.to_thread(make, kube, "kubeflow", f"quiet-{others[:2]}", image, paused=True)
+        job = await bench.until_known("kubeflow", made["metadata"]["uid"])
+        leave = bench.cluster.attend()
+        await asyncio.sleep(1.0)  # the page has been open for a while
+        between.forget_connections(streams_alone=others == "go on")
+        begun = time.monotonic()
+        await asyncio.to_thread(kube.delete, PLURALS["kubeflow"], job.name)
+        said: list[float] = []
+
+        def listen() -> None:
+            if bench.cluster.stale(KINDS["kubeflow"]()) is not None:
+                said.append(time.monotonic() - begun)
+
+        end = bench.cluster.listen(listen)
+        await bench.until(job, lambda seen: seen.deleted, 15.0)
+        print(f"said after {said[:1]} s, right after {time.monotonic() - begun:.1f} s")
+        assert said
+        assert said[0] < 9.0  # a page is told within a second
+        await until_info(bench, "kubeflow", lambda info: info.cluster.stale_since is None)
+        leave()
+        end()
+        await bench.engines["kubeflow"].remove(job.uid)
+
+
 @pytest.mark.parametrize("engine", KINDS)
 async def test_an_eviction_under_the_follower(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
     """The pod that comes in its place is the next attempt, and the first one's log is whole."""

@@ -142,7 +142,7 @@ async def test_pytorchjob_restarts_by_new_pods(kube: Kube, image: str, kubeflow:
         await end(kube, seen, 1, 1)
         state = await seen.until(lambda state: state.phase == "Failed")
         assert state.ended_at is not None
-        await seen.until(lambda _: shown(seen)[1][-1] == (2, "Python error (1)", 1))
+        await seen.until(lambda _: shown(seen)[1][-1] == (2, "Error (1)", 1))
         assert seen.phases == ["Pending", "Running", "Failed"]
         await until_shown(seen, [(1, "Ended with the job", None)], 0)
 
@@ -196,4 +196,4 @@ async def test_pytorchtrainingjob_restarts_and_fails(kube: Kube, image: str, con
         state = await seen.until(lambda state: state.phase == "Failed" and not any(one.ready for one in seen.replicas))
         assert state.message
         assert state.ended_at is not None
-        await until_ended_as(seen, "Python error (1)", *["Ended because another replica failed"] * 2)
+        await until_ended_as(seen, "Error (1)", *["Ended because another replica failed"] * 2)

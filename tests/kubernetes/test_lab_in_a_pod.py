@@ -147,7 +147,7 @@ def test_from_its_pod_to_a_trained_model(engine: str, lab: PodLab, kube: Kube, v
     spec = filled.json["spec"]
     # it has found its pod
     assert [(mount["claim"], mount["mount_path"]) for mount in spec["mounts"]] == [(NAME, HOME)]
-    assert spec["security"] == {"uid": UID, "gid": UID, "fs_group": UID}
+    assert spec["security"] == {"uid": UID, "gid": UID, "fs_group": UID, "restricted": False}
     assert spec["entrypoint"]["value"] == f"{HOME}/{engine}/train.py"
     # there is no torch in its image, so the user says one, and that there are two nodes
     spec["runtime"] = {"image": image, "pull_policy": "IfNotPresent"}

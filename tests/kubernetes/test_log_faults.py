@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
@@ -24,6 +25,7 @@ from jupyterlab_t9kjob.engines.kubernetes.logstreams import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
 from jupyterlab_t9kjob.logs.index import TimeIndex
+from jupyterlab_t9kjob.logs.lease import Lease
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
 from tests.local.disks import small_disk
 
@@ -236,6 +238,57 @@ async def test_a_stream_that_has_gone_silent_is_begun_anew(tmp_path: Path, monke
         streams = await job.has(text(0, 9))
         assert await job.data() == text(0, 9)
         assert streams[OUT].waiting is None
+
+
+async def test_a_watch_that_has_fallen_silent_makes_followers_begin_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(podlogs, "ALIVE_SECONDS", 0.0)
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
+        job.update(running())
+        await job.has(text(0, 5))
+        assert len(job.server.asked) == 1
+        assert job.logs._api is not None
+        job.logs._api.silence.send()
+        streams = await job.has(text(0, 9))
+        assert await job.data() == text(0, 9)
+        assert streams[OUT].waiting is None
+
+
+async def test_a_log_at_which_somebody_looks_is_asked_for_anew_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(podlogs, "LOOKED_SILENCE_SECONDS", 0.3)
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False), says(b"", ends=False)]
+        stop = job.logs.look()
+        job.update(running())
+        streams = await job.has(text(0, 9))
+        assert await job.data() == text(0, 9)
+        assert streams[OUT].waiting is None
+        stop()
+
+
+async def test_who_comes_while_a_log_is_let_go_of_gets_its_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    released, releases = threading.Event(), asyncio.Event()
+    loop, release = asyncio.get_running_loop(), Lease.release
+
+    def slowly(lease: Lease) -> None:
+        if not lease.valid:  # the second time, as the last thing
+            loop.call_soon_threadsafe(releases.set)
+            released.wait(10)
+        release(lease)
+
+    async with bench(tmp_path, always=False) as job:
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
+        job.update(running())
+        stop = job.logs.look()
+        await job.has(text(0, 5))
+        monkeypatch.setattr(Lease, "release", slowly)
+        stop()
+        await releases.wait()
+        job.logs.look()
+        released.set()
+        await job.has(text(0, 9))
 
 
 async def test_lines_of_the_next_life_are_never_taken_for_this_ones(tmp_path: Path):

@@ -178,7 +178,12 @@ def test_a_lab_in_a_pod_finds_itself(kube: Kube, site: Path, volume: Volume, vol
         assert found["user"]
         # its neighbour has less
         assert [mount[1] for mount in told(name, "proxy")["mounts"]] == ["/t9k/mnt"]
-    assert told("called-otherwise", "notebook")["security"] == {"uid": 0, "gid": 100, "fs_group": 2000}
+    assert told("called-otherwise", "notebook")["security"] == {
+        "uid": 0,
+        "gid": 100,
+        "fs_group": 2000,
+        "restricted": False,
+    }
     # without `get` on PVCs nobody knows which are for one node only
     blind = told("no-claims", "notebook")
     assert [mount[4] for mount in blind["mounts"]] == [[], [], []]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from jupyterlab_t9kjob.core.engine import LogFile
-from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotAllowed
+from jupyterlab_t9kjob.core.errors import FieldError, JobError, NotAllowed
 from jupyterlab_t9kjob.core.spec import Torchrun
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
@@ -113,7 +113,7 @@ async def no_jobs(bench: Bench, job: Running) -> None:
     engine = bench.engines[job.engine]
     assert await engine.jobs() == []
     info = await engine.info()
-    assert info.cluster is not None and PLURALS[job.engine] in (info.cluster.stale_reason or "")
+    assert info.cluster is not None and PLURALS[job.engine] in (info.cluster.stale_verbatim or "")
     own = await bench.submit(job.engine, bench.spec("true"))
     assert [each.id for each in await engine.jobs()] == [own.id]
 
@@ -138,7 +138,7 @@ async def no_patch(bench: Bench, job: Running) -> None:
     assert seen.actions == ["delete", "rerun"]
     assert set(seen.refused) == {"pause", "stop"}
     assert f"patch {PLURALS[job.engine]}" in seen.refused["pause"]
-    with pytest.raises(Conflict):
+    with pytest.raises(NotAllowed, match=f"patch {PLURALS[job.engine]}"):
         await bench.engines[job.engine].act(job.uid, "pause")
 
 
@@ -146,7 +146,7 @@ async def no_delete(bench: Bench, job: Running) -> None:
     seen = await bench.engines[job.engine].job(job.uid)
     assert "delete" not in seen.actions
     assert set(seen.refused) == {"delete"}
-    with pytest.raises(Conflict):
+    with pytest.raises(NotAllowed, match=f"delete {PLURALS[job.engine]}"):
         await bench.engines[job.engine].act(job.uid, "delete")
 
 
@@ -154,7 +154,9 @@ async def no_pods(bench: Bench, job: Running) -> None:
     engine = bench.engines[job.engine]
     assert [replica.pod for replica in await engine.replicas(job.uid)] == [None]
     assert await engine.log_files(job.uid) == []
-    assert (await engine.job(job.uid)).phase == "Running"
+    seen = await engine.job(job.uid)
+    assert seen.phase == "Running"
+    assert [said.partition(" in namespace")[0] for said in seen.limited] == ["This account may not see pods"]
 
 
 async def all_goes_on(bench: Bench, job: Running) -> None:
@@ -171,6 +173,8 @@ async def no_logs(bench: Bench, job: Running) -> None:
 async def no_events(bench: Bench, job: Running) -> None:
     assert "Scheduled" not in {event.reason for event in await bench.engines[job.engine].events(job.uid)}
     assert (await bench.engines[job.engine].replicas(job.uid))[0].pod is not None
+    (limited,) = (await bench.engines[job.engine].job(job.uid)).limited
+    assert limited.startswith(f"This account may not see events in namespace {bench.kube.namespace} (list events), so")
 
 
 async def no_list_of_volumes(bench: Bench, job: Running) -> None:
@@ -182,6 +186,10 @@ async def no_quotas(bench: Bench, job: Running) -> None:
     (quota,) = (await bench.engines[job.engine].capacity("")).quotas
     assert quota.namespace == bench.kube.namespace
     assert quota.limited is not None and "list, watch resourcequotas" in quota.limited
+    info = await bench.engines[job.engine].info()
+    assert info.cluster is not None
+    missing = [name for name, right in info.cluster.rights.items() if not right.supported]
+    assert missing == ["list_quotas", "watch_quotas", "list_namespaces"]
 
 
 async def until_in_log(bench: Bench, job: Running, found: Callable[[LogFile], Any]) -> Any:

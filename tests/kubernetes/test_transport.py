@@ -138,7 +138,10 @@ async def test_what_is_no_answer_is_unreachable_in_words(
     ("host", "words"),
     [
         ("http://127.0.0.1:1", r"The cluster at 127\.0\.0\.1:1 can't be reached: Connection refused\."),
-        ("https://no-such-host.invalid", r"no-such-host\.invalid can't be reached: .*(not known|resolution|address)"),
+        (
+            "https://no-such-host.invalid",
+            r"The address of the cluster at no-such-host\.invalid can't be found: .*(not known|resolution|address)",
+        ),
     ],
 )
 async def test_a_server_that_is_not_there(host: str, words: str, server: FakeApi) -> None:

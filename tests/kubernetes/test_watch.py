@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.engines.kubernetes import transport, watch
+from jupyterlab_t9kjob.engines.kubernetes import probe, transport, watch
 from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
@@ -25,11 +25,12 @@ Json = dict[str, Any]
 class Follower:
     """A collection, and all that it tells."""
 
-    def __init__(self, api: KubeApi) -> None:
+    def __init__(self, api: KubeApi, **more: Any) -> None:
+        self.api = api
         self.changes: list[tuple[str | None, str | None]] = []
         self.states: list[float | None] = []
         self.news = asyncio.Event()
-        self.collection = Collection(api, PODS, self._changed, state_changed=self._state_changed)
+        self.collection = Collection(api, PODS, self._changed, state_changed=self._state_changed, **more)
 
     def _changed(self, before: Json | None, after: Json | None) -> None:
         self.changes.append((_name(before), _name(after)))
@@ -62,6 +63,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "FIRST_DELAY", 0.02)
     monkeypatch.setattr(watch, "LONGEST_DELAY", 0.2)
     monkeypatch.setattr(watch, "INSTANT_SECONDS", 0.3)
+    monkeypatch.setattr(watch, "SPREAD_SECONDS", 0.2)
 
 
 @pytest_asyncio.fixture
@@ -535,3 +537,229 @@ async def test_one_list_and_one_watch_for_everybody(server: FakeApi, follower: F
         await server.put(f"p{number}")
     await follower.until(lambda: len(follower.names) == 52)
     assert len(server.requests) == 2
+
+
+# -- probes: while a page is open a stream that has fallen silent is told from a quiet one ----------------------------
+
+
+@pytest.fixture
+def page(follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open a page, and let time pass more quickly."""
+    monkeypatch.setattr(watch, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(watch, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(probe, "ANSWER_SECONDS", 0.5)
+    follower.api.attended.set()
+
+
+def probes(server: FakeApi) -> list[str]:
+    """Return the kinds of requests that were probes."""
+    is_probe = {"list": lambda query: "fieldSelector" in query, "watch": lambda query: query["timeoutSeconds"] == "1"}
+    return [each.kind for each in server.requests if is_probe[each.kind](each.query)]
+
+
+async def test_a_stream_that_falls_silent_is_found_while_a_page_is_open(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    version = str(server.version)
+    server.fall_silent()
+    await server.remove("a")
+    await server.put("c")
+    await follower.has("b", "c")
+    await follower.until(lambda: follower.states[-1] is None)
+    # it was said that the state was old; the watch went on from where it was, without a list
+    assert isinstance(follower.states[0], float)
+    assert [request.kind for request in server.requests if "fieldSelector" not in request.query] == [
+        "list", "watch", "watch", "watch",
+    ]  # fmt: skip
+    assert server.of("watch")[-1].query["resourceVersion"] == version
+    assert server.of("watch")[-1].query["timeoutSeconds"] != "1"
+    assert follower.collection.error is None
+
+
+async def test_a_quiet_stream_is_proved_right_by_the_smallest_list(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    await server.asked("list", 5)
+    assert set(probes(server)) == {"list"}
+    assert server.of("list")[-1].query == {"resourceVersion": "0", "fieldSelector": "metadata.name=t9kjob-probe"}
+    assert len(server.watches) == 1
+    assert follower.states == []
+
+
+async def test_changes_elsewhere_move_the_version_and_are_no_silence(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    """A collection's version is that of all namespaces; a second watch tells whether this one has changed."""
+    await stands(server, follower)
+    server.version += 10  # as at a change in another namespace
+    await server.asked("watch", 2)
+    await server.asked("list", len(server.of("list")) + 3)
+    # that version was looked into once
+    assert probes(server).count("watch") == 1
+    assert follower.states == []
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    assert len(server.of("watch")) == 2
+
+
+async def test_no_page_no_probe(page: None, server: FakeApi, follower: Follower) -> None:
+    follower.api.attended.clear()
+    await stands(server, follower)
+    await asyncio.sleep(1.0)
+    assert probes(server) == []
+
+
+async def test_where_the_network_lets_no_watch_through_the_list_is_taken(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    server.fall_silent()
+    server.faults += [("watch", hang)]
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    assert server.of("list")[-1].query == {}
+    await follower.until(lambda: follower.states[-1] is None)
+
+
+async def test_a_cluster_that_answers_no_probe_is_said_to_be_silent(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    server.faults += [("list", hang)] * 2
+    await follower.until(lambda: follower.states)
+    assert "does not answer in time" in str(follower.collection.error)
+    assert not follower.collection.complete
+    # the next probe is answered: the stream was well all the time
+    await follower.until(lambda: follower.states[-1] is None)
+    assert len(server.of("watch")) == 1
+
+
+async def test_connections_that_are_kept_for_the_next_request_may_be_dead_too(
+    page: None, server: FakeApi, follower: Follower
+) -> None:
+    """They are left at the first request that gets no answer; the one that follows it finds the stream silent."""
+    follower.api.attended.clear()
+    await stands(server, follower)
+    await asyncio.gather(*(follower.api.get("/version") for _ in range(5)))
+    server.freeze()
+    follower.api.attended.set()
+    await server.put("c")
+    await server.remove("a")
+    begun = time.monotonic()
+    await follower.has("b", "c")
+    assert time.monotonic() - begun < 4 * probe.ANSWER_SECONDS + 2 * watch.PROBE_SECONDS
+    await follower.until(lambda: follower.states[-1] is None)
+
+
+@pytest.mark.parametrize("answer", [refuse(429, "TooManyRequests", Retry_After="1"), refuse(403, "Forbidden")])
+async def test_a_probe_that_is_refused_proves_nothing(
+    answer: Act, page: None, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    server.faults += [("list", answer)] * 3
+    await server.asked("list", 5)
+    assert follower.states == []
+    assert len(server.of("watch")) == 1
+
+
+async def test_a_silent_stream_whose_history_is_gone(page: None, server: FakeApi, follower: Follower) -> None:
+    """As behind a load balancer that keeps connections to an API server that was started again."""
+    await stands(server, follower)
+    server.fall_silent()
+    await server.remove("a")
+    await server.forget()
+    await follower.has("b")
+    await follower.until(lambda: follower.states[-1] is None)
+
+
+# -- lists are asked for as seldom, and as cheaply, as possible -------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+async def test_after_a_gateways_error_a_watch_goes_on_without_a_list(
+    status: int, server: FakeApi, follower: Follower
+) -> None:
+    await stands(server, follower)
+    version = str(server.version)
+    html = "<html>Bad Gateway</html>"
+    server.faults += [("watch", lambda call: call.answer(status, html, Content_Type="text/html"))] * 3
+    server.cut_watches()
+    await follower.until(lambda: follower.states)
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    assert len(server.of("list")) == 1
+    assert server.of("watch")[-1].query["resourceVersion"] == version
+
+
+async def test_a_version_that_a_server_only_knows_to_fail_on_is_left(
+    server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "MOST_BROKEN", 2)
+    await stands(server, follower)
+    server.faults += [("watch", refuse(500, "InternalError", "required revision has been compacted"))] * 2
+    server.cut_watches()
+    await server.put("c")
+    await follower.has("a", "b", "c")
+    assert len(server.of("list")) == 2
+
+
+@pytest_asyncio.fixture
+async def cached(server: FakeApi) -> AsyncIterator[Follower]:
+    """Follow pods, whose list may come from the API server's cache."""
+    api = KubeApi(connect(server))
+    follower = Follower(api, from_cache=True)
+    yield follower
+    await follower.collection.stop()
+    await api.close()
+
+
+async def test_a_list_comes_from_the_cache_and_never_from_before_what_was_seen(
+    server: FakeApi, cached: Follower
+) -> None:
+    await stands(server, cached)
+    assert [request.query.get("resourceVersion") for request in server.of("list")] == ["0"]
+    version = str(server.version)
+    server.faults.append(("watch", gone_in_stream))
+    server.cut_watches()
+    await server.put("c")
+    await cached.has("a", "b", "c")
+    assert [request.query["resourceVersion"] for request in server.of("list")] == ["0", version]
+    # a server that does not send lists as watches is asked once
+    assert sum("sendInitialEvents" in request.query for request in server.requests) == 1
+    assert cached.states == []
+
+
+async def test_a_list_is_sent_as_a_watch_where_the_server_does_so(server: FakeApi, cached: Follower) -> None:
+    server.streams_lists = True
+    await stands(server, cached)
+    assert cached.changes == [(None, "a"), (None, "b")]
+    assert cached.collection.complete
+    assert [request.kind for request in server.requests] == ["watch"]
+    query = server.requests[0].query
+    assert (query["sendInitialEvents"], query["resourceVersionMatch"]) == ("true", "NotOlderThan")
+    assert query["resourceVersion"] == "0"
+    version = str(server.version)
+    server.faults.append(("watch", gone_in_stream))
+    server.cut_watches()
+    await server.remove("a")
+    await server.put("c")
+    await cached.has("b", "c")
+    assert [request.kind for request in server.requests] == ["watch"] * 3
+    assert server.requests[-1].query["resourceVersion"] == version
+    assert cached.states == []
+
+
+async def test_a_list_that_ends_in_the_middle_is_read_in_the_ordinary_way(server: FakeApi, cached: Follower) -> None:
+    async def half(call: Call) -> None:
+        await call.begin()
+        await call.event("ADDED", server.objects["a"])
+        await call.end()
+
+    server.streams_lists = True
+    server.faults.append(("watch", half))
+    cached.collection.start()
+    await cached.has("a", "b")
+    await cached.until(lambda: cached.collection.complete)
+    assert [request.kind for request in server.requests] == ["watch", "list", "watch"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import itertools
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -77,3 +79,44 @@ def read_only(path: Path) -> Iterator[None]:
         yield
     finally:
         unmount(path)
+
+
+_MNT_DETACH = 2
+
+
+@dataclass
+class HungDisk:
+    """A file system that answers nothing, as a network disk does whose server is gone."""
+
+    path: Path
+    _device: int | None
+
+    def answer(self) -> None:
+        """Answer all requests, also those that wait: with an error, as a disk that was taken away."""
+        if self._device is not None:
+            os.close(self._device)
+            self._device = None
+
+
+@contextlib.contextmanager
+def hung_disk(path: Path) -> Iterator[HungDisk]:
+    """Mount a disk that answers nothing on a folder, which is made if it is not there.
+
+    It is FUSE without a daemon: the kernel waits for whoever has opened the device.
+    """
+    path.mkdir(exist_ok=True)
+    try:
+        device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
+    except OSError as error:
+        pytest.skip(f"/dev/fuse: {error.strerror}")
+    libc = ctypes.CDLL(None, use_errno=True)
+    options = f"fd={device},rootmode=40755,user_id={os.getuid()},group_id={os.getgid()}"
+    if libc.mount(b"hung", os.fsencode(path), b"fuse", 0, options.encode()):
+        os.close(device)
+        pytest.skip(f"mount: {os.strerror(ctypes.get_errno())}")
+    disk = HungDisk(path, device)
+    try:
+        yield disk
+    finally:
+        disk.answer()
+        libc.umount2(os.fsencode(path), _MNT_DETACH)

@@ -222,7 +222,8 @@ async def test_a_checkpoint_that_can_not_be_written(bench: Bench, tmp_path: Path
         done = await bench.ended(job.uid)
     assert done.reason and (done.phase, done.reason.code) == ("Failed", "DiskFull")
     assert re.fullmatch(
-        f"The script failed: the disk that holds {other.path}(/checkpoint)? is full", done.reason.sentence
+        f"The script failed with exit code 1: the disk that holds {other.path}(/checkpoint)? is full",
+        done.reason.sentence,
     )
     assert done.reason.verbatim and "No space left on device" in done.reason.verbatim
     assert done.failure and done.failure.frames
@@ -245,7 +246,7 @@ async def test_a_folder_that_is_read_only_for_the_ranks(bench: Bench, tmp_path: 
         absolute = await bench.ended(job.uid)
     for done, place in (relative, "a disk that it writes to"), (absolute, f"the disk that holds {other.path}/"):
         assert done.reason and (done.reason.code, done.phase) == ("DiskReadOnly", "Failed")
-        assert done.reason.sentence.startswith(f"The script failed: {place}")
+        assert done.reason.sentence.startswith(f"The script failed with exit code 1: {place}")
         assert done.reason.sentence.endswith("is read-only")
 
 
@@ -254,7 +255,7 @@ async def test_another_failure_is_not_put_on_a_full_disk(bench: Bench, tmp_path:
         other.fill()
         job = await bench.submit("raise ValueError('no luck')", working_dir=str(other.path))
         done = await bench.ended(job.uid)
-    assert done.reason and done.reason.sentence == "The script failed: ValueError: no luck"
+    assert done.reason and done.reason.sentence == "The script failed with exit code 1: ValueError: no luck"
 
 
 # --- read-only -------------------------------------------------------------------------------

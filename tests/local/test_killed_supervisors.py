@@ -10,6 +10,7 @@ import collections
 import contextlib
 import os
 import random
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
-from tests.local.harness import ENDED, Bench, carrying, kill
+from jupyterlab_t9kjob.core.processes import alive, process_id
+from jupyterlab_t9kjob.engines.local.record import JobFiles
+from tests.local.harness import ENDED, Bench, carrying, eventually, kill
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "6"))
 pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300 + 30 * KILLS)]
@@ -84,3 +87,39 @@ async def test_whenever_its_caretakers_die_a_job_ends_and_leaves_nothing(bench: 
             assert (replica.pid, replica.ready) == (None, False)
         ends[action, who, code] += 1
     print(ends)
+
+
+DAEMON = """
+import os, subprocess, sys, time
+subprocess.Popen(
+    ["setsid", "--fork", "sh", "-c", "echo $$ > daemon; while :; do sleep 1; done"],
+    env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+)
+child = subprocess.Popen(
+    [sys.executable, "-c", "import time; open('child', 'w').write('x'); time.sleep(600)"],
+    env={}, start_new_session=True,
+)
+open("pids", "w").write(str(child.pid))
+time.sleep(600)
+"""
+"""Has a daemon and a child that have shed all marks of the job."""
+
+
+@pytest.mark.parametrize("who", ["supervisor", "both"])
+async def test_processes_without_marks_end_with_their_caretakers(bench: Bench, who: str) -> None:
+    job = await bench.submit(DAEMON)
+    daemon = int(await bench.written(bench.root / "daemon"))
+    await bench.written(bench.root / "child")
+    pids = {daemon, int(await bench.written(bench.root / "pids"))}
+    processes = [process_id(pid) for pid in pids]
+    directory = bench.home / "jobs" / job.uid
+    await eventually(lambda: all(one in JobFiles(directory).read_strays() for one in processes))
+    guardian, supervisor = caretakers(directory)
+    os.kill(supervisor, signal.SIGSTOP)  # so that neither sees the other die
+    for pid in [guardian, supervisor] if who == "both" else [supervisor]:
+        kill(pid)
+    done = await bench.ended(job.uid)
+    assert done.reason and done.reason.code == "SupervisorLost"
+    assert done.reason.hint and ("Nothing is left running" in done.reason.hint) == (who == "supervisor")
+    assert ("may still run" in done.reason.hint) == (who == "both")
+    assert [one for one in processes if alive(one)] == []

@@ -77,6 +77,25 @@ async def test_one_bad_record_hides_no_other_job(bench: Bench, change: dict[str,
     await bench.ended((await bench.submit("pass")).uid)  # the watch goes on
 
 
+async def test_a_newer_supervisor_may_write_more_than_this_server_knows(bench: Bench) -> None:
+    job = await bench.submit("raise ValueError('kept')")
+    await bench.ended(job.uid)
+    more = {"of a later version": 1}
+    path = directory(bench, job.uid) / "record.json"
+    record = json.loads(path.read_text())
+    record["failure"] |= more
+    record["failure"]["frames"] = [frame | more for frame in record["failure"]["frames"]]
+    record["progress"] = {"text": "Step 1 of 2", "updated_at": 1.0} | more
+    path.write_text(json.dumps(record | more))
+    events = directory(bench, job.uid) / "events.jsonl"
+    events.write_text("".join(json.dumps(json.loads(line) | more) + "\n" for line in events.read_text().splitlines()))
+    await again(bench)
+    seen = await bench.engine.job(job.uid)
+    assert seen.failure and seen.failure.error == "ValueError: kept"
+    assert seen.failure.frames and seen.progress
+    assert "ExitCode" in {event.reason for event in await bench.engine.events(job.uid)}
+
+
 @pytest.mark.parametrize("text", ["[]", "{}", '{"name": "x"}', "nonsense", '{"name": "a", "from": "a later version"}'])
 async def test_a_spec_that_can_not_be_read_can_not_be_rerun(bench: Bench, text: str) -> None:
     job = await bench.submit("pass")

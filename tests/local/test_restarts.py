@@ -121,8 +121,8 @@ async def test_replicas_under_torchrun_share_one_count(bench: Bench) -> None:
     )
     done = await bench.ended(job.uid, 120)
     assert done.reason and done.reason.code == "BackoffLimitExceeded"
-    assert done.reason.sentence.endswith("failed: ValueError: again")
-    assert done.reason.hint == "Its one restart is used up."
+    assert done.reason.sentence.endswith("failed with exit code 1: ValueError: again")
+    assert done.reason.hint and done.reason.hint.startswith("Its one restart is used up. Read the traceback,")
     assert (done.restarts, (await bench.codes(job.uid)).count("Restarting")) == (1, 1)
     assert [len(replica.attempts) for replica in await bench.engine.replicas(job.uid)] == [2, 2]
     assert carrying(job.uid) == []
@@ -179,10 +179,10 @@ async def test_what_this_machine_has_not_is_refused_with_the_reason(
     [
         ("import sys; sys.exit(255)", "The script ended with exit code 255"),
         ("import sys; sys.exit(138)", "The script ended with exit code 138"),
-        ("import sys; sys.exit('no data')", "The script failed: no data"),
+        ("import sys; sys.exit('no data')", "The script failed with exit code 1: no data"),
         ("import os; os.kill(os.getpid(), 2)", "The script was interrupted (130)"),
         ("import os; os.kill(os.getpid(), 15)", "The script was asked to end (143)"),
-        ("import os; os.abort()", "The script died: aborted (134)"),
+        ("import os; os.abort()", "The script aborted (134)"),
     ],
 )
 async def test_how_it_ended_is_said_in_words(bench: Bench, script: str, sentence: str) -> None:

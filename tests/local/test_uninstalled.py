@@ -64,5 +64,5 @@ async def test_a_job_goes_on_to_its_end(bench: Bench, tmp_path: Path, end: str) 
     assert done.progress is not None
     assert done.progress.metrics == {"accuracy": 0.5 if end == "killed supervisor" else 0.9}
     if end == "failure":
-        assert done.reason.sentence == "The script failed: ValueError: no good"
+        assert done.reason.sentence == "The script failed with exit code 1: ValueError: no good"
     assert (await bench.output(uid, "worker-0.1.container.out")).startswith(b"epoch 1/2")

@@ -122,3 +122,55 @@ async def test_nothing_is_said_of_processes_that_end_when_asked(bench: Bench) ->
     done = await bench.ended(job.uid)
     assert done.reason and done.reason.hint is None
     assert "ProcessesKilled" not in await bench.codes(job.uid)
+
+
+async def paused(bench: Bench, uid: str) -> None:
+    await bench.until(uid, lambda job: job.phase == "Paused" and job.pending_action is None)
+
+
+async def test_a_resume_while_it_pauses_lets_it_run_again(bench: Bench) -> None:
+    uid = await deaf(bench)
+    pausing = await bench.engine.act(uid, "pause")
+    assert (pausing.pending_action, pausing.actions[0]) == ("pausing", "resume")
+    assert (await bench.engine.act(uid, "pause")).pending_action == "pausing"
+    record = bench.home / "jobs" / uid / "record.json"
+    await eventually(lambda: json.loads(record.read_bytes())["ending"] is not None)
+    resuming = await bench.engine.act(uid, "resume")
+    assert (resuming.pending_action, resuming.actions[0]) == ("resuming", "pause")
+    again = await bench.until(uid, lambda job: job.attempt == 2)
+    assert (again.phase, again.pending_action) == ("Running", None)
+    with pytest.raises(Conflict, match="is running already"):
+        await bench.engine.act(uid, "resume")
+
+
+async def test_a_pause_while_it_resumes_keeps_it_paused(bench: Bench) -> None:
+    uid = await deaf(bench)
+    await bench.engine.act(uid, "pause")
+    await paused(bench, uid)
+    with pytest.raises(Conflict, match="is paused already"):
+        await bench.engine.act(uid, "pause")
+    resuming = await bench.engine.act(uid, "resume")
+    if resuming.phase == "Paused":  # else it runs by now
+        assert (resuming.pending_action, resuming.actions[0]) == ("resuming", "pause")
+    await bench.engine.act(uid, "pause")
+    await paused(bench, uid)
+    assert carrying(uid) == []
+
+
+async def test_a_resume_before_the_pause_was_seen_changes_nothing(bench: Bench) -> None:
+    uid = await deaf(bench)
+    pid = supervisor(bench, uid)
+    os.kill(pid, signal.SIGSTOP)
+    await bench.engine.act(uid, "pause")
+    job = await bench.engine.act(uid, "resume")
+    os.kill(pid, signal.SIGCONT)
+    assert (job.phase, job.pending_action, job.attempt) == ("Running", None, 1)
+
+
+async def test_a_stop_while_it_pauses_names_what_is_on_its_way(bench: Bench) -> None:
+    uid = await deaf(bench)
+    await bench.engine.act(uid, "pause")
+    await bench.engine.act(uid, "stop")
+    with pytest.raises(Conflict, match="is stopping, so it can't be resumed"):
+        await bench.engine.act(uid, "resume")
+    assert (await bench.ended(uid)).phase == "Failed"

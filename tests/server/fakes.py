@@ -121,7 +121,7 @@ class FakeEngine:
         self.grown[uid] = grown
         return lambda: None
 
-    async def lab(self) -> None:
+    async def lab(self, namespace: str | None = None) -> None:
         return None
 
     async def dialect(self) -> Dialect:
@@ -253,7 +253,7 @@ class FakeCluster(FakeEngine):
             capabilities=CAPABILITIES[self.name],
         )
 
-    async def lab(self) -> Lab | None:
+    async def lab(self, namespace: str | None = None) -> Lab | None:
         return self.found_lab
 
     async def dialect(self) -> Dialect:

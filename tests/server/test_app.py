@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -136,3 +138,48 @@ print(json.dumps(sorted(set(sys.modules) - before)))
     heavy = {"pydantic", "torch", "tensorboard", "numpy", "yaml", "psutil", "kubernetes", "nbformat"}
     assert not {name.split(".")[0] for name in loaded} & heavy
     assert "jupyterlab_t9kjob.services" not in loaded
+
+
+VOLUME = {"claim": "data", "lab_path": "/home/me/data", "mount_path": "/data", "read_only": True}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([f"--T9kJobApp.kubernetes_volumes={json.dumps([VOLUME])}"], [VOLUME]),
+        ([f"--T9kJobApp.kubernetes_volumes={[VOLUME]}"], [VOLUME]),
+        ([f"--T9kJobApp.kubernetes_volumes={json.dumps(VOLUME)}"], [VOLUME]),
+        ([f"--T9kJobApp.kubernetes_volumes={json.dumps(VOLUME)}"] * 2, [VOLUME, VOLUME]),
+        (["--T9kJobApp.kubernetes_namespaces=demo"], ["demo"]),
+        (["--T9kJobApp.kubernetes_namespaces=demo", "--T9kJobApp.kubernetes_namespaces=team-b"], ["demo", "team-b"]),
+        (['--T9kJobApp.kubernetes_namespaces=["demo", "team-b"]'], ["demo", "team-b"]),
+        (['--T9kJobApp.device_pool=["0", "GPU-7"]'], ["0", "GPU-7"]),
+        (["--T9kJobApp.device_pool=None"], None),
+    ],
+)
+def test_lists_on_the_command_line(arguments: list[str], expected: object, jp_configurable_serverapp):
+    """The documentation of the traits writes a list as JSON."""
+    server = jp_configurable_serverapp(argv=["--ServerApp.jpserver_extensions={'jupyterlab_t9kjob': True}", *arguments])
+    (app,) = server.extension_manager.extension_apps["jupyterlab_t9kjob"]
+    name = arguments[0].removeprefix("--T9kJobApp.").partition("=")[0]
+    assert getattr(app, name) == expected
+
+
+@pytest.mark.parametrize(
+    "argument", ['--T9kJobApp.kubernetes_volumes=[{"claim": "data"}, 7]', "--T9kJobApp.grace_seconds=soon"]
+)
+def test_a_bad_trait_stops_the_server(argument: str, tmp_path: Path):
+    """With the default of every trait, `kubernetes=False` beside it would be ignored."""
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--port=0"]
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    arguments = [
+        "--ServerApp.jpserver_extensions={'jupyterlab_t9kjob': True}",
+        "--T9kJobApp.kubernetes=False",
+        argument,
+    ]
+    done = subprocess.run(
+        [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    name = argument.removeprefix("--T9kJobApp.").partition("=")[0]
+    assert done.returncode == 1, done.stderr
+    assert f"The '{name}' trait" in done.stderr

@@ -75,6 +75,7 @@ async def test_create_and_look(fakes: SimpleNamespace, api: Api):
     assert manifest["submitted"]["name"] == "train-1"
     assert yaml.safe_load(manifest["submitted_text"]) == manifest["submitted"]
     assert (await api("GET", "jobs", job["id"], "logs")).json == {"streams": []}
+    assert (await api("GET", "jobs", job["id"], "checkpoints")).json["count"] == 0
 
 
 async def test_double_click_makes_one_job(engine: FakeEngine, api: Api):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import itertools
+import os
 import resource
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,7 +20,7 @@ from tornado.httpclient import HTTPClientError
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.errors import NotFound
 from jupyterlab_t9kjob.handlers.logs import LogsHandler
-from jupyterlab_t9kjob.logs import follow, sources
+from jupyterlab_t9kjob.logs import archive, follow, sources
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
 
@@ -574,3 +577,43 @@ async def test_what_nobody_gives_a_time_is_shown_all_the_same(engine: FakeEngine
     await other.send(type="read", request=1, anchor="start")
     assert (await other.until(type="page"))["lines"][0]["text"] == "last words"
     assert (await appended(page, 1))[0]["text"] == "more"
+
+
+async def test_no_stream_is_left_out_where_no_more_files_may_be_opened(engine: FakeEngine, open_page, api):
+    job = engine.put()
+    names = [f"worker-0.1.rank-{rank}.out" for rank in range(60)]
+    for name in names:
+        engine.stream(job, name).write(b"here\n", time=1.0)
+    page = await open_page("jobs", job.id, "logs")
+    await page.until(type="streams")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}  # noqa: ASYNC240
+    some = next(number for number in itertools.count() if len(set(range(number)) - used) == 30)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (some, limits[1]))
+    try:
+        for request in ({"type": "read", "request": 1, "anchor": "start"}, {"type": "follow", "cursor": {}}):
+            await page.send(**request)
+            told = await page.receive()
+            assert (told["type"], told.get("reason")) == ("error", "TooManyFiles"), told
+            assert told["message"].startswith("The log has 60 streams") and "ulimit -n" in told["hint"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    await page.send(type="read", request=2, anchor="start", lines=100)
+    assert {line["stream"] for line in (await page.until(type="page"))["lines"]} == set(names)
+
+
+async def test_a_download_says_which_log_can_not_be_read(engine: FakeEngine, api, monkeypatch):
+    job = engine.put()
+    for name in (OUT, ERR):
+        engine.stream(job, name).write(b"here\n", time=1.0)
+    plain = sources.open_log
+
+    def open_log(path: Path, within: Path | None = None) -> int:
+        if ERR in path.name:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return plain(path, within)
+
+    monkeypatch.setattr(archive, "open_log", open_log)
+    files = zipfile.ZipFile(io.BytesIO((await api("GET", "jobs", job.id, "log-archive")).body))
+    assert files.read(f"{job.name}/{OUT}.log") == b"here\n"
+    assert files.read(f"{job.name}/{ERR}.log") == b"[jupyterlab_t9kjob: this log can't be read: Input/output error]\n"

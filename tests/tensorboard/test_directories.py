@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core import disk_threads
 from jupyterlab_t9kjob.tensorboard import board as board_module
-from jupyterlab_t9kjob.tensorboard.events import Found, look
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+from tests.local.disks import hung_disk
 from tests.tensorboard.conftest import WAIT, Ask, Events, News, opened, scalars
 
 BOTH_LOADERS = pytest.mark.parametrize(
@@ -71,6 +72,27 @@ async def test_missing_removed_and_back(ask: Ask, news: News, jp_root_dir: Path)
 
 
 @BOTH_LOADERS
+async def test_a_run_in_the_log_directory_itself_has_a_name(
+    ask: Ask, parts: Any, news: News, jp_root_dir: Path, tmp_path: Path
+) -> None:
+    Events(jp_root_dir / "train-1").add("loss", [1.0, 2.0])
+    Events(jp_root_dir / "train-1" / "eval").add("loss", [3.0])
+    board = await opened(ask, paths=["train-1"])
+    await runs(ask, board, ["train-1", "train-1/eval"])
+    counted = await news.until(lambda found: found.id == board["id"] and found.points is not None)
+    assert (counted.runs, counted.points) == (2, 3)
+    # a job's is called as the job is, also where nothing is written yet
+    job = parts.engine.put("mnist-7")
+    parts.engine.known[job.uid].log_dirs = [str(tmp_path / "logs")]
+    early = await opened(ask, job_id=job.id)
+    Events(tmp_path / "logs").add("loss", [4.0])
+    await runs(ask, early, ["mnist-7"])
+    # runs beside each other have names of their own
+    beside = await opened(ask, paths=[""])
+    await runs(ask, beside, ["train-1", "train-1/eval"])
+
+
+@BOTH_LOADERS
 async def test_links_in_circles(ask: Ask, news: News, jp_root_dir: Path) -> None:
     Events(jp_root_dir / "log" / "a").add("loss", [1.0])
     for name in ("x", "y"):
@@ -95,7 +117,7 @@ async def test_a_link_out_of_the_root(ask: Ask, news: News, jp_root_dir: Path, t
     folder.unlink()
     Events(folder).add("loss", [1.0])
     board = await opened(ask, paths=["log"])
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
     # turned around while it is open
     folder.rename(jp_root_dir / "kept")
     folder.symlink_to(outside)
@@ -110,12 +132,12 @@ async def test_a_link_out_of_the_root(ask: Ask, news: News, jp_root_dir: Path, t
     folder.unlink()
     folder.symlink_to("kept")
     assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
     assert (await opened(ask, paths=["kept"]))["id"] == board["id"]
 
 
 async def test_a_link_inside_that_leads_out(ask: Ask, news: News, jp_root_dir: Path, tmp_path: Path) -> None:
-    """It is followed, as README says: event files are shown, and nothing else can be read."""
+    """It is followed, as the documentation says: event files are shown, and nothing else can be read."""
     Events(tmp_path / "scratch" / "big").add("loss", [4.0])
     (tmp_path / "scratch" / "secret.txt").write_text("secret")
     (jp_root_dir / "log").mkdir()
@@ -132,11 +154,11 @@ async def test_a_jobs_own_directory_may_become_a_link(ask: Ask, parts: Any, news
     job = parts.engine.put()
     parts.engine.known[job.uid].log_dirs = [str(log_dir)]
     board = await opened(ask, job_id=job.id)
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, job.name, "loss", 1) == [(1, 1.0)]
     log_dir.rename(tmp_path / "elsewhere")
     log_dir.symlink_to(tmp_path / "elsewhere")
     assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, job.name, "loss", 1) == [(1, 1.0)]
 
 
 @contextmanager
@@ -177,28 +199,24 @@ async def test_a_full_disk_and_a_read_only_one(ask: Ask, news: News, jp_root_dir
 
 
 async def test_a_disk_that_hangs(ask: Ask, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    back = threading.Event()
-
-    def hang(log_dirs: list[Path]) -> Found:
-        if log_dirs[0].name == "hangs":
-            back.wait(WAIT)
-        return look(log_dirs)
-
-    monkeypatch.setattr(board_module, "look", hang)
-    monkeypatch.setattr(board_module, "LOOK_SECONDS", 0.2)
-    for name in ("hangs", "well"):
-        Events(jp_root_dir / name).add("loss", [1.0])
-    try:
-        hangs = await opened(ask, paths=["hangs"])
+    monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(board_module, "WATCH_SECONDS", 0.1)
+    (jp_root_dir / "hangs").mkdir()
+    Events(jp_root_dir / "well").add("loss", [1.0])
+    hangs = await opened(ask, paths=["hangs"])
+    await news.until(lambda found: found.status == "running")  # else its start is what waits for the disk
+    with hung_disk(jp_root_dir / "hangs"):
         told = await news.until(lambda found: code(found) == "FolderHangs")
         assert told.reason is not None
         assert told.reason.sentence == f"{jp_root_dir / 'hangs'} is on a disk that does not answer."
-        # nobody else waits for it
+        # nobody else waits for it, nor does the end of the server
         well = await opened(ask, paths=["well"])
-        assert await scalars(ask, well, ".", "loss", 1) == [(1, 1.0)]
+        assert await scalars(ask, well, well["label"], "loss", 1) == [(1, 1.0)]
         await news.until(lambda found: found.id == well["id"] and found.has_data)
-    finally:
-        back.set()
+        waiting = [thread for thread in threading.enumerate() if str(jp_root_dir) in thread.name]
+        assert waiting and all(thread.daemon for thread in waiting)
+    Events(jp_root_dir / "hangs").add("loss", [1.0])
     assert (await news.until(lambda found: found.id == hangs["id"] and found.has_data)).reason is None
 
 
@@ -207,6 +225,7 @@ import asyncio, sys
 from pathlib import Path
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyterlab_t9kjob.paths import ContentsRoot
+from jupyterlab_t9kjob.core import disk_threads
 from jupyterlab_t9kjob.tensorboard import board as board_module
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager

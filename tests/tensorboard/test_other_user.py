@@ -98,7 +98,7 @@ async def test_another_user(
     Events(jp_root_dir / "log").add("loss", [1.0])
     runtime.chmod(0o755)  # noqa: ASYNC240 (what protects is below)
     board = await opened(ask, paths=["log"])
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     endpoint = await manager.endpoint(board["id"])
     assert isinstance(endpoint.address, str)
     assert Path(endpoint.address).parent.is_relative_to(runtime)
@@ -140,7 +140,7 @@ async def test_another_user_and_a_port(
     monkeypatch.setattr(process_module, "_private_directory", lambda: deep)
     Events(jp_root_dir / "log").add("loss", [1.0])
     board = await opened(ask, paths=["log"])
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     endpoint = await manager.endpoint(board["id"])
     assert isinstance(endpoint.address, tuple)
     assert len(endpoint.prefix) >= 32

@@ -45,10 +45,10 @@ async def test_the_whole_way(ask: Ask, jp_root_dir: Path, parts: Any) -> None:
     environment = json.loads((await ask(board["url"] + "data/environment")).body)
     assert environment["version"] == version.VERSION
 
-    assert await scalars(ask, board, ".", "train/loss", 2) == [(1, 2.0), (2, 1.5)]
+    assert await scalars(ask, board, board["label"], "train/loss", 2) == [(1, 2.0), (2, 1.5)]
     # what is written afterwards appears without anybody's help
     events.add("train/loss", [1.25])
-    assert await scalars(ask, board, ".", "train/loss", 3) == [(1, 2.0), (2, 1.5), (3, 1.25)]
+    assert await scalars(ask, board, board["label"], "train/loss", 3) == [(1, 2.0), (2, 1.5), (3, 1.25)]
     # TensorBoard asks for many curves by POST
     body = "requests=" + quote(json.dumps([{"plugin": "scalars", "tag": "train/loss"}]))
     answer = await ask(
@@ -58,7 +58,7 @@ async def test_the_whole_way(ask: Ask, jp_root_dir: Path, parts: Any) -> None:
         {"Content-Type": "application/x-www-form-urlencoded"},
     )
     assert answer.code == 200
-    assert len(json.loads(answer.body)[0]["runToSeries"]["."]) == 3
+    assert len(json.loads(answer.body)[0]["runToSeries"]["train-1"]) == 3
 
     again = await ask("tensorboards", "POST", {"paths": ["mnist/runs/train-1"]})
     assert (again.code, json.loads(again.body)["id"]) == (200, board["id"])
@@ -71,7 +71,7 @@ async def test_the_whole_way(ask: Ask, jp_root_dir: Path, parts: Any) -> None:
     (before,) = children()
     restarted = await ask(f"tensorboards/{board['id']}/restart", "POST")
     assert json.loads(restarted.body)["url"] == board["url"]
-    assert await scalars(ask, board, ".", "train/loss", 3)
+    assert await scalars(ask, board, board["label"], "train/loss", 3)
     (after,) = children()
     assert after.pid != before.pid
 
@@ -101,7 +101,7 @@ async def test_a_jobs_own_directory(ask: Ask, parts: Any, tmp_path: Path) -> Non
     board = await opened(ask, job_id=job.id)
     assert (board["job_id"], board["log_dirs"], board["paths"]) == (job.id, [str(log_dir)], [None])
     assert (await opened(ask, paths=[str(log_dir)]))["id"] == board["id"]
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, job.name, "loss", 1) == [(1, 1.0)]
     refused = await ask("tensorboards", "POST", {"paths": [str(tmp_path / "scratch")]})
     assert refused.code == 422
     assert json.loads(refused.body)["field"] == "/paths/0"
@@ -142,7 +142,7 @@ async def test_where_no_unix_socket_can_be_made(
     Events(jp_root_dir / "log").add("loss", [1.0])
     board = await opened(ask, paths=["log"])
     assert (await ask(board["url"])).code == 200
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
     moved = await ask(board["url"] + "graphs")
     assert moved.code == 302
     assert moved.headers["Location"].endswith(board["url"])
@@ -156,6 +156,46 @@ async def test_where_no_unix_socket_can_be_made(
         answer = await AsyncHTTPClient().fetch(f"http://127.0.0.1:{listening.port}/{path}", raise_error=False)
         assert answer.code == 404
     assert len(child.cmdline()) == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "policies", "frames"),
+    [
+        # JupyterHub's servers; older ones
+        ({"Content-Security-Policy": "frame-ancestors 'none'"}, [], "'self'"),
+        ({"Content-Security-Policy": "frame-ancestors 'none';report-uri /hub/csp"}, ["report-uri /hub/csp"], "'self'"),
+        # a lab that another site frames: that site is an ancestor of the page as well
+        (
+            {"Content-Security-Policy": "default-src 'self'; Frame-Ancestors https://portal.test 'self'"},
+            ["default-src 'self'"],
+            "'self' https://portal.test",
+        ),
+        (
+            {"Content-Security-Policy": "frame-ancestors 'none', base-uri 'self'; frame-ancestors *"},
+            ["base-uri 'self'"],
+            "'self' *",
+        ),
+        # who forbids nothing goes on so
+        ({"Content-Security-Policy": "base-uri 'self'"}, ["base-uri 'self'"], None),
+        ({"x-frame-options": "DENY", "Content-Security-Policy": ""}, [], "'self'"),
+        ({"X-Frame-Options": "DENY"}, [], "'self'"),
+    ],
+)
+async def test_the_lab_may_frame_it(
+    ask: Ask, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch, headers: Any, policies: list[str], frames: str | None
+) -> None:
+    """Pages of errors too: they say why there is no TensorBoard."""
+    monkeypatch.setitem(jp_serverapp.web_app.settings, "headers", headers)
+    answer = await ask("t9kjob/tensorboards/nothing/ui/", headers={"Accept": "text/html"})
+    assert (answer.code, "There is no such TensorBoard" in answer.body.decode()) == (404, True)
+    assert "X-Frame-Options" not in answer.headers
+    said = [part.strip() for part in re.split("[;,]", answer.headers["Content-Security-Policy"])]
+    assert set(policies) <= set(said)
+    named = [part.removeprefix("frame-ancestors ") for part in said if part.startswith("frame-ancestors")]
+    assert (named[-1:], "'none'" in str(named)) == ([frames] if frames else [], False)
+    # the lab's own answers are as they were told to be
+    other = await ask("tensorboards")
+    assert headers.get("Content-Security-Policy", "frame-ancestors 'self'") in other.headers["Content-Security-Policy"]
 
 
 async def test_addresses_without_a_slash(ask: Ask, jp_root_dir: Path) -> None:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import quote
 
 import psutil
 import pytest
@@ -106,11 +107,12 @@ async def test_a_large_file(ask: Ask, news: News, jp_root_dir: Path) -> None:
         RecordWriter(file).write(Event(step=2, wall_time=3.0, summary=late).SerializeToString())
     began = time.monotonic()
     board = await opened(ask, paths=["log"])
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     first = time.monotonic() - began
 
     async def read_to_the_end() -> None:
-        while (await ask(board["url"] + "data/plugin/scalars/scalars?run=.&tag=late")).code != 200:  # noqa: ASYNC110
+        data = f"{board['url']}data/plugin/scalars/scalars?run={quote(board['label'])}&tag=late"
+        while (await ask(data)).code != 200:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
 
     await asyncio.wait_for(read_to_the_end(), WAIT * (1 + LARGE / 4))

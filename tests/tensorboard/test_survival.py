@@ -19,6 +19,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.tensorboard import board as board_module
+from jupyterlab_t9kjob.tensorboard import process as process_module
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.proxy import ask as look_at
 from tests.tensorboard.conftest import WAIT, Ask, Events, News, children, opened, scalars, until
@@ -29,6 +30,11 @@ AT_ONCE = int(os.environ.get("T9K_TEST_TENSORBOARDS", "3"))
 
 def family(process: psutil.Process) -> list[psutil.Process]:
     return [process, *process.children(recursive=True)]
+
+
+def _shows(process: psutil.Process, log_dir: Path) -> bool:
+    """Whether a TensorBoard reads a directory: its data server's arguments tell."""
+    return any(f"--logdir={log_dir}" in child.cmdline() for child in process.children())
 
 
 def gone(processes: list[psutil.Process]) -> bool:
@@ -44,7 +50,7 @@ async def test_killed_again_and_again(ask: Ask, news: News, jp_root_dir: Path) -
     Events(jp_root_dir / "log").add("loss", [1.0])
     board = await opened(ask, paths=["log"])
     for _ in range(3):
-        assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+        assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
         (process,) = children()
         everything = family(process)
         process.kill()
@@ -57,7 +63,7 @@ async def test_killed_again_and_again(ask: Ask, news: News, jp_root_dir: Path) -
         await until(partial(gone, everything))
         again = await ask(f"tensorboards/{board['id']}/restart", "POST")
         assert json.loads(again.body)["url"] == board["url"]
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
     assert len(children()) == 1
 
 
@@ -78,7 +84,7 @@ async def test_it_hangs(
 ) -> None:
     Events(jp_root_dir / "log").add("loss", [1.0])
     board = await opened(ask, paths=["log"])
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     (process,) = children()
     everything = family(process)
     endpoint = await manager.endpoint(board["id"])
@@ -103,14 +109,35 @@ async def test_it_hangs(
     # it comes back by itself
     process.resume()
     await news.until(lambda found: found.status == "running")
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     # or by a restart, which leaves nothing of it
     process.suspend()
     await news.until(lambda found: found.status == "unresponsive")
     assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
-    assert await scalars(ask, board, ".", "loss", 1)
+    assert await scalars(ask, board, board["label"], "loss", 1)
     await until(partial(gone, everything))
     assert len(children()) == 1
+
+
+async def test_one_that_hangs_holds_up_nobody(ask: Ask, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a network disk that does not answer, its processes and their data servers do nothing, not even end."""
+    hung, well = [await opened(ask, paths=[name]) for name in ("hung", "well")]
+    await asyncio.gather(*(ask(board["url"]) for board in (hung, well)))
+    monkeypatch.setattr(process_module, "STOP_SECONDS", 2.0)
+    for method, path in (("POST", "/restart"), ("DELETE", "")):
+        await ask(hung["url"])
+        processes = family(next(child for child in children() if _shows(child, jp_root_dir / "hung")))
+        for process in processes:
+            process.suspend()
+        ending = asyncio.create_task(ask(f"tensorboards/{hung['id']}{path}", method))
+        # meanwhile everything else goes on
+        assert (await ask(f"tensorboards/{well['id']}/restart", "POST")).code == 200
+        assert (await ask(well["url"] + "data/runs")).code == 200
+        other = await opened(ask, paths=[f"other-{method}"])
+        assert (await ask(f"tensorboards/{other['id']}", "DELETE")).code == 204
+        assert (await ending).code in (200, 204)
+        assert gone(processes)
+    assert (await ask(well["url"])).code == 200
 
 
 @pytest.mark.asyncio
@@ -150,7 +177,7 @@ async def test_many_at_once(ask: Ask, manager: TensorBoardManager, jp_root_dir: 
     for number in range(AT_ONCE):
         Events(jp_root_dir / f"log-{number}").add("loss", [float(number)])
     boards = await asyncio.gather(*(opened(ask, paths=[f"log-{number}"]) for number in range(AT_ONCE)))
-    curves = await asyncio.gather(*(scalars(ask, board, ".", "loss", 1) for board in boards))
+    curves = await asyncio.gather(*(scalars(ask, board, board["label"], "loss", 1) for board in boards))
     assert curves == [[(1, float(number))] for number in range(AT_ONCE)]
     assert len(children()) == AT_ONCE
     refused = await ask("tensorboards", "POST", {"paths": ["one-more"]})
@@ -177,8 +204,8 @@ async def test_idle_until_its_page_asks(ask: Ask, news: News, jp_root_dir: Path)
     board = await opened(ask, paths=["log"])
     assert (await ask(board["url"])).code == 200
     idle = await news.until(lambda found: found.status == "idle" and found.has_data)
-    assert children() == []
-    assert await scalars(ask, board, ".", "loss", 1) == [(1, 1.0)]
+    await until(lambda: children() == [])  # it is called idle at once, and ends soon
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
     back = json.loads((await ask(f"tensorboards/{board['id']}")).body)
     for name in ("id", "url", "log_dirs", "label", "has_data", "last_data_at"):
         assert back[name] == getattr(idle, name), name
@@ -246,19 +273,35 @@ def servers() -> Iterator[list[Server]]:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-@pytest.mark.parametrize("hangs", [False, True], ids=["well", "stopped"])
-async def test_gone_when_the_server_is(tmp_path: Path, servers: list[Server], how: signal.Signals, hangs: bool) -> None:
+@pytest.mark.parametrize("hangs", [0, 1, 2], ids=["well", "stopped", "all stopped"])
+async def test_gone_when_the_server_is(tmp_path: Path, servers: list[Server], how: signal.Signals, hangs: int) -> None:
     server = await Server.start(tmp_path)
     servers.append(server)
     (board,) = server.boards
     everything = family(board)
     assert os.path.exists(server.socket)  # noqa: ASYNC240, PTH110
-    if hangs:
-        board.suspend()
+    for process in everything[: (0, 1, len(everything))[hangs]]:
+        process.suspend()
     server.process.send_signal(how)
     await server.process.wait()
     await until(partial(gone, everything))
     assert not Path(server.socket).parent.exists()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("alone", [False, True], ids=["with its server", "without"])
+async def test_no_data_server_without_its_board(tmp_path: Path, servers: list[Server], alone: bool) -> None:
+    """The board is killed, while the data server is stopped, and so can't see that its input ends."""
+    server = await Server.start(tmp_path)
+    servers.append(server)
+    (board,) = server.boards
+    data_servers = board.children()
+    for process in data_servers:
+        process.suspend()
+    if alone:
+        server.process.kill()  # the board is woken by that, and killed before it does anything
+    board.kill()
+    await until(partial(gone, data_servers))
 
 
 @pytest.mark.asyncio

@@ -62,7 +62,7 @@ test('a failure is told with rank, code and last line, and shown in the log', as
   const failure = job.getByRole('region', { name: 'Why it failed' });
   await expect(failure).toContainText('Rank 1');
   await expect(failure).toContainText(error);
-  await expect(failure).toContainText('Python error (1)');
+  await expect(failure).toContainText('Error (1)');
   await expect(job.locator('.jp-t9k-JobHeader')).toContainText(/Failed at/);
   await expect(job.getByText('Traceback of rank 1')).toBeVisible();
   await expect(
@@ -79,7 +79,7 @@ test('a failure is told with rank, code and last line, and shown in the log', as
     const why = job.locator('.jp-t9k-JobHeader-why');
     await expect(why).toContainText('Rank 1');
     await expect(why).toContainText(error);
-    await expect(why).toContainText('Python error (1)');
+    await expect(why).toContainText('Error (1)');
     await why.getByRole('button', { name: 'Show in log' }).click();
     await expect(job.getByRole('tab', { name: 'Logs' })).toHaveAttribute(
       'aria-selected',

@@ -211,9 +211,56 @@ test('a folder is opened in TensorBoard from its context menu, and from the laun
   await expect(mainTab(page, `TB: ${tmpPath}`)).toBeVisible();
 
   await mainTab(page, 'Launcher').click();
-  for (const card of ['New Job', 'TensorBoard']) {
+  for (const card of ['New Job', 'Jobs', 'TensorBoard']) {
     await expect(
       page.locator('.jp-LauncherCard').filter({ hasText: card })
     ).toBeVisible();
+  }
+});
+
+test('no notification lies over Submit and Dry run', async ({
+  page,
+  tmpPath
+}) => {
+  await writeFile(page, `${tmpPath}/train.py`, GREETS);
+  await run(page, 't9kjob:launch', { path: `${tmpPath}/train.py` });
+  const form = page.getByRole('form', { name: 'Run train.py' });
+  const buttons = ['Submit', 'Dry run'].map(name =>
+    form.getByRole('button', { name, exact: true })
+  );
+  await expect(buttons[0]).toBeVisible();
+  await page.evaluate(() => {
+    for (let count = 0; count < 3; count++) {
+      void window.jupyterapp.commands.execute('apputils:notify', {
+        message: 'digits-1 failed: rank 3 was killed, out of memory',
+        type: 'error',
+        options: { autoClose: false }
+      });
+    }
+  });
+  await expect(page.locator('.Toastify__toast')).toHaveCount(3);
+  const free = async (): Promise<void> => {
+    for (const button of buttons) {
+      await button.click({ trial: true }); // waits until nothing else would get the click
+    }
+  };
+  await free();
+  for (const mode of ['split-right', 'split-bottom', 'split-top']) {
+    await page.evaluate(mode => {
+      const { shell } = window.jupyterapp;
+      const [form, other] = [true, false].map(wanted =>
+        [...shell.widgets('main')].find(
+          ({ id }) => id.startsWith('t9kjob-launch') === wanted
+        )
+      );
+      if (form && other) {
+        shell.add(form, 'main', { mode, ref: other.id } as object);
+      }
+    }, mode);
+    await free();
+  }
+  for (const width of [900, 600]) {
+    await page.setViewportSize({ width, height: 700 });
+    await free();
   }
 });

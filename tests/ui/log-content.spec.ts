@@ -68,7 +68,7 @@ test('anything that a script writes is shown as text', async ({ page }) => {
   });
 
   await test.step('control sequences are symbols, colours are colours', async () => {
-    await expect(text('a link')).toContainText('javascript:window.hacked=3');
+    await expect(text('a link')).toHaveText('a link');
     await expect(text('a title')).toContainText('␛[2J');
     const red = text('a title').getByText('red', { exact: true });
     await expect(red).toHaveCSS('color', /rgb\(1\d\d, \d+, \d+\)/);

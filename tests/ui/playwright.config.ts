@@ -6,9 +6,12 @@ import path from 'path';
 const root = path.resolve(__dirname, '../..');
 const build = path.join(root, 'build');
 
-// The workers read this file too and have to find the same port: one that the system gives to nobody who connects,
+// A test finds no jobs but its own, so each worker has a lab of its own; helpers/lab.ts takes it by its port.
+const workers = 2;
+
+// The workers read this file too and have to find the same ports: those that the system gives to nobody who connects,
 // and that browsers open (not 10080).
-process.env.T9KJOB_UI_PORT ??= String(11000 + 2 * (process.pid % 9000));
+process.env.T9KJOB_UI_PORT ??= String(11000 + 4 * (process.pid % 4500));
 const port = Number(process.env.T9KJOB_UI_PORT);
 
 /** An environment to test in place of the wheel's, such as the one that is developed in. */
@@ -55,17 +58,19 @@ function lab(name: string, port: number, env: string, args: string): WebServer {
   };
 }
 
-const newest = lab(
-  'newest',
-  port,
-  process.env.T9KJOB_UI_ENV,
-  `--config=${__dirname}/jupyter_server_config.py`
+const newest = Array.from({ length: workers }, (_, index) =>
+  lab(
+    `newest-${index}`,
+    port + index,
+    process.env.T9KJOB_UI_ENV ?? '',
+    `--config=${__dirname}/jupyter_server_config.py`
+  )
 );
 
 // As on a JupyterHub: with a base URL, a token and XSRF checks.
 const oldest = lab(
   'oldest',
-  port + 1,
+  port + workers,
   `${build}/lab-4.2`,
   `--ServerApp.root_dir=${build}/ui/oldest/root --ServerApp.base_url=/user/a%40b/ --IdentityProvider.token=secret`
 );
@@ -75,6 +80,7 @@ export default defineConfig({
   outputDir: `${build}/ui/results`,
   reporter: [
     ['list'],
+    ['./repeats.ts'],
     [
       'junit',
       {
@@ -83,10 +89,12 @@ export default defineConfig({
     ]
   ],
   forbidOnly: !!process.env.CI,
+  // Some depend on the timing of torchrun or of a node; each repeat is named at the run's end.
+  retries: 1,
   // A busy machine is slow, and what is as wanted is not waited for any longer.
   timeout: 300_000,
   expect: { timeout: 60_000 },
-  workers: 1, // the tests of one project share a server
+  workers,
   use: {
     launchOptions: {
       executablePath: chromium(),
@@ -110,8 +118,8 @@ export default defineConfig({
     {
       name: 'oldest',
       testMatch: 'smoke.spec.ts',
-      use: { baseURL: `http://localhost:${port + 1}/user/a%40b/` }
+      use: { baseURL: `http://localhost:${port + workers}/user/a%40b/` }
     }
   ].slice(0, development ? 2 : 3),
-  webServer: development ? [newest] : [newest, oldest]
+  webServer: development ? newest : [...newest, oldest]
 });

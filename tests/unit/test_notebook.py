@@ -33,9 +33,9 @@ def notebook(*cells: str, metadata: dict[str, Any] = PYTHON) -> bytes:
 
 
 def body(converted: Converted) -> list[str]:
-    """The script's lines without header and cell marks."""
+    """The lines of the cells."""
     return [
-        text for text, (cell, line) in zip(converted.text.splitlines(), converted.places, strict=True) if cell and line
+        text for text, (cell, line) in zip(converted.code.splitlines(), converted.places, strict=True) if cell and line
     ]
 
 
@@ -61,25 +61,115 @@ def test_cells_in_order_under_a_header() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "%matplotlib inline",
-        "!pip install torch",
-        "! nvidia-smi",
-        "?print",
-        "print?",
-        "torch.nn.Module??",
-        "files = !ls",
-        "a, b = %timeit -o f()",
-        "pip install torch",
-        ",call a b",
-        "%%notacell in the middle",
-    ],
+    ["%matplotlib inline", "?print", "print?", "torch.nn.Module??", "%load_ext autoreload", "%autoreload 2", "%env"],
 )
-def test_magics_are_commented_out_and_listed(line: str) -> None:
+def test_what_only_shows_something_is_commented_out_and_listed(line: str) -> None:
     converted = convert(notebook(f"x = 1\n{line}\nprint(x)"), "n.ipynb")
     assert [(s.cell, s.line, s.text) for s in converted.skipped] == [(1, 2, line)]
     assert body(converted)[1] == f"# {line}"
     assert run(converted) == "1\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("a, b = %timeit -o f()", ",call a b", "%%notacell in the middle", "%prun train()", "%run other.ipynb"),
+        *("%run -p train.py", "%time for i in x: f(i)", "%pylab", "%dotenv", "/call a", ";call a", "%cd -b mark"),
+        *("%memit f()", "%macro", "%store x", "x = %cd /tmp"),
+    ],
+)
+def test_what_a_job_can_not_run_is_refused_with_its_cell(line: str) -> None:
+    with pytest.raises(SourceError, match=r"in cell 2, line 2, which only IPython can run") as caught:
+        convert(notebook("x = 1", f"y = 1\n{line}"), "n.ipynb")
+    assert (caught.value.cell, bool(caught.value.hint)) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "magic", ["%%prun", "%%cython", "%%python2", "%%bash --bg", "%%bash --out x", "%%timeit", "%%javascripty"]
+)
+def test_cells_that_a_job_can_not_run_are_refused(magic: str) -> None:
+    with pytest.raises(SourceError, match="in cell 1, line 2, which only"):
+        convert(notebook(f"\n{magic}\nf()"), "n.ipynb")
+
+
+RUNS = [
+    ("%time print('trained')", "trained"),
+    ("def f():\n    %time x = 4\n    return x\nprint(f())", "4"),
+    ("x = %time 3 + 4\nprint(x)", "7"),
+    ("!echo one", "one"),
+    ("name = 'two'\n!echo {name} $name '$name' $$HOME {1 + 1} $missing", "two two $name"),
+    ("found = !printf 'a\\nb\\n'\nprint(found, found.n == 'a\\nb', found.s)", "['a', 'b'] True a b"),
+    ("%env MODE=fast\nimport os\nprint(os.environ['MODE'])", "fast"),
+    ("where = 'sub'\n!mkdir sub\n%cd {where}\nimport os\nprint(os.path.basename(os.getcwd()))", "sub"),
+    ("!mkdir sub\n%cd -q sub\n!pwd", "/sub"),
+    ("%%writefile made.py\nprint('%time is text here')\n", "Wrote made.py"),
+    ("%%bash\nfor i in 1 2; do\n  echo n$i\ndone", "n1\nn2"),
+    ("%%time\n%%bash\necho both", "both"),
+    ("name = 'x y'\nprint(name)", "x y"),
+    ('%%bash -s 3 "two words"\necho $2 $1', "two words 3"),
+    ("%load_ext autoreload\n%aimport own\nprint(own.LEARNED)", "5"),
+    ("mkdir deep\ncd deep\ncd ..\nls own.py", "own.py"),
+    ("print(get_ipython() is None, 'colab' in str(get_ipython()))", "True False"),
+    ("%run own.py --lr 3\nprint(LEARNED)", "args ['own.py', '--lr', '3'] __main__\n5"),
+    ("%run own\nimport sys\nprint(len(sys.argv))", "args ['own.py'] __main__\n1"),
+    ("%timeit 1 + 1", "per loop"),
+    ("!grep nothing own.py\nprint('goes on')", "goes on"),
+    ("!echo a \\\n  b\nprint('end')", "a b\nend"),
+    ("if True:\n    !echo inner\n    %matplotlib inline\nprint('end')", "inner\nend"),
+    ("import asyncio\nawait asyncio.sleep(0)\nprint('awaited')", "awaited"),
+    ("from __future__ import annotations\ndef f(x: no_such_name): ...\nprint('future')", "future"),
+    ("display('shown')", "shown"),
+]
+
+
+@pytest.mark.parametrize(("source", "printed"), RUNS)
+def test_what_a_job_runs_as_the_notebook_does(tmp_path: Path, source: str, printed: str) -> None:
+    (tmp_path / "own.py").write_text(
+        "import sys\nprint('args', sys.argv, __name__)\nLEARNED = 5\nsys.exit() if len(sys.argv) > 9 else 0\n"
+    )
+    done = run_script(tmp_path, "'a cell before'", source)
+    assert done.returncode == 0, done.stderr
+    assert printed in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = 1\n\nraise ValueError('bad')", 'n.ipynb, cell 2", line 3, in <module>\n    raise ValueError'),
+        ("def f():\n    return 1 / 0\nf()", 'n.ipynb, cell 2", line 2, in f\n    return 1 / 0'),
+        ("!{sys.executable} -c 'import sys; sys.exit(3)'", "ended with exit code 3"),
+        ("import sys\n!{sys.executable} gone.py", "gone.py"),
+        ("!torchrun-is-not-here\n!python gone.py", "n.ipynb, cell 2: the command ended with exit code 127"),
+        ("%%bash\nexit 4", "ended with exit code 4: bash"),
+        ("%run fails.py", "SystemExit"),
+        ("%time 1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_what_fails_fails_the_job_and_names_its_cell(tmp_path: Path, source: str, said: str) -> None:
+    (tmp_path / "fails.py").write_text("raise SystemExit('SystemExit 2')\n")
+    done = run_script(tmp_path, "import sys", source)
+    assert done.returncode != 0
+    assert said in done.stderr, done.stderr
+    assert "t9kjob.py" not in done.stderr
+
+
+def run_script(folder: Path, *cells: str) -> "subprocess.CompletedProcess[str]":
+    script = write_script(folder / "n.ipynb", convert(notebook(*cells), "n.ipynb"))
+    return subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=60, cwd=folder)
+
+
+def test_all_processes_of_a_job_run_the_commands(tmp_path: Path) -> None:
+    """They write whole files, and take turns with commands that would get in each other's way."""
+    cells = (
+        "%%writefile sub.py\nVALUE = 7\n",
+        "!mkdir -p once && mkdir once/own.$$RANK && sleep 0.1 && ls once | wc -l",
+        "from sub import VALUE\nimport os\nprint('rank', os.environ['RANK'], VALUE)",
+    )
+    script = write_script(tmp_path / "n.ipynb", convert(notebook(*cells), "n.ipynb"))
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
+    done = subprocess.run(launcher, check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {"rank 0 7", "rank 1 7", "1", "2"} <= set(done.stdout.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -108,6 +198,15 @@ def test_what_only_looks_like_a_magic_is_kept(source: str) -> None:
     assert run(converted) == expected.stdout
 
 
+def test_output_that_a_cell_captures_for_another_is_refused() -> None:
+    with pytest.raises(SourceError, match=r"has %%capture out in cell 2, line 1, which only IPython") as caught:
+        convert(notebook("x = 1", "%%capture out\nprint(x)", "print(out.stdout)"), "n.ipynb")
+    assert caught.value.cell == 2
+    for used in ("print(1)", "print('output')", "x.out = 3"):
+        converted = convert(notebook("%%capture out\nprint(2)", "%%capture --no-stderr\nprint('y')", used), "n.ipynb")
+        assert [line.text for line in converted.skipped] == ["%%capture out", "%%capture --no-stderr"]
+
+
 def test_a_line_of_quotes_does_not_take_long() -> None:
     began = time.process_time()
     for line in ("\\'" * 50_000, "'" + "\\" * 100_001, '"' * 99_999, "a = " * 20_000, "a." * 50_000 + "?"):
@@ -115,31 +214,6 @@ def test_a_line_of_quotes_does_not_take_long() -> None:
         with contextlib.suppress(SourceError):
             convert(data, "n.ipynb")
     assert time.process_time() - began < 5
-
-
-def test_a_magic_goes_on_after_a_backslash_and_may_be_alone_in_a_block() -> None:
-    source = "!pip install \\\n  a \\\n  b\nif True:\n    %cd /tmp\nprint('end')"
-    converted = convert(notebook(source), "n.ipynb")
-    assert [s.line for s in converted.skipped] == [1, 2, 3, 5]
-    assert run(converted) == "end\n"
-
-
-def test_cell_magics() -> None:
-    converted = convert(notebook("\n%%bash\nls |\n  wc", "%%time\nprint('timed')", "%%writefile a.py\nx ="), "n.ipynb")
-    assert run(converted) == "timed\n"
-    assert [(s.cell, s.text) for s in converted.skipped] == [
-        (1, "%%bash"),
-        (1, "ls |"),
-        (1, "  wc"),
-        (2, "%%time"),
-        (3, "%%writefile a.py"),
-        (3, "x ="),
-    ]
-
-
-def test_display_works_as_in_the_notebook() -> None:
-    assert run(convert(notebook("display('shown')"), "n.ipynb")) == "shown\n"
-    assert "IPython" not in convert(notebook("screen.display('x')"), "n.ipynb").text.split("# %%")[0].split("\n", 2)[2]
 
 
 def test_a_syntax_error_names_its_cell() -> None:
@@ -217,7 +291,7 @@ def test_written_beside_the_notebook(tmp_path: Path) -> None:
     assert output.decode() == "😀 训练 True\n"
     assert written.stat().st_mode & 0o777 == 0o666 & ~_umask()
     again = write_script(path, convert(notebook("print(2)"), path.name))
-    assert again.read_text().endswith("print(2)\n")
+    assert "print(2)" in again.read_text()
     assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
 
 

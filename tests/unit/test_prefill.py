@@ -14,13 +14,14 @@ from jupyter_server.services.contents.manager import ContentsManager
 from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine, Preview
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
 from jupyterlab_t9kjob.core.job import JobSummary
-from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
+from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun
 from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.launch.checks import of_script
 from jupyterlab_t9kjob.launch.kernels import Kernels
 from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo
 from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
 from jupyterlab_t9kjob.launch.service import Launch
-from jupyterlab_t9kjob.launch.source import Source
+from jupyterlab_t9kjob.launch.source import Source, read_source
 from jupyterlab_t9kjob.paths import ContentsRoot
 
 pytestmark = pytest.mark.asyncio
@@ -76,6 +77,7 @@ class Place:
     """A contents root with a launch service on it."""
 
     def __init__(self, root: Path, specs: Specs) -> None:
+        root.mkdir(exist_ok=True)
         self.root = root
         self.engine = OneEngine()
         manager = AsyncLargeFileManager(root_dir=str(root))
@@ -280,15 +282,186 @@ async def test_a_syntax_error_opens_the_form_and_refuses_the_job(place: Place) -
 
 
 async def test_modules_that_the_kernel_lacks(place: Place) -> None:
-    place.write("train.py", "import torch\nimport helper\nimport no_such_thing\nfrom nothing import x\n")
-    place.write("helper.py", "")
-    form = await place.prefill("train.py")
+    place.write(
+        "tools/train.py", "import torch, helper, mylib.net\nimport no_such_thing\nfrom cv2 import x\nimport mylib\n"
+    )
+    place.write("tools/helper.py", "")
+    place.write("mylib/net.py", "")
+    form = await place.prefill("tools/train.py")
     missing = next(check for check in form.checks if check.code == "ModulesMissing")
     assert missing.level == "warning"
-    assert missing.message.startswith("no_such_thing and nothing can't be found")
-    assert f"{sys.executable} -m pip install no_such_thing nothing" in (missing.hint or "")
+    assert missing.message.startswith("no_such_thing and cv2 can't be found")
+    # a distribution that merely has the import's name may be anybody's
+    assert missing.hint == f"Install with: {sys.executable} -m pip install opencv-python-headless"
     assert missing.link is not None
-    assert missing.link.line == 3
+    assert missing.link.line == 2
+    elsewhere = next(check for check in form.checks if check.code == "ModulesElsewhere")
+    assert elsewhere.message == f"mylib lies in {place.root}, where Python does not look for it: its import will fail."
+    assert elsewhere.hint == f"Add the variable PYTHONPATH with the value {place.root}."
+    assert all(check.level != "passed" for check in form.checks if check.code == "ModulesInstalled")
+    form.spec.env = [EnvVar(name="PYTHONPATH", value=str(place.root))]
+    preview = await place.launch.preview(PreviewRequest(spec=form.spec))
+    assert "ModulesElsewhere" not in {check.code for check in preview.checks}
+
+
+@pytest.mark.parametrize(
+    ("cells", "level", "says"),
+    [
+        (("%%writefile made.py\nx = 1\n", "import made"), None, ""),
+        (("%%writefile pkg/made.py\nx = 1\n", "from pkg import made"), None, ""),
+        (("!pip install -q scikit_no 'no-such[all]==2' 2>&1", "import no_such, scikit_no"), None, ""),
+        (
+            ("%pip install opencv-python-headless no_such", "import cv2, no_such, not_there"),
+            "warning",
+            "not_there can't",
+        ),
+        (("%pip install -r requirements.txt", "import no_such"), "hint", "own commands may bring it."),
+        (("!git clone https://example.org/x && cd x", "import no_such, not_there"), "hint", "commands may bring them."),
+        (("!nvidia-smi", "import no_such"), "warning", "no_such can't be found"),
+        (("from google.colab import drive",), "warning", "google.colab can't be found"),
+    ],
+)
+async def test_modules_that_a_notebook_brings_itself(
+    place: Place, cells: tuple[str, ...], level: str | None, says: str
+) -> None:
+    place.write("n.ipynb", notebook(*cells))
+    found = [check for check in (await place.prefill("n.ipynb")).checks if check.code == "ModulesMissing"]
+    assert [(check.level, says in check.message) for check in found] == ([(level, True)] if level else [])
+
+
+async def test_scripts_that_a_notebook_runs_are_read(place: Place) -> None:
+    place.write(
+        "spawns.py",
+        "import torch.multiprocessing as mp\nif __name__ == '__main__':\n    mp.spawn(work, nprocs=2)\n",
+    )
+    place.write("train.py", SCRIPT)
+    for cells, torchrun in [
+        (["%run spawns.py"], False),
+        (["import sys\n!{sys.executable} -u spawns.py --lr 1"], False),
+        (["%run train --data x"], True),
+        (["%%writefile run.sh\ntorchrun train.py", "!bash run.sh"], False),
+        (["%%writefile train.py\n# start: torchrun train.py\nx = 1", "!nvidia-smi"], True),
+    ]:
+        place.write("n.ipynb", notebook(*cells))
+        form = await place.prefill("n.ipynb")
+        assert (form.spec.torchrun is not None) == torchrun, cells
+        assert {"OptionsUnread", "NotDistributed"}.isdisjoint(check.code for check in form.checks)
+
+
+async def test_what_a_job_would_do_in_vain_is_said(place: Place) -> None:
+    place.write("train.py", '"""Not saved yet."""\n')
+    assert next(check.code for check in (await place.prefill("train.py")).checks) == "NothingToRun"
+    place.write(
+        "train.py", "import argparse\np = argparse.ArgumentParser()\np.add_argument('--log_dir')\np.parse_args([])"
+    )
+    form = await place.prefill("train.py")
+    given = {check.code: check for check in form.checks}["OptionsGiven"]
+    assert (given.level, form.spec.args, given.link and given.link.line) == ("hint", [], 4)
+    spec = form.spec.model_copy(update={"args": ["--log_dir", "x"]})
+    checks = (await place.launch.preview(PreviewRequest(spec=spec))).checks
+    assert {check.code: check.level for check in checks}["OptionsGiven"] == "warning"
+    place.write("train.py", "x = 1\nget_ipython().run_line_magic('matplotlib', 'inline')\n")
+    found = {check.code: check for check in (await place.prefill("train.py")).checks}["NoIPython"]
+    assert (found.level, found.link and found.link.line) == ("warning", 2)
+
+
+async def test_a_script_that_starts_its_processes_is_started_once(place: Place) -> None:
+    place.write("train.py", "import run\nrun.launch()\n")
+    place.write("run.py", "import torch.multiprocessing as mp\ndef launch():\n    mp.spawn(work, nprocs=2)\n")
+    form = await place.prefill("train.py")
+    assert (form.spec.torchrun, form.spec.total_replicas) == (None, 1)
+    check = next(check for check in form.checks if check.code == "OwnProcesses")
+    assert (check.level, check.message) == (
+        "hint",
+        "train.py starts its own processes (mp.spawn), so torchrun is off.",
+    )
+    assert check.link is not None
+    assert (check.link.path, check.link.line) == ("run.py", 3)
+    spec = form.spec.model_copy(update={"torchrun": Torchrun(proc_per_node=2)})
+    preview = await place.launch.preview(PreviewRequest(spec=spec))
+    check = next(check for check in preview.checks if check.code == "OwnProcesses")
+    assert (check.level, check.field) == ("warning", "/spec/torchrun")
+    assert "NotDistributed" not in {check.code for check in preview.checks}
+
+
+async def test_a_script_of_a_package_runs_as_a_module(place: Place) -> None:
+    script = place.write("proj/pkg/sub/train.py", "from ..data import load\nimport torch\n" + SCRIPT)
+    for name in ("pkg/__init__.py", "pkg/sub/__init__.py", "pkg/data.py"):
+        place.write(f"proj/{name}", "")
+    form = await place.prefill("proj/pkg/sub/train.py")
+    folder = place.root / "proj"
+    assert form.spec.entrypoint == Entrypoint(kind="module", value="pkg.sub.train")
+    assert (form.spec.working_dir, form.runs_dir) == (str(folder), str(folder / "runs"))
+    assert form.spec.tensorboard.log_dirs == [str(folder / "runs" / "train-1")]
+    assert form.spec.args[:2] == ["--log_dir", "runs/train-1"]
+    assert [option.dest for option in form.script.options] == ["log_dir", "save_path", "data", "lr"]
+    codes = {check.code: check for check in form.checks}
+    assert codes["RunsAsModule"].level == "hint"
+    assert "as the module pkg.sub.train" in codes["RunsAsModule"].message
+    # the module is checked as its file is
+    request = PreviewRequest(spec=form.spec, path="proj/pkg/sub/train.py")
+    assert {"RunsAsModule", "OptionMissing"} <= {check.code for check in (await place.launch.preview(request)).checks}
+    as_script = form.spec.model_copy(update={"entrypoint": Entrypoint(kind="script", value=str(script))})
+    preview = await place.launch.preview(PreviewRequest(spec=as_script))
+    found = next(check for check in preview.checks if check.code == "PartOfPackage")
+    assert (found.level, found.field) == ("warning", "/spec/entrypoint/kind")
+    assert f"Choose Module, pkg.sub.train, and the working directory {folder}." == found.hint
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "module"),
+    [
+        ("pkg/train.py", "from pkg.data import x\n", "pkg.train"),
+        ("pkg/__main__.py", "from . import data\n", "pkg"),
+        ("loose/train.py", "from .data import x\n", "loose.train"),
+        ("pkg/train.py", "try:\n    from .data import x\nexcept ImportError:\n    from data import x\n", None),
+        ("pkg/train.py", "__package__ = 'pkg'\nfrom .data import x\n", None),
+        ("pkg/train.py", "import data\n", None),
+        ("no-package/train.py", "from .data import x\n", None),
+        ("train.py", "import torch\n", None),
+    ],
+)
+async def test_which_scripts_are_modules(place: Place, path: str, text: str, module: str | None) -> None:
+    for name in ("pkg/__init__.py", "pkg/data.py"):
+        place.write(name, "")
+    script = place.write(path, text)
+    spec = (await place.prefill(path)).spec
+    expected = ("module", module) if module else ("script", str(script))
+    assert (spec.entrypoint.kind, spec.entrypoint.value) == expected
+    assert spec.working_dir == str(place.root if module else script.parent)
+
+
+async def test_options_that_are_not_read_are_said(place: Place) -> None:
+    place.write("train.py", "import fire\ndef main(lr=1): ...\nfire.Fire(main)\n")
+    check = next(check for check in (await place.prefill("train.py")).checks if check.code == "OptionsUnread")
+    assert check.message == "train.py reads options with Fire. Not all of its options can be shown here."
+    assert check.hint == "Type the others under More arguments."
+    assert check.link is not None
+    assert check.link.line == 3
+
+
+async def test_a_syntax_that_another_python_may_know(place: Place) -> None:
+    place.write("train.py", "x = = 2\n")
+    source = read_source(
+        ContentsRoot(AsyncLargeFileManager(root_dir=str(place.root))), place.root / "train.py", "/path"
+    )
+    kernel = Kernel(name="k", display_name="New", enabled=True, python_version="3.99.0")
+    spec = (await place.prefill("train.py")).spec
+    found = of_script(spec, source, kernel)[0]
+    assert (found.level, found.code) == ("warning", "SyntaxError")
+    assert "“New” has Python 3.99.0" in (found.hint or "")
+    assert of_script(spec, source, kernel.model_copy(update={"python_version": None}))[0].level == "error"
+
+
+async def test_a_root_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    place = Place(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff")), Specs(python3="python"))
+    place.write("train.py")
+    with pytest.raises(FieldError, match="is not UTF-8") as caught:
+        await place.prefill("train.py")
+    assert caught.value.message.encode()
+    assert (caught.value.field, bool(caught.value.hint)) == ("/path", True)
+    base = JobSpec(name="a", entrypoint=Entrypoint(kind="command", value="make"), working_dir="/")
+    assert (await place.prefill(None, spec=base)).model_dump_json()
 
 
 async def test_an_option_that_is_given_twice(place: Place) -> None:

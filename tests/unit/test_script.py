@@ -8,6 +8,7 @@ import pytest
 
 from jupyterlab_t9kjob.launch.model import ScriptOption
 from jupyterlab_t9kjob.launch.script import MAX_BYTES, Script, SourceError, decode, read_script
+from jupyterlab_t9kjob.launch.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mnist_ddp" / "train.py"
 
@@ -28,8 +29,8 @@ if __name__ == '__main__':
 """
 
 
-def read(source: str, *siblings: str) -> Script:
-    return read_script(source, "train.py", siblings)
+def read(source: str, workspace: Workspace | None = None) -> Script:
+    return read_script(source, "train.py", workspace)
 
 
 def options(body: str, before: str = "") -> dict[str, ScriptOption]:
@@ -137,7 +138,10 @@ def test_parsers_anywhere_but_sub_commands() -> None:
     assert [option.dest for option in found] == ["outer", "last"]
 
 
-def test_imports_leave_out_what_needs_no_installing() -> None:
+def test_imports_leave_out_what_needs_no_installing(tmp_path: Path) -> None:
+    (tmp_path / "data.py").touch()
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "resnet.py").touch()
     imports = read(
         "import os, numpy as np\n"
         "import data, models.resnet\n"
@@ -147,8 +151,7 @@ def test_imports_leave_out_what_needs_no_installing() -> None:
         "try:\n    import apex\nexcept ImportError:\n    apex = None\n"
         "try:\n    import yaml\nfinally:\n    pass\n"
         "def late():\n    from sklearn import svm\n",
-        "data",
-        "models",
+        Workspace(tmp_path, tmp_path / "train.py"),
     ).info.imports
     assert [(module.name, module.line) for module in imports] == [("numpy", 1), ("yaml", 12), ("sklearn", 16)]
 
@@ -191,7 +194,18 @@ def test_a_docstring_describes_a_script_without_a_parser() -> None:
 
 @pytest.mark.parametrize(
     ("source", "line", "column"),
-    [("x = (1,\ny = 2\n", 1, 5), ("def f():\nreturn 1\n", 2, 1), ("x = 1\ny = = 2\n", 2, 5), ("print 'x'", 1, 1)],
+    [
+        ("x = (1,\ny = 2\n", 1, 5),
+        ("def f():\nreturn 1\n", 2, 1),
+        ("x = 1\ny = = 2\n", 2, 5),
+        ("print 'x'", 1, 1),
+        # what only the compiler finds
+        ("x = 1\nreturn x\n", 2, 1),
+        ("x = 1\nawait g()\n", 2, 1),
+        ("def f():\n    x = 1\n    global x\n", 3, 5),
+        ("x = 1\nfrom __future__ import annotations\n", 2, 1),
+        ("break\n", 1, 1),
+    ],
 )
 def test_syntax_errors_name_their_place(source: str, line: int, column: int) -> None:
     with pytest.raises(SourceError) as caught:
@@ -200,6 +214,11 @@ def test_syntax_errors_name_their_place(source: str, line: int, column: int) -> 
     assert (caught.value.line, caught.value.column) == (line, column)
     assert f"line {line}, column {column}" in caught.value.message
     assert caught.value.hint
+
+
+def test_an_arguments_name_twice() -> None:
+    with pytest.raises(SourceError, match=r"line 2.*duplicate argument"):  # Python 3.10 has another column
+        read("x = 1\ndef f(a, a): ...\n")
 
 
 @pytest.mark.parametrize(
@@ -256,6 +275,19 @@ def test_hostile_sources_are_survived(source: str) -> None:
         assert error.field
     else:
         assert all(option.default is None for option in options_found)
+
+
+def test_texts_that_json_can_not_carry() -> None:
+    found = options(
+        "p.add_argument('--x', help='\\ud800', default='\\udfff')\n"
+        "p.add_argument('--\\ud800')\n"
+        "p.add_argument('--y', dest='\\ud800', choices=['\\ud800', 'b'])\n"
+        "os.environ['\\ud800']\n"
+    )
+    assert [option.model_dump_json() for option in found.values()]
+    assert (found["x"].help, found["x"].default) == ("?", None)
+    described = read("'\\ud800'\nimport argparse\nargparse.ArgumentParser(description='\\ud800')")
+    assert described.info.model_dump_json()
 
 
 def test_strings_do_not_grow_without_bound() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyterlab_t9kjob.logs import cuts, index
-from jupyterlab_t9kjob.logs.sift import first_rank, sift, sifted_path
+from jupyterlab_t9kjob.logs.sift import first_rank, first_ranks, sift, sifted_path
 
 LOG = [
     b"W1121 23:59:00.000000 1 torch/distributed/run.py:852] \n",
@@ -61,6 +61,17 @@ def test_what_was_cut_out_is_passed_over(tmp_path: Path):
     cuts.append(path.with_name("a.log.cuts"), cuts.Cut(6, 6 + 3_000_000, 10))
     sift(path)
     assert sifted_path(path).read_bytes() == b"first\nlast\n"
+
+
+def test_prefixes_tell_global_ranks(tmp_path: Path):
+    path = tmp_path / "a.log"
+    write(path, [LOG[0], b"[rank3.default1]:epoch 1\n", b"[rank2.default0]:epoch 1\n", b"[rank5]:[W100] own\n"])
+    sift(path)
+    assert sifted_path(path).read_bytes() == LOG[0]
+    assert first_ranks(sifted_path(path)) == [2]
+    write(path, [b"[rank0.default0]:epoch 1\n", b"[rank1.default1]:epoch 1\n"], 4)
+    sift(path)
+    assert first_ranks(sifted_path(path)) == [2, 0]
 
 
 def test_global_ranks_are_known_where_it_tells_them(tmp_path: Path):

@@ -7,7 +7,7 @@ Messages name the place, never the value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ..engine import Check
@@ -27,6 +27,14 @@ _VALUES: Final = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|^[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:[^/\s:@$]{1,200}@",
 )
+# “NAME=value” and “--name value” within a text, with the value in quotes or not.
+_ASSIGNED: Final = re.compile(
+    r"(?P<before>(?:(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[=\s]\s*(?!-)|\b(?P<variable>[A-Za-z_]\w*)=))"
+    r"(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|'\"]+)"
+)
+_WORDS: Final = re.compile(r"[^\s'\"=;&|]+")
+MASK: Final = "***"
+"""Stands for a secret in what is kept of other people's commands."""
 _HINT: Final = "Put the value into a Secret and refer to it: name and key."
 
 
@@ -59,13 +67,38 @@ def variables_of(spec: JobSpec) -> Iterator[tuple[str, EnvVar]]:
 def is_secret(name: str, value: str) -> bool:
     """Whether a value, or one of this name, looks like a secret."""
     value = value.strip()
-    if _VALUES.search(value[:4096]):
-        return True
-    if not _NAMES.search(name) or _HARMLESS.search(name):
+    return bool(_VALUES.search(value[:4096])) or (len(value) >= 4 and _is_named_one(name, value))
+
+
+def masked(words: Sequence[str]) -> list[str]:
+    """Return the words of a command with `MASK` in place of values that look like secrets, also within shell text."""
+    found: list[str] = []
+    option = ""
+    for word in words:
+        if option and not word.startswith("-") and _is_named_one(option.lstrip("-"), word):
+            found.append(MASK)
+        else:
+            found.append(_WORDS.sub(_masked_word, _ASSIGNED.sub(_masked_value, word)))
+        option = word if word.startswith("-") and "=" not in word else ""
+    return found
+
+
+def _masked_value(match: re.Match[str]) -> str:
+    name, value = match["name"] or match["variable"], match["value"].strip("'\"")
+    return match["before"] + MASK if _is_named_one(name.lstrip("-"), value) else match[0]
+
+
+def _masked_word(match: re.Match[str]) -> str:
+    return MASK if _VALUES.search(match[0][:4096]) else match[0]
+
+
+def _is_named_one(name: str, value: str) -> bool:
+    """Return true if the value of this name is a secret: a path, a reference or a switch is not the secret itself."""
+    name = name.replace("-", "_")
+    if not value or not _NAMES.search(name) or _HARMLESS.search(name):
         return False
-    # A path, a reference, a number or a switch is not the secret itself.
     named_elsewhere = value.startswith(("/", "./", "~", "$", "<", "{"))
-    return len(value) >= 4 and not named_elsewhere and value.lower() not in ("true", "false", "none", "null")
+    return not named_elsewhere and value.lower() not in ("true", "false", "none", "null")
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ Environment variables of the training container
 ``T9KJOB_POD_UID``       the pod's uid: names the folder of its rank files
 ``USER`` ``LOGNAME``     torch asks for them, and a bare uid has no entry in the image's ``/etc/passwd``
 ``HOME``                 the lab's, where that is on a volume of the job
+``TORCHELASTIC_LOG_…``   torchrun names the global rank beside the local one in ``--tee``'s prefix, from torch 2.2 on
 ``PYTHONUNBUFFERED``     the pod's log gets lines at once: torchrun's ``--tee`` would pass on 8 KiB at a time
 =======================  =============================================================================================
 """
@@ -47,6 +48,9 @@ ENV_LOG_DIR: Final = "T9KJOB_LOG_DIR"
 ENV_POD: Final = "T9KJOB_POD"
 ENV_POD_UID: Final = "T9KJOB_POD_UID"
 ENV_UNBUFFERED: Final = "PYTHONUNBUFFERED"
+ENV_LINE_PREFIX: Final = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
+LINE_PREFIX: Final = "[rank${rank}.${role_name}${local_rank}]:"
+"""Prefix of a rank's lines in the log of torchrun: “[rank5.default1]:”, without it “[default1]:”. See `logs.sift`."""
 
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """Label that hands a job to a queue of Kueue (kube-engines.md §2.1)."""

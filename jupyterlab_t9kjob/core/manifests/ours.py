@@ -7,17 +7,19 @@ from typing import Any, Final
 
 from ..spec import JobSpec
 from . import pytorchjob
-from .entrypoints import log_directory
+from .entrypoints import log_directory, log_options
 from .formats import Format, training_of
 from .model import Context
 from .names import (
     DISPLAY_NAME,
     ENV,
+    ENV_LINE_PREFIX,
     ENV_LOG_DIR,
     ENV_NAME,
     ENV_POD,
     ENV_POD_UID,
     ENV_UNBUFFERED,
+    LINE_PREFIX,
     OWNER,
     PREFIX,
     REQUEST_ID,
@@ -25,7 +27,17 @@ from .names import (
 )
 
 # In this order before the job's own; the last one marks their end.
-OUR_ENV: Final = (ENV_NAME, ENV_LOG_DIR, "USER", "LOGNAME", "HOME", ENV_UNBUFFERED, ENV_POD, ENV_POD_UID)
+OUR_ENV: Final = (
+    ENV_NAME,
+    ENV_LOG_DIR,
+    "USER",
+    "LOGNAME",
+    "HOME",
+    ENV_UNBUFFERED,
+    ENV_LINE_PREFIX,
+    ENV_POD,
+    ENV_POD_UID,
+)
 
 
 def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> None:
@@ -57,6 +69,8 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
         "HOME": context.home,
         # Kubeflow's operator sets it itself (kube-engines.md §2.2)
         ENV_UNBUFFERED: None if form.kind == pytorchjob.KIND else "1",
+        # the ranks of one replica alone are its local ones
+        ENV_LINE_PREFIX: LINE_PREFIX if log_options(spec) and (spec.total_replicas > 1 or spec.elastic) else None,
     }
     entries: dict[str, dict[str, Any]] = {
         name: {"name": name, "value": value} for name, value in values.items() if value is not None

@@ -23,6 +23,7 @@ from ..spec import (
 )
 from .entrypoints import Argv, Program, split_argv, working_directory
 from .names import CONTAINER, SHM, SHM_PATH
+from .podsecurity import is_restricted, restricted_container, restricted_pod
 
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 RESTART_POLICIES: Final = ("Never", "OnFailure", "Always", "ExitCode")
@@ -92,6 +93,7 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
         "env": [_build_env(variable) for variable in merged_env(spec.env, group.env)],
         "resources": build_resources(group.resources),
         "volumeMounts": mounts,
+        "securityContext": restricted_container() if spec.security.restricted else None,
     })  # fmt: skip
     scheduling = spec.scheduling
     pod = compact({
@@ -99,6 +101,7 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
             "runAsUser": spec.security.uid,
             "runAsGroup": spec.security.gid,
             "fsGroup": spec.security.fs_group,
+            **(restricted_pod() if spec.security.restricted else {}),
         }),
         "imagePullSecrets": [{"name": name} for name in runtime.pull_secrets],
         "nodeSelector": dict(scheduling.node_selector),
@@ -260,6 +263,7 @@ def read_template(template: dict[str, Any], training: str | None) -> Part:
             uid=whole(security.get("runAsUser")),
             gid=whole(security.get("runAsGroup")),
             fs_group=whole(security.get("fsGroup")),
+            restricted=is_restricted(security, container.get("securityContext", {})),
         ),
         scheduling={
             "priority_class": pod.get("priorityClassName"),

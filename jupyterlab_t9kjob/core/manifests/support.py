@@ -111,6 +111,7 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Dialect = CURRENT) -> list[C
         *_programs(spec, kind),
         *_sizes(spec, kind),
         *_volumes(spec),
+        *_security(spec),
         *_extra(spec, kind),
         *leaks(spec),
     ]
@@ -236,6 +237,18 @@ def _volumes(spec: JobSpec) -> Iterator[Check]:
                 message = f"{path} is on no volume of the job, so the cluster's TensorBoard can't see it."
                 hint = "Choose a folder below one of the mounts."
                 yield _warning("LogDirectoryNotMounted", message, "/spec/tensorboard/log_dirs", hint)
+
+
+def _security(spec: JobSpec) -> Iterator[Check]:
+    if not spec.security.restricted:
+        return
+    if spec.security.uid == 0:
+        message = "The restricted standard does not let pods run as user 0 (root)."
+        yield _error("RunsAsRoot", message, "/spec/security/uid", "Enter the id of another user.")
+    elif spec.security.uid is None:
+        message = "Pods that fit the restricted standard start only if their image names a user other than root by id."
+        hint = "Enter the id of a user if you don't know the image's."
+        yield _warning("UserOfImage", message, "/spec/security/uid", hint)
 
 
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:

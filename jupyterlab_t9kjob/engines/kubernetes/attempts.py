@@ -241,14 +241,8 @@ def restarts_of(history: Sequence[AttemptRecord]) -> int:
 # -- showing -----------------------------------------------------------------------------------------------------------
 
 
-def attempts_of(history: Sequence[AttemptRecord], *, launched: bool) -> list[Attempt]:
-    """Return a history as the API gives it.
-
-    Parameters
-    ----------
-    launched
-        Whether torchrun is on: exit code 1 is its own then.
-    """
+def attempts_of(history: Sequence[AttemptRecord]) -> list[Attempt]:
+    """Return a history as the API gives it."""
     shown = []
     for index, life in enumerate(history):
         resumed = index > 0 and history[index - 1]["cause"] in PAUSES
@@ -258,21 +252,23 @@ def attempts_of(history: Sequence[AttemptRecord], *, launched: bool) -> list[Att
                 started_at=life["started_at"],
                 ended_at=life["ended_at"],
                 exit_code=life["exit_code"],
-                ended=ended_in_words(life, launched=launched),
+                ended=ended_in_words(life),
                 restart=None if resumed or life["number"] == 1 else restarts_of(history[: index + 1]),
             )
         )
     return shown
 
 
-def ended_in_words(life: AttemptRecord, *, launched: bool) -> str | None:
-    """Say how a life ended: “Killed: out of memory (137)”, “Python error (1)”; None if it has not."""
+def ended_in_words(life: AttemptRecord) -> str | None:
+    """Say how a life ended: “Killed: out of memory (137)”, “Error (1)”; None if it has not."""
     code, reason, cause = life["exit_code"], life["reason"] or "", life["cause"]
     if life["ended_at"] is None and code is None:
         return None
     if cause in _OUTSIDE and code != 0:
         return _OUTSIDE[cause]
     if cause is None and code != 0 and reason in _REASONS:
+        if reason == "OOMKilled" and code not in (None, 137):
+            return f"A process of it was killed: out of memory ({code})"
         made_up = code is None or reason not in ("OOMKilled", "StartError", "ContainerCannotRun")
         return _REASONS[reason] if made_up else f"{_REASONS[reason]} ({code})"
-    return end_in_words(code, cause if code is not None else cause or "PodGone", launched=launched)
+    return end_in_words(code, cause if code is not None else cause or "PodGone")

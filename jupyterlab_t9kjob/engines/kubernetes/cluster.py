@@ -30,6 +30,7 @@ from .sentences import answer_of
 from .settings import Settings
 from .slots import Slots
 from .space import Sink, Space
+from .staleness import Staleness, Trouble, stale, trouble_of
 from .transport import KubeApi
 
 log = logging.getLogger(__name__)
@@ -61,8 +62,8 @@ class Cluster:
         None as long as there are no credentials.
     problem
         Why there is no cluster, or why it does not answer, a sentence; None while all is well.
-    problem_since
-        Seconds since the epoch.
+    problem_since, trouble
+        Since when a cluster that was found does not answer (seconds since the epoch), and why.
     version
         The API server's.
     namespaces
@@ -82,6 +83,7 @@ class Cluster:
         self.api: KubeApi | None = None
         self.problem: str | None = LOOKING if settings.enabled else OFF
         self.problem_since: float | None = None
+        self.trouble: Trouble | None = None
         self.version: str | None = None
         self.namespaces: list[str] = []
         self.lab: Lab | None = None
@@ -101,6 +103,8 @@ class Cluster:
         self._hurry = asyncio.Event()
         self._refused = False
         self._users = 0
+        self._attended = asyncio.Event()
+        self._pages = 0
         self._task: asyncio.Task[None] | None = None
 
     # -- life ---------------------------------------------------------------------------------------------------------
@@ -137,6 +141,17 @@ class Cluster:
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
+    def attend(self) -> Callable[[], None]:
+        """Probe all watches from now on, for a page is open, see `Probe`; return how to end that."""
+        self._pages += 1
+        self._attended.set()
+        return self._leave
+
+    def _leave(self) -> None:
+        self._pages -= 1
+        if self._pages == 0:
+            self._attended.clear()
+
     async def looked(self) -> None:
         """Wait until the cluster has been looked at once, but not for long."""
         if self._task is not None:
@@ -149,6 +164,9 @@ class Cluster:
             return
         if self.api is not None:
             self.api.wake()
+        else:
+            self.problem = LOOKING
+            self._tell()
         await self._look(thoroughly=True)
         if self._presence.doubtful:
             self._hurry.set()
@@ -192,19 +210,15 @@ class Cluster:
         spaces, cluster = list(self.spaces.values()), self.identity
         return (space for space in spaces if kind.engine in space.jobs and space.cluster == cluster)
 
-    def stale(self, kind: JobKind) -> tuple[float, str] | None:
+    def stale(self, kind: JobKind) -> Staleness | None:
         """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
-        jobs = [space.jobs[kind.engine] for space in self.spaces.values() if kind.engine in space.jobs]
-        others = [watch for space in self.spaces.values() for watch in (space.pods, space.events) if not watch.denied]
-        if self.problem is not None and self.problem_since is not None:
-            times = [watch.stale_since for watch in (*jobs, *others) if not watch.denied]
-            return min([self.problem_since, *(since for since in times if since is not None)]), self.problem
-        stale = [
-            (watch.stale_since, answer_of(watch.error))
-            for watch in (*jobs, *others)
-            if watch.stale_since is not None and watch.error is not None
-        ]
-        return min(stale, default=None)
+        watched = [one for space in self.spaces.values() for one in space.watched(kind)]
+        if self.trouble is not None and self.problem_since is not None:
+            times = [
+                one.watch.stale_since for one in watched if one.watch.stale_since is not None and not one.watch.denied
+            ]
+            return Staleness(min([self.problem_since, *times]), self.trouble)
+        return stale(watched, self.server)
 
     def why_off(self, kind: JobKind) -> str | None:
         """Return why no job of a kind can be created or seen here, a sentence; None if it can."""
@@ -264,13 +278,14 @@ class Cluster:
                 await self._look_at_all(thoroughly=thoroughly)
                 self._well()
             except NoCluster as error:
-                self.problem, self.problem_since = str(error), None
+                self.problem, self.problem_since, self.trouble = str(error), None, None
             except (ApiError, Unreachable) as error:
-                self._unwell(_refused(error) if isinstance(error, ApiError) else answer_of(error))
+                self._unwell(trouble_of(error, self.server))
             except Exception as error:
                 # an answer that no API server gives; the next one may be right again
                 log.exception("The cluster's answer was not understood")
-                self._unwell(f"The cluster's answer was not understood: {type(error).__name__}.")
+                sentence = f"The cluster's answer was not understood: {type(error).__name__}."
+                self._unwell(Trouble("ServerError", sentence, "The lab tries again by itself."))
             if self._state() != before:
                 self._tell()
             return self.problem is None
@@ -308,7 +323,7 @@ class Cluster:
             await self.api.use(connection)
             return self.api
         old, spaces = self.api, self.spaces
-        api, self.spaces = KubeApi(connection), {}
+        api, self.spaces = KubeApi(connection, self._attended), {}
         self.api, self.namespaces, self._rights = api, [], Rights()
         self._looked_at, self._lab_due = -LOOK_SECONDS, True
         if old is not None:
@@ -388,7 +403,7 @@ class Cluster:
         """Tell of a watch that broke or stands again, and look at the cluster if it, or a kind, seems gone or back."""
         self._tell()
         errors = [watch.error for space in self.spaces.values() for watch in space.jobs.values()]
-        unreachable = any(isinstance(error, Unreachable) for error in errors)
+        unreachable = any(isinstance(error, Unreachable) or (error and error.status >= 500) for error in errors)
         missing = any(isinstance(error, ApiError) and error.status == 404 for error in errors)
         if missing:
             self._looked_at = -LOOK_SECONDS
@@ -396,10 +411,10 @@ class Cluster:
             self._hurry.set()
 
     def _well(self) -> None:
-        self.problem = self.problem_since = None
+        self.problem = self.problem_since = self.trouble = None
 
-    def _unwell(self, problem: str) -> None:
-        self.problem = problem
+    def _unwell(self, trouble: Trouble) -> None:
+        self.problem, self.trouble = trouble.sentence, trouble
         if self.problem_since is None:
             self.problem_since = self._alive_at or time.time()
 
@@ -418,12 +433,3 @@ class Cluster:
         self.capacity.tell()
         for listener in list(self._listeners):
             listener()
-
-
-def _refused(error: ApiError) -> str:
-    if error.status == 401:
-        return (
-            "The cluster does not accept who this lab says it is: its token or certificate may have expired."
-            " Log in to the cluster again."
-        )
-    return f"The cluster refuses: {answer_of(error)}"

@@ -57,9 +57,17 @@ class Counting:
         self.api = api
         self._spaces = spaces
         self._tell = tell
-        self._nodes = Collection(api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, state_changed=tell)
+        self._nodes = Collection(
+            api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, from_cache=True, state_changed=tell
+        )
         self._pods = Collection(
-            api, "/api/v1/pods", self._pod_changed, params=_PLACED, keep=kept_of_pod, state_changed=tell
+            api,
+            "/api/v1/pods",
+            self._pod_changed,
+            params=_PLACED,
+            keep=kept_of_pod,
+            from_cache=True,
+            state_changed=tell,
         )
         self._quotas: dict[str, Collection] = {}
         self._by_name: dict[str, Json] = {}

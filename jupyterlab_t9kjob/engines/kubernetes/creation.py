@@ -13,7 +13,7 @@ from ...core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ...core.lab import Lab
 from ...core.manifests import Context, parse, problems, render, to_yaml
 from ...core.spec import JobSpec
-from . import fit, queuechecks, submission, views
+from . import fit, podsecurity, queuechecks, submission, views
 from .cluster import Cluster
 from .discovery import Found
 from .inherit import inherit
@@ -40,15 +40,26 @@ class Creation:
         Gets them.
     queues
         What they can be put into.
+    standards
+        What namespaces demand of pods.
     root
         The contents root; None if files are not on this machine.
     """
 
-    def __init__(self, kind: JobKind, cluster: Cluster, table: JobTable, queues: Queues, root: Path | None) -> None:
+    def __init__(
+        self,
+        kind: JobKind,
+        cluster: Cluster,
+        table: JobTable,
+        queues: Queues,
+        standards: podsecurity.EnforcedStandards,
+        root: Path | None,
+    ) -> None:
         self._kind = kind
         self._cluster = cluster
         self._table = table
         self._queues = queues
+        self._standards = standards
         self._root = root
 
     async def preview(
@@ -65,12 +76,11 @@ class Creation:
             checks += notes
             checks += await self._of_its_room(manifest, spec, namespace, edited=edited is not None)
             checks += await self._of_its_queue(spec, manifest, namespace)
+            checks += await self._of_its_namespace(spec, manifest, namespace, edited=edited is not None)
             if dry_run:
-                await submission.dry_run(
-                    await self._cluster.api_for(self._kind), self._kind, manifest, edited=edited is not None
-                )
-                message = "The cluster would accept this job."
-                checks.append(Check(level="passed", code="DryRun", message=message))
+                api = await self._cluster.api_for(self._kind)
+                tried = await submission.dry_run(api, self._kind, manifest, edited=edited is not None)
+                checks.append(_accepted(checks) if tried else _not_tried())
         except JobError as error:
             checks.append(Check.of(error))
         return Preview(
@@ -153,6 +163,14 @@ class Creation:
             return []
         return queuechecks.checks(spec, manifest, self._kind.queues, known, namespace)
 
+    async def _of_its_namespace(self, spec: JobSpec, manifest: Json, namespace: str, *, edited: bool) -> list[Check]:
+        """Check what the namespace demands of pods; nothing where the cluster does not answer."""
+        api = self._cluster.api
+        if api is None or self._cluster.why_off(self._kind) is not None:
+            return []
+        level = await self._standards.of(api, namespace)
+        return podsecurity.checks(manifest, spec, namespace, level, edited=edited)
+
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:
             if check.level == "error":
@@ -181,3 +199,18 @@ class Creation:
             inherit, spec, context, lab, root=self._root, keep_logs=settings.keep_logs
         )
         return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
+
+
+def _accepted(checks: list[Check]) -> Check:
+    """Return the result of a dry run that was accepted; it tries the job's object, and none of its pods."""
+    if all(check.level in ("hint", "passed") for check in checks):
+        message = "The API server would accept the job object. The dry run did not try its pods."
+        return Check(level="passed", code="DryRun", message=message)
+    message = "The API server would accept the job object. That does not try its pods: the other lines still hold."
+    return Check(level="hint", code="DryRun", message=message)
+
+
+def _not_tried() -> Check:
+    """Return the result of a dry run that the cluster can't make."""
+    message = "The API server did not check the job object: an admission webhook does not support dry runs."
+    return Check(level="hint", code="NoDryRun", message=message)

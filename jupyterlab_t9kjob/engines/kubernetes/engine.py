@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,7 @@ from .known import KnownJob, contents_path
 from .liveprogress import LiveProgress
 from .logkeeper import LogKeeper
 from .marks import mark
+from .podsecurity import EnforcedStandards
 from .queues import Queues
 from .reasons import refused
 from .records import Record, Records
@@ -82,9 +84,10 @@ class KubernetesEngine:
             drop=self._drop,
         )
         self._queues = Queues(kind, cluster)
-        self._creation = Creation(kind, cluster, self._table, self._queues, root)
+        self._standards = EnforcedStandards()
+        self._creation = Creation(kind, cluster, self._table, self._queues, self._standards, root)
         self._reminders = Reminders(kind, cluster, self._table.jobs.values)
-        self._failures = FailureReader(self._logs, self._table.note_failures)
+        self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)
         self._lab: Lab | None = None
         self._rights: dict[str, dict[str, Capability]] = {}
@@ -172,10 +175,14 @@ class KubernetesEngine:
         """Keep a job's logs up to date as long as somebody looks, who is told of growth; return how to stop that."""
         return await self._logs.look(await self._look_at(uid), grown)
 
-    async def lab(self) -> Lab | None:
-        """Return what jobs inherit from the lab."""
+    async def lab(self, namespace: str | None = None) -> Lab | None:
+        """Return what jobs inherit from the lab, and what the namespace enforces if one is named."""
         await self._cluster.looked()
-        return self._cluster.lab
+        lab, api = self._cluster.lab, self._cluster.api
+        if lab is None or api is None or not namespace:
+            return lab
+        restricted = await self._standards.of(api, namespace) == "restricted"
+        return replace(lab, security=lab.security.model_copy(update={"restricted": restricted}))
 
     async def dialect(self) -> Dialect:
         """Return how a PyTorchTrainingJob is spelled here."""
@@ -361,6 +368,7 @@ class KubernetesEngine:
     def _cluster_info(self, found: Found | None) -> ClusterInfo:
         cluster, kind = self._cluster, self._kind
         stale = cluster.stale(kind)
+        trouble = stale.trouble if stale is not None else None
         words = f"{kind.kind} of {kind.group}/{kind.version}" if found is not None else "nothing for this engine"
         if found is not None and kind.manifests == "t9k" and found.dialect.switch != CURRENT.switch:
             words += ", in its older spelling"
@@ -370,8 +378,11 @@ class KubernetesEngine:
             version=cluster.version,
             found=words,
             rights=cluster.rights(kind, cluster.default_namespace),
-            stale_since=stale[0] if stale is not None else None,
-            stale_reason=stale[1] if stale is not None else None,
+            stale_since=stale.since if stale is not None else None,
+            stale_code=trouble.code if trouble is not None else None,
+            stale_reason=trouble.sentence if trouble is not None else None,
+            stale_hint=trouble.hint if trouble is not None else None,
+            stale_verbatim=trouble.verbatim if trouble is not None else None,
             image=cluster.lab.image if cluster.lab is not None else None,
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.engine import StaleCode
+
 _LONGEST_MESSAGE = 4096
 _LONGEST_PAUSE = 3600
 
@@ -13,11 +15,37 @@ class NoCluster(Exception):
 
 
 class Unreachable(Exception):
-    """No answer came from the API server; the text says why, as a sentence."""
+    """No answer came from the API server.
+
+    Parameters
+    ----------
+    message
+        Why, a sentence.
+    code
+        Why, for programs.
+    """
+
+    def __init__(self, message: str, code: StaleCode = "Unreachable") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class BrokenOff(Unreachable):
     """A connection that stood broke off before the whole answer was here."""
+
+
+class Silent(Unreachable):
+    """An open watch does not bring its events any more, although the API server answers new requests.
+
+    Parameters
+    ----------
+    host
+        The API server's.
+    """
+
+    def __init__(self, host: str) -> None:
+        message = f"Changes in the cluster at {host} do not reach this lab: an open connection has fallen silent."
+        super().__init__(message, "Silent")
 
 
 class ApiError(Exception):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from ...core.disk_threads import DiskSilent, on_disk
 from ...core.engine import LogFile
 from ...core.job import Failure
+from ...logs.sources import places
 from .attempts import AttemptRecord
+from .cluster import Cluster
 from .failures import failed_life, read_failure
 from .logkeeper import LogKeeper
+from .sources import Sources, sources_of
 from .views import Seen
 
 log = logging.getLogger(__name__)
@@ -33,13 +38,16 @@ class FailureReader:
 
     Parameters
     ----------
+    cluster
+        Where the jobs are, and whose lab may have their scripts.
     logs
         Where the logs are; those of a job that is not too large are fetched first.
     found
         Called with what was found.
     """
 
-    def __init__(self, logs: LogKeeper, found: Found) -> None:
+    def __init__(self, cluster: Cluster, logs: LogKeeper, found: Found) -> None:
+        self._cluster = cluster
         self._logs = logs
         self._found = found
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -95,12 +103,21 @@ class FailureReader:
         try:
             async with self._turns:
                 files = await self._files(seen, due)
-                alone = len(seen.places) == 1
-                failures = await asyncio.to_thread(_read_all, files, due, alone=alone)
+                failures = await self._read_now(seen, files, due)
             # what left no log may still get one: it is looked for again when this server starts anew
             self._found(seen.job.uid, [one for one in failures if one.link is not None])
         except Exception:  # the job is none the worse for it
             log.exception("Reading why a job failed did not succeed")
+
+    async def _read_now(self, seen: Seen, files: list[LogFile], due: Mapping[str, AttemptRecord]) -> list[Failure]:
+        """Read the logs, and the scripts' sources where the disk that has them answers."""
+        alone = len(seen.places) == 1
+        sources = await asyncio.to_thread(sources_of, seen, self._cluster.lab)
+        if sources is not None:
+            with contextlib.suppress(DiskSilent):
+                paths = [sources.place, *places(files)]
+                return await on_disk(paths, _read_all, files, due, sources, alone=alone)
+        return await on_disk(places(files), _read_all, files, due, None, alone=alone)
 
     async def _files(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
         """Return the job's logs, once those of the attempts are complete."""
@@ -128,8 +145,11 @@ class FailureReader:
 
 def _has_failed(seen: Seen) -> bool:
     """Whether a job that we keep a record of has failed, and is still in the cluster."""
-    return seen.job.record is not None and seen.job.present and seen.state.phase == "Failed"
+    return seen.job.record is not None and seen.job.present and (seen.over or seen.state.phase == "Failed")
 
 
-def _read_all(files: list[LogFile], due: Mapping[str, AttemptRecord], *, alone: bool) -> list[Failure]:
-    return [read_failure(files, name, life, alone=alone) for name, life in due.items()]
+def _read_all(
+    files: list[LogFile], due: Mapping[str, AttemptRecord], sources: Sources | None, *, alone: bool
+) -> list[Failure]:
+    checks = {name: sources.check(name, life["started_at"]) for name, life in due.items()} if sources else {}
+    return [read_failure(files, name, life, alone=alone, check=checks.get(name)) for name, life in due.items()]

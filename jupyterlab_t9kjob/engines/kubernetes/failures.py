@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 from ...core import disk
 from ...core.engine import LogFile
-from ...core.job import Failure, Frame, Link, Reason
+from ...core.job import Failure, Frame, LastOutput, Link, Reason
 from ...core.wording import failed
-from ...logs.lastwords import TAIL_BYTES, LogEnd, advice, first_failure
+from ...logs.advice import advice, next_step
+from ...logs.endings import ECHO
+from ...logs.lastwords import LogEnd, first_failure
+from ...logs.scriptcheck import ScriptCheck
 from ...logs.sources import open_log, size_of
 from .attempts import AttemptRecord
 from .sentences import joined, made, plain
@@ -22,12 +24,6 @@ _CLOSE_SECONDS: Final = 2.0
 """Pods tell times in whole seconds."""
 _LATE_SECONDS: Final = 60.0
 _MOST_FRAMES: Final = 100
-_ECHO: Final = re.compile(
-    r"connection (?:was )?(?:closed|reset|refused)|broken pipe|DistNetworkError|DistStoreError"
-    r"|RendezvousConnectionError|remote process exited|ChildFailedError|socket timeout",
-    re.IGNORECASE,
-)
-"""What a rank says that has lost another one."""
 
 
 def failed_life(lives: Sequence[AttemptRecord]) -> AttemptRecord | None:
@@ -36,7 +32,9 @@ def failed_life(lives: Sequence[AttemptRecord]) -> AttemptRecord | None:
     return last if last is not None and last["exit_code"] and last["cause"] is None else None
 
 
-def read_failure(files: Iterable[LogFile], replica: str, life: AttemptRecord, *, alone: bool) -> Failure:
+def read_failure(
+    files: Iterable[LogFile], replica: str, life: AttemptRecord, *, alone: bool, check: ScriptCheck | None = None
+) -> Failure:
     """Return who failed in an attempt, as far as its logs tell (blocking).
 
     Parameters
@@ -47,21 +45,36 @@ def read_failure(files: Iterable[LogFile], replica: str, life: AttemptRecord, *,
         Whose attempt, and which.
     alone
         Whether the job has one replica only.
+    check
+        The script's source, where the lab has it.
     """
     code = life["exit_code"] or 0
     streams = [file for file in files if (file.stream.replica, file.stream.attempt) == (replica, life["number"])]
     told: dict[str, Any] = {}
     with contextlib.suppress(OSError):  # logs that are gone, or that may not be read, tell nothing
         ends = list(_ends(streams))
-        # a command may have started torchrun too, without our knowing
-        told = first_failure(ends, launched=True, exit_code=code, first_rank=0 if alone else None, utc=True)
+        newest = max(streams, key=lambda file: file.stream.worker_restart, default=None)
+        one = newest.stream if newest is not None else None
+        first = 0 if alone else None
+        if not alone and one is not None and one.rank is not None and one.local_rank is not None:
+            first = one.rank - one.local_rank
+        told = first_failure(ends, exit_code=code, first_rank=first, utc=True, check=check)
     stream, offset = told.pop("stream", None), told.pop("offset", None)
     link = Link(kind="log", label="Show in log", stream=stream, offset=offset or 0) if stream is not None else None
     frames = [Frame(**frame) for frame in told.pop("frames", [])[-_MOST_FRAMES:]]
     time = _time(told.pop("time", None), life)
-    error = told.pop("error", None)
+    error, note = told.pop("error", None), told.pop("note", None)
+    output = told.pop("last_output", None)
     known = {"exit_code": code, **told, "replica": replica, "attempt": life["number"]}
-    return Failure(**known, time=time, error=plain(error, 1000) if error else None, frames=frames, link=link)
+    return Failure(
+        **known,
+        time=time,
+        error=plain(error, 1000) if error else None,
+        note=plain(note, 1000) if note else None,
+        frames=frames,
+        link=link,
+        last_output=LastOutput(**output) if output is not None else None,
+    )
 
 
 def cause_of(failures: Iterable[Failure]) -> Failure | None:
@@ -71,7 +84,7 @@ def cause_of(failures: Iterable[Failure]) -> Failure | None:
 
     def order(one: Failure) -> tuple[object, ...]:
         time = first if one.time is None else one.time
-        echo = one.error is None or bool(_ECHO.search(one.error))
+        echo = one.error is None or bool(ECHO.search(one.error))
         return time - first > _CLOSE_SECONDS, echo, one.rank is None, time, one.replica
 
     return min(found, key=order, default=None)
@@ -95,10 +108,15 @@ def reason_of_failure(failure: Failure, who: str, code: str, used_up: str | None
         who = f"Rank {failure.rank}"
     trouble = disk.told_by(failure.error or "")
     if trouble is not None:
-        code, words, hint = trouble.code, f"failed: {trouble.sentence}", f"{trouble.hint} Then run it again."
+        code, words = trouble.code, failed(failure.exit_code, trouble.sentence, signaled=failure.signaled)
+        hint = f"{trouble.hint} Then run it again."
     else:
-        words = failed(failure.exit_code, failure.error)
-        hint = joined(advice(failure.exit_code, failure.error), used_up) or ""
+        words = failed(failure.exit_code, failure.error, signaled=failure.signaled)
+        what_to_do = advice(failure.exit_code, failure.error, failure.note, signaled=failure.signaled)
+        what_to_do = what_to_do or next_step(
+            failure.exit_code, failure.error, traceback=bool(failure.frames), signaled=failure.signaled
+        )
+        hint = joined(failure.note, used_up, what_to_do) or ""
     reason = made(code, f"{who} {words}", hint or None, verbatim=failure.error)
     return reason.model_copy(update={"links": links_of(failure)})
 
@@ -142,12 +160,11 @@ def _ends(files: Iterable[LogFile]) -> Iterator[LogEnd]:
             worker_restart=stream.worker_restart,
             size=size_of(status),
             modified=status.st_mtime,
-            read=partial(_tail, file, size_of(status)),
+            read=partial(_read, file),
         )
 
 
-def _tail(file: LogFile, size: int) -> bytes:
+def _read(file: LogFile, start: int, size: int) -> bytes:
     with os.fdopen(open_log(file.path, file.within), "rb") as opened:
-        start = max(0, size - TAIL_BYTES)
         opened.seek(start)
-        return opened.read(size - start)
+        return opened.read(size)

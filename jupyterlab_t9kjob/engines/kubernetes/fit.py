@@ -109,7 +109,7 @@ def groups_of(manifest: Json, least: int | None = None) -> list[Group]:
     """Return a job's replicas by what they ask for; at most `least` of them."""
     groups: dict[str, Group] = {}
     left = least
-    for pointer, replica in _replicas(manifest):
+    for pointer, replica in replicas_of(manifest):
         replicas = count(replica, "replicas") if "replicas" in replica else 1
         if left is not None:
             replicas, left = min(replicas, left), max(0, left - replicas)
@@ -125,7 +125,8 @@ def groups_of(manifest: Json, least: int | None = None) -> list[Group]:
 _OF_NOW: Final = ("WillWait", "FitsNow", "QuotaUsedUp")
 
 
-def _replicas(manifest: Json) -> Iterator[tuple[str, Json]]:
+def replicas_of(manifest: Json) -> Iterator[tuple[str, Json]]:
+    """Yield each replica type of a job with the JSON pointer to it."""
     for index, one in enumerate(parts(manifest, "spec", "replicaSpecs")):
         yield f"/manifest/spec/replicaSpecs/{index}", one
     roles = part(manifest, "spec", "pytorchReplicaSpecs")

@@ -12,6 +12,7 @@ from typing import Final
 
 import anyio
 
+from ...core.disk_threads import DiskSilent, on_disk
 from ...core.engine import LogFile
 from ...core.tasks import spawn
 from ...logs.cap import NOT_SUPPORTED, size_in_words
@@ -102,7 +103,7 @@ class JobLogs:
         self._trouble: str | None = None
         self._changed = asyncio.Event()
         self._seen = asyncio.Event()
-        self._work: asyncio.Task[None] | None = None
+        self._work: asyncio.Task[bool] | None = None
 
     # -- what the engine tells ----------------------------------------------------------------------------------------
 
@@ -162,7 +163,9 @@ class JobLogs:
             self._lifetime(),
             self._events,
         )
-        return await asyncio.to_thread(listing.files)
+        return await on_disk(
+            self._kept.folder if self._ranks is None else [self._kept.folder, self._ranks], listing.files
+        )
 
     async def stop(self) -> None:
         """Let go of everything; what was kept stays."""
@@ -203,9 +206,15 @@ class JobLogs:
             self._seen.clear()
             if self._work is None or self._work.done():
                 self._work = spawn(self._run(), f"logs in {self._kept.folder}")
+                self._work.add_done_callback(self._ended_work)
 
-    async def _run(self) -> None:
-        """Get what there is to get, until nobody wants it or nothing is left."""
+    def _ended_work(self, work: asyncio.Task[bool]) -> None:
+        """Begin anew if somebody came while the last things were put away."""
+        if not work.cancelled() and work.result():
+            self._wake()
+
+    async def _run(self) -> bool:
+        """Get what there is to get, until nobody wants it or nothing is left; returns whether that went well."""
         try:
             while self._wanted:
                 self._changed.clear()
@@ -216,21 +225,25 @@ class JobLogs:
                     await self._changed.wait()
         except Exception:
             log.exception("Keeping the logs in %s failed", self._kept.folder)
+            return False
         finally:
             self._seen.set()
             await self._let_go()
+        return True
 
     async def _round(self) -> float:
         """See that every container is followed that should be; returns when to look again."""
         if not self._loaded:
-            self._kept.records = await asyncio.to_thread(read_records, self._kept.folder)
+            self._kept.records = await on_disk(self._kept.folder, read_records, self._kept.folder)
             self._loaded = True
         indexes = self._ranks is not None and self._live and not (self._ended and self._indexed)
         if not (self._open or self._lost or indexes):
             await self._let_go()
             return REST_SECONDS
         try:
-            await in_thread(lambda: self._kept.folder.mkdir(parents=True, exist_ok=True, mode=0o700))
+            await in_thread(
+                self._kept.folder.parent, lambda: self._kept.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            )
             if not self._lease.valid and not await self._lease.hold():
                 await self._let_go()
                 self._loaded = False  # another server writes
@@ -264,7 +277,7 @@ class JobLogs:
             del self._tasks[key], self._logs[key]
             self._due.discard(key)
         for key, follower in self._logs.items():
-            follower.follows = self._live
+            follower.follows, follower.looked = self._live, bool(self._lookers)
             if not self._live and key not in self._due:
                 self._tasks[key].cancel()
         for key in self._open:
@@ -289,7 +302,7 @@ class JobLogs:
             replica=place.name if place is not None else "",
             earlier=place.earlier if place is not None else 0,
         )
-        follower.follows = self._live
+        follower.follows, follower.looked = self._live, bool(self._lookers)
         self._logs[key] = follower
         task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
         task.add_done_callback(lambda _task: self._changed.set())
@@ -301,15 +314,18 @@ class JobLogs:
     async def _index_ranks(self) -> None:
         assert self._ranks is not None  # noqa: S101
         folder, begun = self._ranks, time.monotonic()
-        found = await asyncio.to_thread(find_rank_logs, folder)
+        try:
+            found = await on_disk(folder, find_rank_logs, folder)
+        except DiskSilent:  # which whoever looks at these logs is told; the containers' logs are kept all the same
+            return
         self._scan_seconds = time.monotonic() - begun
-        if await in_thread(lambda: self._indexes.note(found, time.time())):
+        if await in_thread(self._kept.folder, lambda: self._indexes.note(found, time.time())):
             self._tell()
         for record in self._kept.records.values():
             if record.main and any(log.pod_uid == record.pod_uid for log in found):
                 path = self._kept.path(record)
-                if await asyncio.to_thread(path.exists):
-                    await in_thread(lambda path=path: sift(path))  # type: ignore[misc]
+                if await on_disk(path, path.exists):
+                    await in_thread(path, lambda path=path: sift(path))  # type: ignore[misc]
         self._indexed = self._ended and not self._tasks
 
     async def _keep_below_cap(self) -> None:
@@ -317,7 +333,7 @@ class JobLogs:
             return
         cap = self._cap
         try:
-            await in_thread(lambda: self._kept.shorten(cap))
+            await in_thread(self._kept.folder, lambda: self._kept.shorten(cap))
         except OSError as error:
             if error.errno not in NOT_SUPPORTED:
                 raise
@@ -330,4 +346,4 @@ class JobLogs:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         with contextlib.suppress(OSError):
-            await in_thread(self._lease.release)
+            await in_thread(self._kept.folder, self._lease.release)

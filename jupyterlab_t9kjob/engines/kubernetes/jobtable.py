@@ -15,14 +15,15 @@ import anyio
 from ...core.engine import Listener
 from ...core.errors import NotFound
 from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
+from ...core.lab import Lab
 from . import views
 from .cluster import Cluster
 from .comparison import Comparison
 from .discovery import Found
 from .kinds import JobKind
-from .known import ContentsPath, KnownJob
+from .known import ContentsPath, KnownJob, Reading, Unread
 from .observer import Observer
-from .records import MOST_EVENTS, Record, Records, deleted_reason
+from .records import MOST_EVENTS, Record, Records, deleted_reason, with_masked_commands, without_secrets
 from .rounds import Rounds
 from .t9k import T9k
 from .transport import Json
@@ -106,7 +107,11 @@ class JobTable:
     async def start(self) -> None:
         """Load the records, and begin to watch."""
         for record in await self._records.start():
-            self._put(KnownJob.recorded(record))
+            job = KnownJob.recorded(record)
+            self._put(job)
+            if not self.observer.is_mine(job) and job.withhold():  # it was written before they were left out
+                self._keep_object(job, record)
+                self._records.put(record.uid, partial(_same, record))
             self._rounds.mark(record.uid, detail=False)
         self._rounds.start()
         own = {job.namespace for job in self.jobs.values() if not job.deleted and not self.observer.is_elsewhere(job)}
@@ -198,8 +203,8 @@ class JobTable:
                 server=self._cluster.server,
                 uid=job.uid,
                 namespace=job.namespace,
-                last=job.manifest,
             )
+            self._keep_object(job, job.record)
         if submitted is not None:
             job.record.submitted, job.record.mine = submitted, True
         return job.record
@@ -331,6 +336,8 @@ class JobTable:
         if record is None:
             self.forget(job)
             return
+        if not self.observer.is_mine(job):
+            job.withhold()
         if not record.deleted:
             record.deleted = True
             if record.phase not in ("Succeeded", "Failed"):
@@ -376,16 +383,29 @@ class JobTable:
     async def _read(self, jobs: Iterable[KnownJob]) -> None:
         """Read what was not read yet; what somebody else is reading is waited for."""
         async with self._reading:
-            unread = [job for job in jobs if job.unread]
-            if unread:
-                await asyncio.to_thread(self._read_now, unread)
-
-    def _read_now(self, jobs: Iterable[KnownJob]) -> None:
-        for job in jobs:
+            unread = [(job, job.unread_part()) for job in jobs if job.unread]
+            if not unread:
+                return
             try:
-                job.read(self._cluster.lab, self._contents)
+                found = await asyncio.to_thread(self._read_now, unread, self._cluster.lab)
+            except BaseException:  # the server stops, say: whoever asks next reads them
+                for job, _part in unread:
+                    job.unread = True
+                raise
+            for (job, _part), reading in zip(unread, found, strict=True):
+                if reading is not None:
+                    job.take(reading)
+
+    def _read_now(self, unread: Iterable[tuple[KnownJob, Unread]], lab: Lab | None) -> list[Reading | None]:
+        """Read what is to be read of jobs; the jobs themselves change meanwhile, and are not looked at."""
+        found: list[Reading | None] = []
+        for job, part in unread:
+            try:
+                found.append(part.read(lab, self._contents))
             except Exception:
                 log.exception("Reading the job %s failed", job.uid)
+                found.append(None)
+        return found
 
     def _tell(self, job: KnownJob, *, detail: bool) -> None:
         seen = self.observer.seen(job)
@@ -408,13 +428,21 @@ class JobTable:
         if job.present:
             seen = self.observer.seen(job)
             summary = views.summary(self.kind, seen)
-            record.last, record.phase, record.reason = job.manifest, summary.phase, summary.reason
+            self._keep_object(job, record)
+            record.phase, record.reason = summary.phase, summary.reason
             record.ended_by, record.lives, record.failures = summary.ended_by, job.lives, job.failures
-            record.progress = job.progress
+            record.progress, record.endings = job.progress, job.endings
             record.started_at, record.ended_at = job.started_at, job.ended_at
-            record.replicas = views.replicas(seen, now=time.time())
+            replicas = views.replicas(seen, now=time.time())
+            record.replicas = replicas if seen.mine else with_masked_commands(replicas)
             record.events = self.observer.events(seen)[:MOST_EVENTS]
         return record
+
+    def _keep_object(self, job: KnownJob, record: Record) -> None:
+        """Put a job's object into its record; of somebody else's job without its secrets."""
+        manifest = job.manifest
+        record.last = manifest if self.observer.is_mine(job) else without_secrets(manifest)
+        record.withheld = job.withheld or record.last.get("spec") != manifest.get("spec")
 
     def _announce(self, uid: str, summary: JobSummary | None) -> None:
         ident = self._ids.pop(uid, None) if summary is None else summary.id
@@ -438,6 +466,10 @@ class JobTable:
             await self._drop(record)
         except OSError as error:
             log.warning("What is kept of the job %s could not be removed: %s", record.uid, error)
+
+
+def _same(record: Record) -> Record:
+    return record
 
 
 def _lasting(summary: JobSummary | None) -> JobSummary | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...core.disk import trouble_of
+from ...core.disk_threads import lane_of
 from ...logs import cuts
 from ...logs.cap import CappedLog, shorten_to
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
@@ -60,7 +61,7 @@ class Kept:
             If the disk is full or gone.
         """
         self.records[record.key] = record
-        await in_thread(lambda: write_record(self.folder, record))
+        await in_thread(self.folder, lambda: write_record(self.folder, record))
 
 
 def cuts_path(log: Path) -> Path:
@@ -74,9 +75,10 @@ def not_kept(error: OSError, folder: Path) -> str:
     return f"Its log is not kept at the moment: {trouble.sentence}. {trouble.hint}"
 
 
-async def in_thread(work: Callable[[], T]) -> T:
-    """Run what blocks in a thread; when cancelled, wait for its end all the same, for it writes files."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
+async def in_thread(folder: Path, work: Callable[[], T]) -> T:
+    """Run what writes files in a folder in a thread; when cancelled, wait for its end all the same."""
+    lane = await lane_of(folder)
+    task = asyncio.ensure_future(lane.run(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -38,6 +38,10 @@ class Place:
         What the job's status says of it (``Running``, ``Creating`` …), if anything.
     exit_code
         Of the training container, where the job's status tells it; it may outlive the pod.
+    policy
+        The replica type's restart policy; None if neither the manifest nor the kind's default tells it.
+    retried
+        Exit codes after which the controller replaces a pod under the policy ``ExitCode``.
     pod
         The pod, as last seen; None if it is not there (any more).
     earlier
@@ -52,6 +56,8 @@ class Place:
     pod_uid: str | None = None
     said: str | None = None
     exit_code: int | None = None
+    policy: str | None = None
+    retried: Container[int] = ()
     pod: Json | None = None
     earlier: int = 0
 
@@ -87,6 +93,8 @@ class State:
         Seconds since the epoch, as far as the object or its pods still tell.
     restarts
         How many are counted, as far as the object and its pods still tell: the attempts of its replicas may know more.
+    used_up
+        Whether that are as many as the job may have.
     held
         Whether a queue keeps it from running, which is no pause of anybody's.
     cause
@@ -101,6 +109,7 @@ class State:
     started_at: float | None = None
     ended_at: float | None = None
     restarts: int = 0
+    used_up: bool = False
     cause: str | None = None
     message: str | None = None
 

@@ -5,23 +5,28 @@ from __future__ import annotations
 import math
 import os
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from ...core.disk_threads import DiskSilent, real_path
 from ...core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ...core.lab import Lab
 from ...core.manifests import ManifestError, parse, rank_logs
 from ...core.manifests.entrypoints import working_directory
 from ...core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ...core.spec import JobSpec
+from .arena import USER as ARENA_USER
+from .arena import user_of as arena_user
 from .attempts import AttemptRecord, earlier, observe
+from .causes import EndingRecord, keep
 from .failures import cause_of, failed_life, with_paths
 from .fields import moment, part, text
 from .kinds import Place, State
+from .olderrecords import correct
 from .packed import Packed, Packer
-from .records import Record
+from .records import Record, with_masked_commands, without_secrets
 from .size import Size, size_of
 from .transport import Json
 from .watch import revision_of
@@ -83,12 +88,16 @@ class KnownJob:
         What its spec amounts to; None if that was not read yet (`unread`), or can't be (`problem`).
     lives
         All attempts that were ever seen, by replica, see `attempts`.
+    endings
+        How the replicas' newest pods ended, by replica, see `causes.keep`.
     failures
         How replicas failed in their newest attempts, by replica, as their logs tell it.
     progress
         How far it says that it is.
     started_at, ended_at
         When it first ran and when it ended, as far as that was ever told or seen.
+    withheld
+        Whether the values of its environment were left out of the object: see `Record.withheld`.
     record
         What we keep of it, if we do.
     summary
@@ -97,8 +106,8 @@ class KnownJob:
 
     __slots__ = (
         "_deleting", "_manifest", "_notes", "_spec",
-        "created_at", "ended_at", "failures", "lives", "name", "namespace", "paths", "present", "problem", "progress",
-        "record", "revision", "size", "started_at", "summary", "uid", "unread",
+        "created_at", "ended_at", "endings", "failures", "lives", "name", "namespace", "paths", "present", "problem",
+        "progress", "record", "revision", "size", "started_at", "summary", "uid", "unread", "withheld",
     )  # fmt: skip
 
     def __init__(self, uid: str, namespace: str, manifest: Json) -> None:
@@ -108,8 +117,10 @@ class KnownJob:
         self.size: Size | None = None
         self.problem: str | None = None
         self.unread = True
+        self.withheld = False
         self.paths = _NOWHERE
         self.lives: dict[str, list[AttemptRecord]] = {}
+        self.endings: dict[str, EndingRecord] = {}
         self.failures: dict[str, Failure] = {}
         self.progress: Progress | None = None
         self.started_at: float | None = None
@@ -126,15 +137,18 @@ class KnownJob:
         self._deleting = text(manifest, "metadata", "deletionTimestamp") is not None
         annotations = part(manifest, "metadata", "annotations")
         self._notes = {name: note for name in _NOTES if (note := text(annotations, name)) is not None}
+        if OWNER not in self._notes and (user := arena_user(manifest)) is not None:
+            self._notes[ARENA_USER] = user
         self._manifest = _MANIFESTS.pack(manifest)
 
     @classmethod
     def recorded(cls, record: Record) -> KnownJob:
         """Return a job of which nothing is known yet but our record."""
+        correct(record)
         job = cls(record.uid, record.namespace, record.last)
         job.present, job.record, job.lives = False, record, record.lives
         job.started_at, job.ended_at, job.failures = record.started_at, record.ended_at, record.failures
-        job.progress = record.progress
+        job.progress, job.endings, job.withheld = record.progress, record.endings, record.withheld
         return job
 
     @property
@@ -165,8 +179,8 @@ class KnownJob:
 
     @property
     def owner(self) -> str | None:
-        """Who submitted it, if it was through a lab."""
-        return self.note(OWNER)
+        """User who submitted it through a lab or Arena; None if it was submitted otherwise."""
+        return self.note(OWNER) or self.note(ARENA_USER)
 
     @property
     def request_id(self) -> str | None:
@@ -203,7 +217,7 @@ class KnownJob:
             return False
         before = self.manifest
         self._take(manifest)
-        self.present = True
+        self.present, self.withheld = True, False
         if before.get("spec") != manifest.get("spec") or _words(before) != _words(manifest):
             self.unread = True
         return True
@@ -215,13 +229,29 @@ class KnownJob:
             return self.summary.phase
         return self.record.phase if self.record is not None else None
 
-    def observe(self, state: State, places: Sequence[Place], *, now: float) -> list[Place]:
-        """Take note of attempts and times; return the places with what is known of earlier pods.
+    def observe(
+        self, state: State, places: Sequence[Place], *, now: float, cordoned: Container[str] = ()
+    ) -> list[Place]:
+        """Take note of attempts and how they ended; return the places with what is known of earlier pods.
 
         Only to be called while its pods are listed and watched.
+
+        Parameters
+        ----------
+        state, places
+            What its kind says.
+        now
+            Seconds since the epoch.
+        cordoned
+            The nodes that take no new pods.
         """
         known = []
         for place in places:
+            ending = keep(self.endings.get(place.name), place, state, cordoned)
+            if ending is not None:
+                self.endings[place.name] = ending
+            else:
+                self.endings.pop(place.name, None)
             lives = self.lives[place.name] = observe(self.lives.get(place.name, []), place, state, now=now)
             known.append(replace(place, earlier=earlier(lives, place.pod_uid)))
         return known
@@ -236,20 +266,84 @@ class KnownJob:
             was_active = self.summary is not None and self.summary.phase in ACTIVE_PHASES
             self.ended_at = state.ended_at or (now if was_active else None)
 
-    def read(self, lab: Lab | None, contents: ContentsPath) -> None:
-        """Read its spec, and where the lab has its files (blocking)."""
+    def unread_part(self) -> Unread:
+        """Return what is to be read of it away from the event loop; from now on it counts as read."""
         self.unread = False
+        failure = self._failure()
+        files = frozenset(frame.file for frame in failure.frames) if failure is not None else frozenset()
+        return Unread(self._manifest, self.namespace, files)
+
+    def take(self, reading: Reading) -> None:
+        """Take note of what was read of it."""
+        self._spec, self.size, self.problem, self.paths = reading.spec, reading.size, reading.problem, reading.paths
+
+    def withhold(self) -> bool:
+        """Forget its secrets: it is somebody else's, and the cluster does not show them any more.
+
+        Returns whether there were any.
+        """
+        before = self.manifest
+        kept = without_secrets(before)
+        if kept != before:
+            self._manifest = _MANIFESTS.pack(kept)
+            self.unread = True
+            self.withheld = self.withheld or kept.get("spec") != before.get("spec")
+        shown = self.record.replicas if self.record is not None else []
+        masked = with_masked_commands(shown)
+        if self.record is not None:
+            self.record.replicas = masked
+        return kept != before or masked != shown
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Facts that were read from a job's manifest; see the attributes of `KnownJob`."""
+
+    spec: Packed[JobSpec] | None = None
+    size: Size | None = None
+    problem: str | None = None
+    paths: Paths = _NOWHERE
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Parts of a job that are still to be read; they never change, so any thread may read them.
+
+    Attributes
+    ----------
+    manifest, namespace
+        The job's object, and its namespace.
+    files
+        The files that the traceback of its failure names.
+    """
+
+    manifest: Packed[Json]
+    namespace: str
+    files: frozenset[str]
+
+    def read(self, lab: Lab | None, contents: ContentsPath) -> Reading:
+        """Read the job's spec, and where the lab has its files (blocking).
+
+        Parameters
+        ----------
+        lab
+            What jobs inherit from the lab; None where that is not known.
+        contents
+            Names a file as the contents API does.
+        """
         try:
             # whether it is paused now is its state: who clones it, or runs it again, wants another that starts
-            spec = parse(self.manifest).spec.model_copy(update={"paused": False})
+            spec = parse(self.manifest.value).spec.model_copy(update={"paused": False})
         except ManifestError as error:
-            self._spec, self.size, self.problem, self.paths = None, None, error.message, _NOWHERE
-            return
-        self._spec, self.size, self.problem = _SPECS.pack(spec), size_of(spec), None
-        self.paths = _NOWHERE if lab is None else _paths(spec, lab, self.namespace, contents, self._failure())
+            return Reading(problem=error.message)
+        try:
+            paths = _NOWHERE if lab is None else _paths(spec, lab, self.namespace, contents, self.files)
+        except DiskSilent:
+            paths = _NOWHERE
+        return Reading(_SPECS.pack(spec), size_of(spec), None, paths)
 
 
-def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath, failure: Failure | None) -> Paths:
+def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath, files: Iterable[str]) -> Paths:
     def here(path: str | None) -> Path | None:
         return lab.in_lab(path, spec.mounts, namespace) if path else None
 
@@ -260,7 +354,6 @@ def _paths(spec: JobSpec, lab: Lab, namespace: str, contents: ContentsPath, fail
     in_file = spec.entrypoint.kind in ("script", "notebook")
     places = [place for path in spec.tensorboard.log_dirs if (place := here(path)) is not None]
     cwd = working_directory(spec) or "/"
-    files = {frame.file for frame in failure.frames} if failure is not None else set()
     return Paths(
         entrypoint=named(spec.entrypoint.value) if in_file else None,
         working_dir=named(spec.working_dir),
@@ -274,12 +367,15 @@ def contents_path(folder: Path) -> ContentsPath:
     """Return what names files below a folder as the contents API does; links are followed."""
     roots = tuple(dict.fromkeys((folder, Path(os.path.realpath(folder)))))
 
-    def name(path: Path) -> str | None:
-        for candidate in (path, Path(os.path.realpath(path))):
-            for root in roots:
-                if candidate.is_relative_to(root):
-                    return candidate.relative_to(root).as_posix().removeprefix(".")
+    def below(path: Path) -> str | None:
+        for root in roots:
+            if path.is_relative_to(root):
+                return path.relative_to(root).as_posix().removeprefix(".")
         return None
+
+    def name(path: Path) -> str | None:
+        shown = below(path)
+        return shown if shown is not None else below(Path(real_path(str(path))))
 
     return name
 

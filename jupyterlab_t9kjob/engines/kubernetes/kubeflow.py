@@ -32,6 +32,8 @@ from .transport import Json
 
 _TYPE_LABEL: Final = "training.kubeflow.org/replica-type"
 _INDEX_LABEL: Final = "training.kubeflow.org/replica-index"
+_RETRIED: Final = range(128, 256)
+"""Exit codes after which the policy ``ExitCode`` has a pod replaced (kube-engines.md §2.4)."""
 # The operator gives every failure the reason PyTorchJobFailed; its words tell them apart (seen with 1.9.3).
 _CAUSES: Final = {
     "reached the specified backoff limit": "BackoffLimitExceeded",
@@ -66,12 +68,14 @@ class Kubeflow:
             phase, cause, message = "Failed", "Stopped", None
         elif phase == "Failed":
             cause = next((code for words, code in _CAUSES.items() if words in (message or "")), cause)
+        counted, limit = sum(map(restarts, places)), whole(manifest, "spec", "runPolicy", "backoffLimit")
         return State(
             phase=phase,
             paused=paused,
             started_at=_started_at(manifest, places, phase),
             ended_at=_ended_at(manifest, places, cause) if phase in ("Succeeded", "Failed") else None,
-            restarts=sum(map(restarts, places)),
+            restarts=counted,
+            used_up=limit is not None and counted >= limit,
             cause=cause,
             message=message,
         )
@@ -89,6 +93,7 @@ class Kubeflow:
         places: list[Place] = []
         for role, (written, name) in enumerate(zip(ordered, type_names(map(str.lower, ordered)), strict=True)):
             container = training_name(part(roles, written, "template"), CONTAINER)
+            policy = text(roles, written, "restartPolicy") or "OnFailure"
             wanted = whole(roles, written, "replicas")
             indexes = set(range(min(1 if wanted is None else wanted, MOST_PLACES)))
             if elastic:  # those that it has grown by, or has not got rid of yet
@@ -96,7 +101,8 @@ class Kubeflow:
             for index in sorted(indexes):
                 last = newest(found.get((written.casefold(), index), ()))
                 names = (text(last, "metadata", "name"), text(last, "metadata", "uid"))
-                places.append(Place(name, index, role, container, *names, pod=last))
+                place = Place(name, index, role, container, *names, policy=policy, retried=_RETRIED, pod=last)
+                places.append(place)
         return places
 
     def owner_of(self, pod: Json) -> str | None:

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
+from ...core.disk_threads import DiskSilent, on_disk
 from ...core.engine import LogFile
 from ...core.job import Progress
 from ...logs.progress import LogProgress
+from ...logs.sources import places
 from .logkeeper import LogKeeper
 from .views import Seen
 
@@ -82,6 +84,8 @@ class LiveProgress:
                 try:
                     if over or self._logs.is_live(uid):
                         await self._read(job)
+                except DiskSilent:
+                    log.debug("The disk with the logs of %s does not answer", uid)
                 except Exception:  # the others are read
                     log.exception("Reading how far the job %s is did not succeed", uid)
                 if over and not job.runs:
@@ -94,7 +98,7 @@ class LiveProgress:
         if run != job.run:
             job.run, job.log = run, LogProgress()
         logs = [(file.stream.id, file.path, file.within) for file in files]
-        news = await asyncio.to_thread(job.log.read, logs)
+        news = await on_disk(places(files), job.log.read, logs)
         reading = job.log.reading
         if reading is not None and (news or not job.runs):
             known = reading if job.runs else replace(reading, rate=None, eta_seconds=None)

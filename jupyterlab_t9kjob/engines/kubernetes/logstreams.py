@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,14 +15,14 @@ from ...core.job import LogStream, MissingSpan
 from ...logs import cuts
 from ...logs.index import span
 from ...logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
-from ...logs.sift import first_rank, sifted_path
+from ...logs.sift import first_rank, first_ranks, sifted_path
 from ...logs.spool import INDEX_SUFFIX
 from .events import uid_of
 from .kept import cuts_path
 from .kinds import Place
 from .lives import ContainerState, containers_of
+from .podreasons import container_reason
 from .ranklogs import RankLog, find_rank_logs
-from .reasons import container_reason
 from .sentences import joined
 from .transport import Json
 
@@ -72,7 +72,8 @@ class Listing:
         if self.ranks is not None:
             first, last = self.lifetime
             ranks = [log for log in find_rank_logs(self.ranks) if pods.knows(log.pod_uid) or first <= log.begun <= last]
-            found += [self._rank(log, pods) for log in ranks]
+            newest = _newest_restarts(ranks)
+            found += [self._rank(log, pods, newest[log.pod_uid, log.life]) for log in ranks]
             with_ranks = {log.pod_uid for log in ranks}
             found += [
                 self._launcher(record) for record in records.values() if record.pod_uid in with_ranks and record.main
@@ -164,7 +165,8 @@ class Listing:
                 )
                 yield LogFile(stream, path, path.with_name(path.name + INDEX_SUFFIX), cuts_path(path))
 
-    def _rank(self, log: RankLog, pods: _Pods) -> LogFile:
+    def _rank(self, log: RankLog, pods: _Pods, newest: int) -> LogFile:
+        first = pods.first_rank(log, newest)
         replica, base = pods.replica(log.pod_uid)
         number = base + log.life + 1
         index = log.index_in(self.folder)
@@ -180,7 +182,7 @@ class Listing:
             source="rank",
             output=log.output,
             local_rank=log.local_rank,
-            rank=log.local_rank + first if (first := pods.first_rank(log.pod_uid, log.life)) is not None else None,
+            rank=log.local_rank + first if first is not None else None,
             worker_restart=log.worker_restart,
             size=log.size,
             first_time=began,
@@ -231,16 +233,40 @@ class _Pods:
             return known
         return (self._only or f"pod-{pod_uid[:8]}", 0)
 
-    def first_rank(self, pod_uid: str, life: int) -> int | None:
-        """Return the global rank of a pod's local rank 0, if that is known."""
+    def first_rank(self, log: RankLog, newest: int) -> int | None:
+        """Return the global rank of a pod's local rank 0, if that is known.
+
+        Parameters
+        ----------
+        log
+            The file of one of its ranks. Ranks may change when torchrun starts its workers again.
+        newest
+            torchrun's newest restart count in that life of the pod.
+        """
         if self._only is not None:
             return 0
-        launcher = self._launchers.get((pod_uid, life))
-        return first_rank(launcher) if launcher is not None else None
+        launcher = self._launchers.get((log.pod_uid, log.life))
+        if launcher is None:
+            return None
+        told = first_ranks(launcher)
+        if not told:
+            return first_rank(launcher)
+        if len(told) in (1, newest + 1):
+            return told[min(log.worker_restart, len(told) - 1)]
+        return told[-1] if log.worker_restart == newest else None
 
     def runs(self, pod_uid: str, life: int) -> bool:
         """Whether that life of the training container may still write."""
         return pod_uid in self._running and self._running[pod_uid] <= life
+
+
+def _newest_restarts(ranks: Iterable[RankLog]) -> dict[tuple[str, int], int]:
+    """Return torchrun's newest restart count by pod uid and life."""
+    newest: dict[tuple[str, int], int] = {}
+    for log in ranks:
+        key = (log.pod_uid, log.life)
+        newest[key] = max(newest.get(key, 0), log.worker_restart)
+    return newest
 
 
 def _told_apart(files: list[LogFile]) -> Iterator[LogFile]:

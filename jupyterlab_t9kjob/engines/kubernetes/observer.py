@@ -7,12 +7,13 @@ from typing import Final
 
 from ...core.engine import Capability
 from ...core.job import ACTIVE_PHASES, Event
-from ...core.manifests.names import KUEUE_QUEUE
+from ...core.manifests.names import KUEUE_QUEUE, OWNER
 from . import kueue, views
 from .cluster import Cluster
 from .discovery import KUEUE, T9K_SCHEDULER
 from .events import events_of
 from .fields import text
+from .finished import is_over
 from .kinds import JobKind, State
 from .known import KnownJob
 from .kueue import Hold
@@ -61,10 +62,12 @@ class Observer:
             state = kueue.state_of(state, manifest, hold)
         places = self._kind.places(manifest, pods)
         job.note_times(state, now=now)
-        if space.pods.complete:
-            places = job.observe(state, places, now=now)
-        failure = job.failure if state.phase == "Failed" and state.cause != "Stopped" else None
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
+        if space.pods.complete:
+            cordoned = room.cordoned if room is not None else ()
+            places = job.observe(state, places, now=now, cordoned=cordoned)
+        over = is_over(places, state)
+        failure = job.failure if over or (state.phase == "Failed" and state.cause != "Stopped") else None
         events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
         return Seen(
             job=job,
@@ -81,6 +84,7 @@ class Observer:
                 now=now,
                 user=self._owner,
                 lives=job.lives,
+                endings=job.endings,
                 failure=failure,
                 metrics=job.progress.metrics if job.progress is not None else None,
                 hold=hold,
@@ -92,6 +96,7 @@ class Observer:
             mine=self.is_mine(job),
             hold=hold,
             failure=failure,
+            over=over,
             pending=views.pending_of(job, state, places, now=now),
             complete=space.pods.complete,
             room=room,
@@ -153,7 +158,8 @@ class Observer:
         """Whether it was submitted by whoever uses this lab."""
         if job.record is not None and job.record.mine:
             return True
-        return job.owner is not None and job.owner == self._owner
+        owner = job.note(OWNER)  # who submits with Arena may have any name there
+        return owner is not None and owner == self._owner
 
     def is_elsewhere(self, job: KnownJob) -> bool:
         """Whether it is in another cluster than the one that is connected."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from .podfields import kept_pod
 from .requests import Held, held_by
 from .space import Space
 from .transport import Json
@@ -54,6 +55,6 @@ class OwnPods:
         uid = pod["metadata"]["uid"]
         entry = self._known.get(uid)
         if entry is None or entry[0] is not pod:
-            entry = pod, held_by(pod)
+            entry = pod, held_by(kept_pod(pod))
         known[uid] = entry
         return entry[1]

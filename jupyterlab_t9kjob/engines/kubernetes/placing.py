@@ -138,6 +138,11 @@ class Room:
     exact: bool = True
     _told: dict[str, tuple[Lack, bool] | None] = field(default_factory=dict, init=False, compare=False, repr=False)
 
+    @cached_property
+    def cordoned(self) -> frozenset[str]:
+        """The names of the nodes that were closed for new pods: those that are drained are."""
+        return frozenset(node.capacity.name for node in self.nodes or () if node.capacity.cordoned)
+
     def lack(self, pod: Json) -> tuple[Lack, bool] | None:
         """Return what keeps a pod from all nodes that it may be placed on, and whether it always will.
 

@@ -16,6 +16,7 @@ from typing import Final
 
 import anyio
 
+from ...core.disk_threads import on_disk
 from ...logs.lease import Lease
 from ...logs.records import SpoolRecord
 from ...logs.spool import Apart, Spool
@@ -39,6 +40,9 @@ REFUSED_DELAY: Final = 300.0
 """The same for a right that is missing."""
 SILENCE_SECONDS: Final = 60.0
 """Kubelets can lose a follower when they rotate a log (kubernetes#115701): one that hears nothing asks anew."""
+LOOKED_SILENCE_SECONDS: Final = 15.0
+"""Limit of silence while somebody looks at the log: a network may forget a connection that both ends keep open."""
+ALIVE_SECONDS: Final = 1.0  # A stream that has brought something so lately is not silent.
 ANSWER_SILENCE: Final = 30.0
 LAST_WORDS_SECONDS: Final = 5.0
 """What a stream gets to come to its end by itself when its container has ended."""
@@ -77,8 +81,8 @@ class ContainerLog:
 
     Attributes
     ----------
-    follows
-        Whether it is followed while it runs; else it is read when it has ended.
+    follows, looked
+        Whether it is followed while it runs, else it is read when it has ended; and whether somebody looks at it.
     trouble
         Why its log can't be kept at the moment, a sentence; None if it can.
     settled
@@ -100,6 +104,7 @@ class ContainerLog:
     ) -> None:
         self.state = state
         self.follows = True
+        self.looked = False
         self.trouble: str | None = None
         self.settled = asyncio.Event()
         self._api = api
@@ -110,6 +115,7 @@ class ContainerLog:
         self._grown = grown
         self._here = True
         self._changed = asyncio.Event()
+        self._silent = asyncio.Event()
         self._delay = FIRST_DELAY
         self._failing_since: float | None = None
         self._heard = 0.0
@@ -127,7 +133,7 @@ class ContainerLog:
 
     async def run(self) -> None:
         """Keep the log until nothing more can come. To be cancelled when nobody wants it."""
-        end = self._api.on_wake(self._retry)
+        end, end_silence = self._api.on_wake(self._retry), self._api.silence.listen(self._perhaps_silent)
         try:
             while True:
                 self._changed.clear()
@@ -139,6 +145,7 @@ class ContainerLog:
                         await self._changed.wait()
         finally:
             end()
+            end_silence()
             self.settled.set()
             self._spools.close()
 
@@ -186,6 +193,19 @@ class ContainerLog:
         """Try again: the cluster answers again."""
         self._delay = FIRST_DELAY
         self._changed.set()
+
+    def _perhaps_silent(self) -> None:
+        """Begin the stream anew, for another one from before has fallen silent."""
+        if not self._is_heard(ALIVE_SECONDS):
+            self._silent.set()
+
+    def _until_silent(self) -> float:
+        """Return after how many seconds to see whether the stream has fallen silent."""
+        heard = self._heard if self.looked else time.monotonic()
+        return max(0.0, heard + LOOKED_SILENCE_SECONDS - time.monotonic())
+
+    def _is_heard(self, seconds: float) -> bool:
+        return time.monotonic() - self._heard < seconds
 
     async def _next(self) -> float | None:
         state = self.state
@@ -241,13 +261,14 @@ class ContainerLog:
         async with self._slots.turn() as slot:
             spool = await self._spools.open(record)
             self._heard = time.monotonic()
+            self._silent.clear()
             reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, life))
             try:
-                given_back = await self._watch(reading, slot, life, record, spool)
+                given_up = await self._watch(reading, slot, life, record, spool)
             finally:
                 reading.cancel()
                 await asyncio.wait({reading})
-        if given_back or reading.cancelled():
+        if given_up or reading.cancelled():
             return 0.0
         error = reading.exception()
         if isinstance(error, Unreachable) and time.monotonic() - self._heard >= SILENCE_SECONDS - 1:
@@ -262,16 +283,19 @@ class ContainerLog:
     async def _watch(
         self, reading: asyncio.Task[None], slot: Slot, life: Life, record: SpoolRecord, spool: Spool
     ) -> bool:
-        """Wait until a stream has ended or should; returns whether its turn is over."""
+        """Wait until a stream has ended or should; returns whether its turn is over, or it has fallen silent."""
         news = asyncio.create_task(self._changed.wait())
         turn_over = asyncio.create_task(slot.asked_back.wait())
+        silent = asyncio.create_task(self._silent.wait())
         try:
             while True:
-                timeout = None if self.settled.is_set() else QUIET_SECONDS
-                await asyncio.wait({reading, news, turn_over}, timeout=timeout, return_when="FIRST_COMPLETED")
-                if reading.done() or turn_over.done():
+                timeout = self._until_silent() if self.settled.is_set() else QUIET_SECONDS
+                await asyncio.wait({reading, news, turn_over, silent}, timeout=timeout, return_when="FIRST_COMPLETED")
+                if reading.done() or turn_over.done() or silent.done():
                     return not reading.done()
-                if time.monotonic() - self._heard > QUIET_SECONDS and not self.settled.is_set():
+                if self._until_silent() <= 0:
+                    return True
+                if not self._is_heard(QUIET_SECONDS) and not self.settled.is_set():
                     await self._judge(record, spool, life)
                     self.settled.set()
                 if news.done():
@@ -281,8 +305,8 @@ class ContainerLog:
                         return False
                     news = asyncio.create_task(self._changed.wait())
         finally:
-            news.cancel()
-            turn_over.cancel()
+            for task in (news, turn_over, silent):
+                task.cancel()
 
     async def _consume(self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: Life) -> None:
         """Read one answer to its end."""
@@ -308,12 +332,12 @@ class ContainerLog:
                     self.trouble = None
                     await self._spools.hold()
                     try:
-                        await in_thread(lambda data=chunk: spool.feed(data))  # type: ignore[misc]
+                        await in_thread(self._kept.folder, lambda data=chunk: spool.feed(data))  # type: ignore[misc]
                     except Apart:
                         if not params.get("previous"):
                             await asyncio.sleep(CONFIRM_SECONDS)
                             await self._confirm(life)
-                        await in_thread(spool.join)
+                        await in_thread(self._kept.folder, spool.join)
                     self._grown()
                     await self._spools.note(record, spool.gaps(), UNFOLLOWED)
                     await self._spools.note(record, await rotations.gaps(spool), ROTATED)
@@ -342,7 +366,7 @@ class ContainerLog:
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             path = self._kept.path(record)
-            gap = await asyncio.to_thread(lost_start, path, life.started_at, asked_at)
+            gap = await on_disk(path, lost_start, path, life.started_at, asked_at)
             await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
 
     async def _confirm(self, life: Life) -> None:

@@ -84,11 +84,7 @@ def _terminated(state: Json) -> str:
 
 def _sidecars(pod: Json) -> list[Json]:
     """Return the init containers that stay: those that are always restarted."""
-    return [container for container in parts(pod, "spec", "initContainers") if _stays(container)]
-
-
-def _stays(container: Json) -> bool:
-    return container.get("restartPolicy") == "Always"
+    return [container for container in parts(pod, "spec", "initContainers") if stays(container)]
 
 
 # -- a replica's pod ---------------------------------------------------------------------------------------------------
@@ -139,6 +135,25 @@ def goes_on(place: Place) -> bool:
     if place.pod is None:
         return False
     return is_running(place) and (is_ready(place) or not is_terminating(place.pod))
+
+
+def trained(place: Place) -> Json:
+    """Return how the training container ended in its newest run; an empty object if it has not."""
+    return part(training_status(place), "state", "terminated")
+
+
+def stays(container: Json) -> bool:
+    """Return whether an init container is a sidecar: it runs beside the others until they have ended."""
+    return container.get("restartPolicy") == "Always"
+
+
+def asked_to_end(pod: Json | None) -> float | None:
+    """Return when a pod's deletion was asked for; None if it was not.
+
+    The API server writes down when the grace period will be over.
+    """
+    until = moment(pod, "metadata", "deletionTimestamp")
+    return None if until is None else until - count(pod, "metadata", "deletionGracePeriodSeconds")
 
 
 def is_waiting(place: Place) -> bool:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from ...core.engine import StaleCode
 from .credentials import Connection
 from .errors import NoCluster, Unreachable
 
@@ -62,7 +63,7 @@ class Pools:
     async def leave(self) -> None:
         """Make new connections from now on; what goes on on the old ones is left alone until `abandon`."""
         left, self._pool = self._pool, _Pool(self.connection)
-        self._left.append(left)
+        self._left = [pool for pool in (*self._left, left) if not pool.client.is_closed]
         await left.retire()
 
     async def abandon(self) -> None:
@@ -138,12 +139,12 @@ class Pools:
             return
         if self._renewal is None:
             if self._problem is not None and monotonic() < self._no_renewal_before:
-                raise Unreachable(self._problem)
+                raise Unreachable(self._problem, "NoCredentials")
             self._renewal = asyncio.create_task(self._load(old), name="renew a cluster's credentials")
         # however many requests wait for it, and whichever of them is given up
         await asyncio.shield(self._renewal)
         if self._problem is not None:
-            raise Unreachable(self._problem)
+            raise Unreachable(self._problem, "NoCredentials")
 
     async def _load(self, old: Connection) -> None:
         try:
@@ -237,10 +238,20 @@ def words_of(error: Exception, connection: Connection) -> str:
         words = (cause.reason or "it failed").replace("_", " ").lower()
         return f"No secure connection to the cluster at {host} can be made: {words}."
     if isinstance(cause, socket.gaierror):
-        return f"The cluster at {host} can't be reached: {cause.strerror}."
+        return f"The address of the cluster at {host} can't be found: {cause.strerror}."
     if isinstance(cause, OSError) and cause.errno:
         return f"The cluster at {host} can't be reached: {os.strerror(cause.errno)}."  # asyncio has other words
     return f"The cluster at {host} can't be reached: {str(error) or type(error).__name__}."
+
+
+def code_of(error: Exception) -> StaleCode:
+    """Return why no answer came, for programs."""
+    if isinstance(error, httpx.ProxyError):
+        return "ProxyFailed"
+    cause = _deepest(error)
+    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+        return "Untrusted"
+    return "NameUnknown" if isinstance(cause, socket.gaierror) else "Unreachable"
 
 
 def is_of_tls(error: Exception) -> bool:

@@ -1,8 +1,11 @@
 """Why a job in a cluster is as it is, in words; and refusals of the cluster, at the field.
 
 =============  =====================================================================
+`.podreasons`  one replica
 `.waiting`     a pod that does not run yet; `.scheduling` and `.images` are parts of it
-`.endings`     how replicas ended, and which failed first
+`.endings`     how a replica ended
+`.causes`      which replica's end explains the job's, also when its pod is gone
+`.finished`    what has ended for good, and what starts again
 `.refusals`    what the API server refuses, of us or of the job's controller
 `.events`      the cluster's events
 =============  =====================================================================
@@ -10,6 +13,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,25 +23,27 @@ from ...core.job import EndedBy, Failure, Fix, Reason
 from ...core.manifests.names import PAUSED
 from ...core.manifests.names import STOPPED as STOPPED_MARK
 from ...core.quantity import amount
-from ...core.spec import JobSpec
+from ...core.spec import Debug, JobSpec
 from ...core.wording import best_metric, duration
 from . import kueue, podgroup
 from .attempts import AttemptRecord, time_run
-from .endings import Ending, ending_of, first_failure, lost
+from .causes import EndingRecord, first_failure
+from .endings import Ending, ending_of, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
 from .failures import links_of, reason_of_failure
 from .fields import moment, text, whole
+from .finished import has_finished, is_over, lingering
 from .kinds import Place, State
 from .kueue import Hold
 from .marks import marked
 from .placing import Room
-from .pods import has_ended, is_running
+from .podreasons import going_on, held_by, names_of, of_pod
+from .pods import is_running
 from .refusals import of_pods, refused
-from .sentences import joined, listed, made, named, plain, waited, within
+from .sentences import MOST_SENTENCE, joined, listed, made, named, plain, waited, within
 from .transport import Json
-from .waiting import waiting, waiting_container
 
-__all__ = ["ENDED_BY", "place_reason", "reason_of", "refused"]
+__all__ = ["ENDED_BY", "reason_of", "refused"]
 
 ENDED_BY: Final[Mapping[str, EndedBy]] = {
     "Stopped": "user",
@@ -47,6 +53,8 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
     "NodeLost": "platform",
     "NodeShutdown": "platform",
     "Drained": "platform",
+    "Tainted": "platform",
+    "PodDeleted": "platform",
 }
 """Who ended a job, by its reason's code; all others end by themselves."""
 
@@ -59,6 +67,8 @@ _WEIGHTS: Final = {
     **dict.fromkeys(("WaitingForMaster", "InitContainer"), 5),
 }
 """Which of several replicas' waits explains the job's: the less, the better; `_OTHERS` for what is not named."""
+
+_RERUN: Final = "Run it again."
 
 _OVER_TIME: Final = "MaxDurationExceeded"
 """Reason of the event by which T9k's Duration Keeper says that it has paused a job (t9k.md §1.5)."""
@@ -74,6 +84,7 @@ def reason_of(
     now: float,
     user: str | None = None,
     lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
+    endings: Mapping[str, EndingRecord] | None = None,
     failure: Failure | None = None,
     metrics: Mapping[str, float] | None = None,
     hold: Hold | None = None,
@@ -98,6 +109,8 @@ def reason_of(
         Whose lab it is: what this one did was done “by you”.
     lives
         What was seen of the replicas' attempts, by their names: it may be known still how a pod ended that is gone.
+    endings
+        What is kept of how the replicas' newest pods ended, by their names; see `causes.keep`.
     failure
         Which rank failed first, as its log tells it, where that was read.
     metrics
@@ -110,71 +123,38 @@ def reason_of(
         What the cluster has, where that is known.
     """
     about = _Job(
-        manifest, spec, state, places, events, lives or {}, now, user, failure, metrics or {}, hold, group, room
+        manifest,
+        spec,
+        state,
+        places,
+        events,
+        lives or {},
+        endings or {},
+        now,
+        user,
+        failure,
+        metrics or {},
+        hold,
+        group,
+        room,
     )
     if state.cause == "Stopped" and state.paused:
         return about.stopped()
+    if state.paused and state.phase in ("Pending", "Running", "Resuming"):
+        return about.pausing()
     if state.phase == "Paused":
         return about.paused()
     if state.phase == "Succeeded":
         return about.succeeded()
     if state.phase == "Failed":
         return about.failed()
+    if is_over(places, state):
+        return about.ended()
     if state.phase == "Running":
         return about.running()
     if state.phase == "Unknown":
         return about.unknown()
     return about.pending()
-
-
-def place_reason(place: Place, events: Sequence[Json], *, now: float, room: Room | None = None) -> Reason | None:
-    """Return why one replica waits or failed; None where its status says it all.
-
-    Parameters
-    ----------
-    place
-        The replica.
-    events
-        The cluster's events of its pod, or of the job where it has none; in any order.
-    now
-        Seconds since the epoch: a long wait counts up.
-    room
-        What the cluster has, where that is known.
-    """
-    if place.pod is None:
-        return of_pods(newest_first(event for event in events if kind_of(event) != "Pod"), place, now=now)
-    own = [event for event in events if uid_of(event) == place.pod_uid]
-    return _of_pod(place, waiting(place, own, now=now, room=room))
-
-
-def container_reason(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
-    """Return why one container of a replica's pod, which waits, is not started.
-
-    Parameters
-    ----------
-    place, now
-        See `place_reason`.
-    name
-        The container's.
-    events
-        The cluster's events of the pod, in any order.
-    """
-    return _of_pod(place, waiting_container(place, name, events, now=now))
-
-
-def _of_pod(place: Place, reason: Reason | None) -> Reason | None:
-    going = lost(place)
-    if going is not None:
-        held = "The cluster keeps its pod until the node is back, or taken out."
-        hint = held if going.code == "NodeLost" else going.hint
-        return made(going.code, f"Its pod {going.words}", hint, verbatim=going.verbatim)
-    ending = ending_of(place) if reason is None else None
-    if ending is None:
-        return reason
-    words = ending.words[0].upper() + ending.words[1:]
-    if not has_ended(place.pod):
-        words = f"Its last attempt {ending.words}; it starts again"
-    return made(ending.code, words, ending.hint, verbatim=ending.verbatim)
 
 
 @dataclass(frozen=True)
@@ -187,6 +167,7 @@ class _Job:
     places: Sequence[Place]
     events: Sequence[Json]
     lives: Mapping[str, Sequence[AttemptRecord]]
+    endings: Mapping[str, EndingRecord]
     now: float
     user: str | None
     failure: Failure | None
@@ -220,7 +201,16 @@ class _Job:
         best = best_metric(self.metrics)
         return made("Succeeded", f"{ran} · {best}" if best else ran)
 
+    def pausing(self) -> Reason:
+        stop = marked(self.manifest, STOPPED_MARK)
+        mark = stop or marked(self.manifest, PAUSED)
+        verb = "Stopped" if stop is not None else "Paused"
+        by = f" by {mark.whom(self.user)}" if mark is not None else ""
+        return made("Stopping" if stop is not None else "Pausing", f"{verb}{by}; its pods are ending")
+
     def paused(self) -> Reason:
+        if not self.state.paused:
+            return made("Resuming", "Resumed; it starts once the job's controller has taken note of that")
         again = "Resume starts it from the beginning, as its next attempt."
         mark = marked(self.manifest, PAUSED)
         over = next((one for one in self.own if one.reason == _OVER_TIME), None)
@@ -237,22 +227,46 @@ class _Job:
         return made("Paused", "Paused from outside JupyterLab", again, verbatim=self.state.message)
 
     def failed(self) -> Reason:
-        first = first_failure(self.places, self.own, self.lives)
+        first = self._first_failure()
         if self.state.cause == "DeadlineExceeded" and not _failed_by_itself(first):
-            sentence = "Ended at its deadline"
-            if (started := self.state.started_at) is not None and (ended := self.state.ended_at) is not None:
-                sentence += f", after {duration(ended - started)}"
+            allowed = self.spec.run_policy.active_deadline_seconds if self.spec is not None else None
+            sentence = f"Ended at its deadline of {duration(allowed)}" if allowed else "Ended at its deadline"
             hint = "Give it a longer deadline, or none, and run it again."
             return made("DeadlineExceeded", sentence, hint, verbatim=self.state.message)
+        return self._failed_unseen() if first is None else self._of_failure(first)
+
+    def ended(self) -> Reason:
+        """Say how the training ended of a job that its controller still counts as active."""
+        over = [place for place in self.places if has_finished(place, self.state)]
+        rest, total = going_on(over), len(self.places)
+        hint = held_by(names_of(map(lingering, over)))
+        if running := sum(map(_runs, self.places)):
+            rest += f"; {running} of {total} replicas still run{'s' if running == 1 else ''}"
+        first = self._first_failure()
         if first is None:
-            return self._failed_unseen()
+            if len(over) == total > 1:
+                done = f"All {total} replicas have"
+            else:
+                done = "The training has" if total == 1 else f"{named(over[0].name)} has"
+            return made("TrainingEnded", f"{done} ended without an error{rest}", hint)
+        reason = self._of_failure(first)
+        sentence = plain(reason.sentence, MOST_SENTENCE - len(rest)) + rest
+        return reason.model_copy(update={"sentence": sentence, "hint": joined(reason.hint, hint)})
+
+    def _first_failure(self) -> Ending | None:
+        cordoned = self.room.cordoned if self.room is not None else ()
+        return first_failure(self.places, self.state, self.own, self.lives, self.endings, cordoned=cordoned)
+
+    def _of_failure(self, first: Ending) -> Reason:
+        """Say which replica failed, and how; its log may know better."""
         used_up, failure = self._used_up(first), self.failure
         code = "BackoffLimitExceeded" if used_up and first.code == "ExitCode" else first.code
         if failure is not None and first.code == "ExitCode" and (failure.rank is not None or failure.error):
             return reason_of_failure(failure, self._who(first), code, used_up)
-        words = first.verbatim or self.state.message
-        sentence = f"{self._who(first)} {first.words}"
-        reason = made(code, sentence, joined(first.hint, used_up), verbatim=words, fix=self._more_memory(first))
+        note = failure.note if failure is not None and first.code == "ExitCode" else None
+        hint = joined(note, first.hint, used_up, _RERUN if first.rerun and self.state.phase == "Failed" else None)
+        sentence, words = f"{self._who(first)} {first.words}", first.verbatim or self.state.message
+        reason = made(code, sentence, hint, verbatim=words, fix=self._more_memory(first))
         return reason.model_copy(update={"links": links_of(failure)})
 
     def _failed_unseen(self) -> Reason:
@@ -265,8 +279,13 @@ class _Job:
         if refusal is not None:
             return refusal
         sentence = f"The job failed: {message}" if message else "The job failed"
-        hint = None if message else "The cluster does not say of what. Its log may."
+        gone = "Its pods are gone, and nobody saw how they ended." if self._saw_nothing() else None
+        hint = gone if message else joined(gone, "The cluster does not say of what. Its log may.")
         return made("Failed", sentence, hint, verbatim=message)
+
+    def _saw_nothing(self) -> bool:
+        """Return whether no pod is left that tells how it ended."""
+        return bool(self.places) and all(place.pod is None for place in self.places)
 
     def _used_up(self, first: Ending) -> str | None:
         """Say that there is no restart left, where the job would have been restarted otherwise."""
@@ -339,6 +358,8 @@ class _Job:
         total, running = len(self.places), sum(map(_runs, self.places))
         if all(place.pod is None for place in self.places):
             return made("Started", "Running" if total <= 1 else f"Its {total} replicas are running")
+        if running == total and self.spec is not None and self.spec.debug is not None:
+            return self._debugged([one.command for one in self.spec.debug.values()] or [Debug().command])
         if running == total:
             node = text(self.places[0].pod, "spec", "nodeName")
             if total > 1:
@@ -346,12 +367,22 @@ class _Job:
             return made("Started", f"Running on {named(node)}" if node else "Running")
         wait = self._wait()
         if total == 1:
-            ended = has_ended(self.places[0].pod)
-            return wait or made("Started", "Its pod has ended" if ended else "Its pod is starting")
+            return wait or made("Started", "Its pod is starting")
         sentence = f"{running} of {total} replicas are running"
+        done = sum(_is_done(place, self.state) for place in self.places)
+        if done:
+            sentence += f", {done} {'has' if done == 1 else 'have'} ended without an error"
         if wait is None:
             return made("Started", sentence)
         return made(wait.code, f"{sentence}; {within(wait.sentence)}", wait.hint, verbatim=wait.verbatim)
+
+    def _debugged(self, commands: Sequence[Sequence[str]]) -> Reason:
+        """Say that the pods are there to be looked into."""
+        told = {shlex.join(command) for command in commands}
+        what = f"“{named(told.pop())}”" if len(told) == 1 else "other commands"
+        whose = "its pod runs" if len(self.places) == 1 else f"its {len(self.places)} pods run"
+        hint = "Open a terminal in a pod to look around. Run it again without debug mode to train."
+        return made("Debug", f"Debug mode: {whose} {what} in place of the training", hint)
 
     def unknown(self) -> Reason:
         hint = "Its node may be out of reach. It is shown again when the cluster knows more."
@@ -383,15 +414,21 @@ class _Job:
 
     def _waits(self) -> Iterator[tuple[Place, Reason]]:
         """Yield the replicas that do not run, each with the reason."""
-        of_pod: dict[str, list[Json]] = {}
+        events: dict[str, list[Json]] = {}
         for event in self.events:
-            of_pod.setdefault(uid_of(event), []).append(event)
+            events.setdefault(uid_of(event), []).append(event)
         for place in self.places:
             if place.pod is None:
                 reason = of_pods(self.own, place, now=self.now)
+            elif _is_done(place, self.state):
+                reason = None
             elif not _runs(place):
-                own = of_pod.get(place.pod_uid or "", [])
-                reason = _of_pod(place, waiting(place, own, now=self.now, room=self.room))
+                own = events.get(place.pod_uid or "", [])
+                reason = (
+                    None
+                    if _is_done(place, self.state)
+                    else of_pod(place, self.state, own, now=self.now, room=self.room)
+                )
             else:
                 reason = None
             if reason is not None:
@@ -412,6 +449,11 @@ class _Job:
 def _runs(place: Place) -> bool:
     """Whether a replica runs, and is not about to be lost."""
     return is_running(place) and lost(place) is None
+
+
+def _is_done(place: Place, state: State) -> bool:
+    """Return whether a replica's training has ended without an error, and nothing keeps its pod."""
+    return has_finished(place, state) and not lingering(place) and ending_of(place) is None
 
 
 def _tells_nothing(wait: Reason) -> bool:

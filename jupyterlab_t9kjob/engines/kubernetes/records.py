@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -18,10 +18,17 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from ...core.disk import trouble_of
+from ...core.disk_threads import on_disk
 from ...core.files import write_atomically
 from ...core.job import EndedBy, Event, Failure, Phase, Progress, Reason, Replica, Time
+from ...core.manifests.convert import LAST_APPLIED
+from ...core.manifests.leaks import masked
+from ...core.manifests.names import SPEC
 from ...core.spec import Model
 from .attempts import AttemptRecord
+from .causes import EndingRecord
+from .fields import part
+from .transport import Json
 
 T = TypeVar("T")
 
@@ -52,13 +59,17 @@ class Record(Model):
     submitted
         Its manifest as it was sent; None for a job that somebody else made.
     last
-        Its object as last seen.
+        Its object as last seen; of somebody else's job without its secrets, see `without_secrets`.
+    withheld
+        Whether such values were left out of it.
     phase, reason, ended_by
         As last known.
     started_at, ended_at
         When it first ran, and when it was first seen to have ended.
     lives
         All attempts, by replica, see `attempts`.
+    endings
+        How the replicas' newest pods ended, by replica, see `causes.keep`.
     failures
         How replicas failed in their newest attempts, by replica, as their logs tell it.
     progress
@@ -79,12 +90,14 @@ class Record(Model):
     mine: bool = False
     submitted: dict[str, Any] | None = None
     last: dict[str, Any] = Field(default_factory=dict)
+    withheld: bool = False
     phase: Phase = "Unknown"
     reason: Reason | None = None
     ended_by: EndedBy | None = None
     started_at: Time | None = None
     ended_at: Time | None = None
     lives: dict[str, list[AttemptRecord]] = Field(default_factory=dict)
+    endings: dict[str, EndingRecord] = Field(default_factory=dict)
     failures: dict[str, Failure] = Field(default_factory=dict)
     progress: Progress | None = None
     replicas: list[Replica] = Field(default_factory=list)
@@ -161,7 +174,7 @@ class Records:
             if folder is not None:
                 gone = await self._in_thread(_set_aside, folder)
                 if gone is not None:
-                    await asyncio.to_thread(shutil.rmtree, gone, ignore_errors=True)  # logs may be many, or large
+                    await on_disk(gone, shutil.rmtree, gone, ignore_errors=True)  # logs may be many, or large
         finally:
             self._dropping.discard(record.uid)
 
@@ -237,6 +250,46 @@ def _set_aside(folder: Path) -> Path | None:
         return folder.rename(gone)
     except FileNotFoundError:
         return None
+
+
+def without_secrets(manifest: Json) -> Json:
+    """Return a job's object without the values of environment variables, and without secrets in its commands.
+
+    Names stay, and references to Secrets. kubectl's copy of the object, and our note of what it can't say, go.
+    """
+    kept: Json = _without_values(manifest)
+    annotations = part(kept, "metadata", "annotations")
+    annotations.pop(LAST_APPLIED, None)
+    if kept.get("spec") != manifest.get("spec"):
+        annotations.pop(SPEC, None)
+    return kept
+
+
+def _without_values(value: Any, *, variables: bool = False) -> Any:
+    if isinstance(value, list):
+        return [_without_values(one, variables=variables) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: masked(one) if _is_command(name, one) else _without_values(one, variables=name == "env")
+        for name, one in value.items()
+        if not (variables and name == "value")
+    }
+
+
+def _is_command(name: str, value: Any) -> bool:
+    words = isinstance(value, list) and all(isinstance(word, str) for word in value)
+    return words and name in ("command", "args", "extraOptions")
+
+
+def with_masked_commands(replicas: Sequence[Replica]) -> list[Replica]:
+    """Return replicas without secrets in the commands of their pods."""
+    return [
+        one.model_copy(update={"pod": one.pod.model_copy(update={"command": masked(one.pod.command)})})
+        if one.pod is not None
+        else one
+        for one in replicas
+    ]
 
 
 def deleted_reason() -> Reason:

@@ -95,7 +95,7 @@ def of_pods(happenings: Sequence[Happening], place: Place | None = None, *, now:
                 hint = f"Its pods are tried again by themselves. {_ADMIN} has to mend it if it stays so."
                 return made("WebhookDown", _webhook_down(down, "to its pods") + wait, hint, verbatim=one.message)
             if rule is not None:
-                return made(rule.code, rule.sentence + wait, rule.hint, verbatim=one.message)
+                return made(rule.code, rule.sentence + wait, rule.hint, verbatim=one.message, fix=rule.fix)
             sentence = f"The cluster refuses its pods{wait}"
             return made("Refused", sentence, "It is tried again by itself.", verbatim=one.message)
         if one.reason in ("SuccessfulCreatePod", "NewReplica"):

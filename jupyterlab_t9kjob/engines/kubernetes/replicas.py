@@ -28,7 +28,7 @@ def replica(place: Place, history: Sequence[AttemptRecord], spec: JobSpec | None
     state
         The job's.
     """
-    attempts = attempts_of(history, launched=spec is not None and spec.torchrun is not None)
+    attempts = attempts_of(history)
     last = attempts[-1] if attempts else None
     counted = max((attempt.restart for attempt in attempts if attempt.restart is not None), default=0)
     return Replica(

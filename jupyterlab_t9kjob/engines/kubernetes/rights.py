@@ -26,9 +26,11 @@ class Right:
     verb, group, resource, subresource
         As RBAC says it.
     words
-        What it is for, in a sentence that begins with “may not”.
+        The action, to stand after “may not”.
     everywhere
         Whether it is asked for the whole cluster.
+    so
+        Consequence of its absence, a clause; empty where the action says it.
     """
 
     verb: str
@@ -37,6 +39,7 @@ class Right:
     words: str
     subresource: str = ""
     everywhere: bool = False
+    so: str = ""
 
     @property
     def rule(self) -> str:
@@ -45,13 +48,24 @@ class Right:
         return f"{self.verb} {name}.{self.group}" if self.group else f"{self.verb} {name}"
 
 
+_NO_REPLICAS: Final = "replicas can't be shown"
+_LESS_EXACT: Final = "no events are shown and reasons are less exact"
+_NO_QUOTAS: Final = "what is left of them is not known"
 NAMESPACE_RIGHTS: Final[Mapping[str, Right]] = {
-    "list_pods": Right("list", "", "pods", "see pods, so replicas can't be shown"),
-    "watch_pods": Right("watch", "", "pods", "watch pods, so replicas can't be shown"),
+    "list_pods": Right("list", "", "pods", "see pods", so=_NO_REPLICAS),
+    "watch_pods": Right("watch", "", "pods", "watch pods", so=_NO_REPLICAS),
     "read_logs": Right("get", "", "pods", "read the logs of pods", subresource="log"),
-    "list_events": Right("list", "", "events", "see events, so reasons are less exact"),
-    "list_volumes": Right("list", "", "persistentvolumeclaims", "see volumes, so their names must be typed"),
-    "list_namespaces": Right("list", "", "namespaces", "see namespaces, so their names must be typed", everywhere=True),
+    "list_events": Right("list", "", "events", "see events", so=_LESS_EXACT),
+    "watch_events": Right("watch", "", "events", "watch events", so=_LESS_EXACT),
+    "list_quotas": Right("list", "", "resourcequotas", "see quotas", so=_NO_QUOTAS),
+    "watch_quotas": Right("watch", "", "resourcequotas", "watch quotas", so=_NO_QUOTAS),
+    "list_volumes": Right("list", "", "persistentvolumeclaims", "see volumes", so="their names must be typed"),
+    "get_volumes": Right(
+        "get", "", "persistentvolumeclaims", "read a volume", so="the access modes of the lab's volumes are not known"
+    ),
+    "list_namespaces": Right(
+        "list", "", "namespaces", "see namespaces", everywhere=True, so="their names must be typed"
+    ),
 }
 """By the names under which `ClusterInfo.rights` has them."""
 
@@ -71,9 +85,9 @@ def job_rights(kind: JobKind) -> dict[str, Right]:
     """Return the rights on a kind of job, by the same names."""
     verbs = {
         "list_jobs": ("list", f"see {kind.kind}s"),
-        "watch_jobs": ("watch", f"watch {kind.kind}s, so changes don't show"),
+        "watch_jobs": ("watch", f"watch {kind.kind}s"),
         "create_jobs": ("create", f"create {kind.kind}s"),
-        "change_jobs": ("patch", f"change {kind.kind}s, so they can't be paused or resumed"),
+        "change_jobs": ("patch", f"pause or resume {kind.kind}s"),
         "delete_jobs": ("delete", f"delete {kind.kind}s"),
     }
     return {name: Right(verb, kind.group, kind.plural, words) for name, (verb, words) in verbs.items()}
@@ -126,7 +140,8 @@ async def _ask(api: KubeApi, rights: Mapping[str, Right], namespace: str) -> dic
         if allowed:
             return _YES
         place = "in this cluster" if right.everywhere else f"in namespace {namespace}"
-        return Capability(supported=False, reason=f"This account may not {right.words} ({right.rule}) {place}.")
+        so = f", so {right.so}" if right.so else ""
+        return Capability(supported=False, reason=f"This account may not {right.words} {place} ({right.rule}){so}.")
 
     answers = await asyncio.gather(*map(one, rights.values()))
     return dict(zip(rights, answers, strict=True))

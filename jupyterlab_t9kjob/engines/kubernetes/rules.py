@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from ...core.job import Fix
 from ...core.quantity import amount
+from .podsecurity import OPERATORS_CONTAINER, RESTRICT, SETTING
 from .sentences import listed, named
 
 
@@ -28,6 +30,8 @@ class Rule:
         JSON pointer into the spec, where one field is to blame.
     verbatim
         The words that matter, without what stands before them.
+    fix
+        A change of the spec by which the rule would be kept, if there is one.
     """
 
     code: str
@@ -35,6 +39,7 @@ class Rule:
     hint: str | None
     field: str | None
     verbatim: str
+    fix: Fix | None = None
 
 
 _RESOURCES: Final = "/spec/replica_specs/0/resources"
@@ -107,9 +112,33 @@ def _limit_range(match: re.Match[str]) -> Rule:
     return Rule("OutOfRange", sentence, f"Ask for {allowed} or {'more' if least else 'less'}.", field, match[0])
 
 
+_MISSING: Final = re.compile(
+    r"(?:allowPrivilegeEscalation != false|unrestricted capabilities|runAsNonRoot != true|seccompProfile) \("
+)
+"""Violations of the restricted standard that are mostly fields that are missing."""
+
+
 def _pod_security(match: re.Match[str]) -> Rule:
-    sentence = f"The namespace's security rules ({named(match['level'])}) forbid: {match['what']}"
-    hint = "Leave out what they forbid, or use another namespace."
+    level, what = named(match["level"]), match["what"]
+    kinds = re.split(r"\), (?=[a-zA-Z])", what.removesuffix(")"))
+    # The name of a missing field is enough here; the whole message is quoted below the sentence.
+    short = [kind.partition(" (")[0] if _MISSING.match(kind) else f"{kind})" for kind in kinds]
+    sentence = (
+        f"The namespace enforces the Pod Security Standard {level}, and the pods don't fit it: {', '.join(short)}"
+    )
+    if f'"{OPERATORS_CONTAINER}"' in what:
+        hint = (
+            f"The training operator itself adds the container {OPERATORS_CONTAINER} to workers. Use 1 node, or make the"
+            " job elastic, for then it has no such container; or ask whoever runs the cluster to change the operator."
+        )
+        return Rule("PodSecurity", sentence, hint, "/spec/security", match[0])
+    root = [kind for kind in kinds if kind.startswith("runAsUser=0 (")]
+    if all(_MISSING.match(kind) or kind in root for kind in kinds):
+        other = " and another user than 0 (root)" if root else ""
+        hint = f"Clone the job with “{SETTING}” turned on{other}."
+        return Rule("PodSecurity", sentence, hint, "/spec/security", match[0], fix=None if root else RESTRICT)
+    also = f"Turn on “{SETTING}”, and take" if level.startswith("restricted") else "Take"
+    hint = f"{also} the fields that it names out of the manifest."
     return Rule("PodSecurity", sentence, hint, "/spec/security", match[0])
 
 

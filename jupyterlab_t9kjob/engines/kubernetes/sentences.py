@@ -18,7 +18,7 @@ MOST_VERBATIM: Final = 4000
 
 # Words that a sentence of ours may begin with and that are small within another one.
 _OPENING: Final = re.compile(
-    r"(?:All|Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|A|An)\b"
+    r"(?:All|Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|Ended|Failed|Was|Crashed|Could|Died|Had|A|An)\b"
 )
 
 

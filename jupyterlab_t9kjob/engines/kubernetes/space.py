@@ -10,7 +10,9 @@ from typing import Protocol
 from .discovery import Found
 from .events import uid_of
 from .kinds import JobKind
+from .podfields import PodKeeper, kept_pod
 from .queueing import Queueing
+from .staleness import Watched
 from .transport import Json, KubeApi
 from .watch import Collection
 
@@ -80,9 +82,11 @@ class Space:
         self._pods_seen: dict[str, set[str]] = {}
         self._events_of: dict[str, dict[str, Json]] = {}
         core = f"/api/v1/namespaces/{name}"
-        self.pods = Collection(api, f"{core}/pods", self._pod_changed, state_changed=self._state_changed)
-        self.queueing = Queueing(api, name, self._touch_job, self._state_changed)
-        self.events = Collection(api, f"{core}/events", self._event_changed, state_changed=self._state_changed)
+        told = self._state_changed
+        keep = PodKeeper().keep
+        self.pods = Collection(api, f"{core}/pods", self._pod_changed, keep=keep, from_cache=True, state_changed=told)
+        self.queueing = Queueing(api, name, self._touch_job, told)
+        self.events = Collection(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=told)
 
     def start(self) -> None:
         """Begin to watch pods and events."""
@@ -117,9 +121,17 @@ class Space:
         if watch is not None:
             await watch.stop()
 
+    def watched(self, kind: JobKind) -> list[Watched]:
+        """Return the watches by which jobs of a kind are seen, but for pods and events that were never allowed."""
+        where = f"in namespace {self.name}"
+        jobs = self.jobs.get(kind.engine)
+        own = [Watched(jobs, f"{kind.kind}s {where}", f"{kind.plural}.{kind.group}")] if jobs is not None else []
+        others = [Watched(self.pods, f"pods {where}", "pods"), Watched(self.events, f"events {where}", "events")]
+        return [*own, *(other for other in others if other.watch.known or not other.watch.denied)]
+
     def pods_of(self, uid: str) -> list[Json]:
-        """Return the pods of a job."""
-        return list(self._pods_of.get(uid, {}).values())
+        """Return the pods of a job, with the fields that are kept."""
+        return [kept_pod(kept) for kept in self._pods_of.get(uid, {}).values()]
 
     @property
     def knows_own_pods(self) -> bool:
@@ -127,7 +139,7 @@ class Space:
         return self.pods.known and all(watch.known or watch.denied for watch in self.jobs.values())
 
     def own_pods(self) -> Iterator[Json]:
-        """Yield the pods of the jobs that whoever uses this lab has submitted."""
+        """Yield the pods of the jobs that whoever uses this lab has submitted, as they are kept, see `kept_pod`."""
         for job, pods in self._pods_of.items():
             owner = next((self._owner_of.get(uid) for uid in pods), None)
             if owner is not None and owner[0] in self._sinks and self._sinks[owner[0]].is_mine(job):
@@ -177,10 +189,10 @@ class Space:
 
     def _assign(self, pod: Json) -> None:
         owner = self._owner_of.get(pod["metadata"]["uid"])
-        for engine, sink in self._sinks.items() if owner is None else ():
-            job = sink.kind.owner_of(pod)
-            if job is not None:
-                owner = (engine, job)
+        if owner is None:
+            whole = kept_pod(pod)
+            owners = ((engine, sink.kind.owner_of(whole)) for engine, sink in self._sinks.items())
+            owner = next(((engine, job) for engine, job in owners if job is not None), None)
         if owner is not None:
             self._give(owner, pod)
             self._touch(owner)

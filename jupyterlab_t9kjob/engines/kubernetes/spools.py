@@ -101,9 +101,9 @@ class Spools:
             self.close()
         if self._open is None:
             path = self._kept.path(record)
-            self._open = (record.key, await in_thread(lambda: Spool(path)))
+            self._open = (record.key, await in_thread(self._kept.folder, lambda: Spool(path)))
         spool = self._open[1]
-        await in_thread(spool.begin)
+        await in_thread(self._kept.folder, spool.begin)
         return spool
 
     async def finish(self, record: SpoolRecord, ended_at: float | None, spool: Spool, lost: str | None) -> None:

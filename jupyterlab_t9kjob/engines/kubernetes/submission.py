@@ -76,8 +76,13 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
     return translate(manifest, found.dialect)[0] if kind.manifests == "t9k" else manifest
 
 
-async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> None:
-    """Let the cluster check a manifest without creating anything.
+async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> bool:
+    """Let the API server check a job object without creating anything.
+
+    Returns
+    -------
+    bool
+        False if it can't: an admission webhook of the cluster does not support dry runs.
 
     Raises
     ------
@@ -88,8 +93,11 @@ async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) 
     try:
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except (ApiError, Unreachable) as error:
+        if isinstance(error, ApiError) and _NO_DRY_RUN.search(error.message):
+            return False
         raise refused(error, manifest, edited=edited) from error
     _demand_all(manifest, answer)
+    return True
 
 
 async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, edited: bool) -> Json:

@@ -13,7 +13,7 @@ from ...core.manifests import CURRENT, Dialect, Kind
 from ...core.manifests.dialect import GROUP, KIND
 from ...core.manifests.names import PAUSED, STOPPED
 from .discovery import T9K_SCHEDULER
-from .fields import count, flag, part, parts, text, value, whole
+from .fields import count, flag, part, parts, text, whole
 from .kinds import (
     MOST_PLACES,
     MOST_TYPES,
@@ -51,6 +51,10 @@ _SAID_BY: Final[dict[Phase, tuple[str, ...]]] = {
     "Failed": ("Failed", "ReplicaFailure"),
     "Unknown": (),
 }
+_RETRIED: Final = frozenset({130, 137, 138, 143})
+"""Exit codes after which the policy ``ExitCode`` has a pod replaced (t9k.md §1.2)."""
+_RESTARTS: Final = 3
+"""The default of ``backoffLimit`` (t9k.md §1.2)."""
 _SWITCHES: Final = ("enabled", "enable")
 # The list has had three names (t9k.md §1.7).
 _REPLICA_LISTS: Final = ("replicas", "status", "replicaStatus")
@@ -109,6 +113,7 @@ class T9k:
             started_at=_started_at(manifest, master) if phase != "Pending" else None,
             ended_at=_ended_at(manifest, master) if phase in ("Succeeded", "Failed") else None,
             restarts=_restarts(manifest),
+            used_up=_restarts(manifest) >= _limit(manifest),
             cause=cause,
             message=message,
         )
@@ -130,9 +135,9 @@ class T9k:
             indexes = set(range(min(1 if wanted is None else wanted, MOST_PLACES)))
             if elastic and slots:
                 indexes = {index for index, slot in slots.items() if slot.pods or slot.said != "Deleted"}
-            container = training_name(part(group, "template"), "python")
+            container, policy = training_name(part(group, "template"), "python"), text(group, "restartPolicy")
             found += (
-                slots.get(index, _Slot()).place(name, index, role, container)
+                slots.get(index, _Slot()).place(name, index, role, container, policy)
                 for index in sorted(indexes | slots.keys() if not elastic else indexes)
             )
         return found
@@ -189,7 +194,7 @@ class _Slot:
     exit_codes: tuple[tuple[str | None, int | None], ...] = ()
     pods: tuple[Json, ...] = ()
 
-    def place(self, kind: str, index: int, role: int, container: str | None) -> Place:
+    def place(self, kind: str, index: int, role: int, container: str | None, policy: str | None) -> Place:
         pod = newest(self.pods)
         uid = text(pod, "metadata", "uid")
         named = pod is None or self.uid in (None, uid)
@@ -202,6 +207,8 @@ class _Slot:
             pod_uid=self.uid if pod is None else uid,
             said=self.said if named else None,
             exit_code=self._exit_code(container) if named else None,
+            policy=policy,
+            retried=_RETRIED,
             pod=pod,
         )
 
@@ -319,6 +326,9 @@ def _derived(manifest: Json) -> str | None:
     deadline = whole(manifest, "spec", "runPolicy", "activeDeadlineSeconds")
     if deadline and started is not None and ended is not None and ended - started >= deadline:
         return "DeadlineExceeded"
-    limit = value(manifest, "spec", "runPolicy", "backoffLimit")
-    limit = limit if isinstance(limit, int) and not isinstance(limit, bool) else 3
-    return "BackoffLimitExceeded" if 0 < limit <= _restarts(manifest) else None
+    return "BackoffLimitExceeded" if 0 < _limit(manifest) <= _restarts(manifest) else None
+
+
+def _limit(manifest: Json) -> int:
+    limit = whole(manifest, "spec", "runPolicy", "backoffLimit")
+    return _RESTARTS if limit is None else limit

@@ -15,12 +15,13 @@ from typing import Literal, TypeVar
 import anyio
 import httpx
 
+from ...core.signals import Signal
 from .credentials import Connection
 from .errors import ApiError, BrokenOff, Unreachable
 from .jsontext import Json, without_gc
 from .lines import lines
 from .lists import ListReader, NoList
-from .pool import Pools, is_of_tls, words_of
+from .pool import Pools, code_of, is_of_tls, words_of
 
 __all__ = [
     "MERGE_PATCH",
@@ -78,12 +79,22 @@ class KubeApi:
     ----------
     lost
         Whether somebody has found that the cluster does not answer, and asks it again and again for all others.
+    attended
+        Set while a page is open: watches are probed then, see `Probe`.
+    silence
+        Sent when a watch has fallen silent, see `Probe`: other streams from before may have as well.
+    streams_lists
+        False once the API server has refused to send a list as a watch (KEP-3157).
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, attended: asyncio.Event | None = None) -> None:
         self.lost = False
+        self.attended = attended if attended is not None else asyncio.Event()
+        self.streams_lists = True
         self._pools = Pools(connection)
-        self._waiting: dict[object, Callable[[], None]] = {}
+        self.silence = Signal()
+        self._wakes = Signal()
+        self._left_at = 0.0
 
     @property
     def connection(self) -> Connection:
@@ -107,18 +118,21 @@ class KubeApi:
 
     def on_wake(self, wake: Callable[[], None]) -> Callable[[], None]:
         """Call `wake` when a cluster that was lost answers again, or all are to try again; return how to end that."""
-        key = object()
-        self._waiting[key] = wake
-
-        def stop() -> None:
-            self._waiting.pop(key, None)
-
-        return stop
+        return self._wakes.listen(wake)
 
     async def lose(self) -> None:
         """Take note that the cluster does not answer."""
         if not self.lost:
             self.lost = True
+            await self._pools.leave()
+
+    async def leave_connections(self, asked_at: float) -> None:
+        """Make new connections from now on, for a request of `asked_at` (by the monotonic clock) got no answer.
+
+        Connections that were kept open for the next request may be dead without anybody knowing. Open streams stay.
+        """
+        if self._left_at < asked_at:
+            self._left_at = time.monotonic()
             await self._pools.leave()
 
     async def find(self) -> None:
@@ -130,8 +144,7 @@ class KubeApi:
 
     def wake(self) -> None:
         """Let everybody who waits for a better time try again now."""
-        for wake in list(self._waiting.values()):
-            wake()
+        self._wakes.send()
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -168,7 +181,14 @@ class KubeApi:
 
         return await once_more(whole)
 
-    async def read(self, path: str, take: Callable[[Json], None], params: Params | None = None) -> str:
+    async def read(
+        self,
+        path: str,
+        take: Callable[[Json], None],
+        params: Params | None = None,
+        *,
+        patience: float | None = None,
+    ) -> str:
         """Give every object of a collection to `take` as it comes; return the collection's resource version.
 
         They never are here as a whole, unless `take` keeps them. The list is asked for at once: API servers have it at
@@ -177,7 +197,7 @@ class KubeApi:
         """
         reader, begun = ListReader(LARGEST_EVENT), time.monotonic()
         try:
-            async with self.stream(path, params, silence=ANSWER_SECONDS) as chunks:
+            async with self.stream(path, params, silence=ANSWER_SECONDS, patience=patience) as chunks:
                 async for chunk in chunks:
                     for at in range(0, len(chunk), TURN_BYTES):
                         await _in_turns(reader.feed(chunk[at : at + TURN_BYTES]), take)
@@ -205,7 +225,12 @@ class KubeApi:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, params: Params | None = None, *, silence: float | None = None
+        self,
+        path: str,
+        params: Params | None = None,
+        *,
+        silence: float | None = None,
+        patience: float | None = None,
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open an answer that goes on; gives its bytes as they come.
 
@@ -213,9 +238,11 @@ class KubeApi:
         ----------
         silence
             Seconds without a byte after which the connection counts as dead (`Unreachable`); None for no such limit.
+        patience
+            Seconds for which a busy server's request to come again later is followed; None for the usual ones.
         """
         async with AsyncExitStack() as stack:
-            response = await self._opened(stack, "GET", path, params, silence=silence)
+            response = await self._opened(stack, "GET", path, params, silence=silence, patience=patience)
             try:
                 yield response.aiter_bytes()
             except (httpx.RequestError, httpx.StreamError) as error:
@@ -223,13 +250,14 @@ class KubeApi:
 
     @asynccontextmanager
     async def watch(
-        self, path: str, params: Params | None = None, *, silence: float
+        self, path: str, params: Params | None = None, *, silence: float, patience: float | None = None
     ) -> AsyncIterator[AsyncIterator[Json]]:
         """Open a watch; gives its events until the server ends it.
 
         An error that comes as an event, such as 410 when the history is gone, is raised as an `ApiError` as well.
         """
-        async with self.stream(path, {**(params or {}), "watch": True}, silence=silence) as chunks:
+        params = {**(params or {}), "watch": True}
+        async with self.stream(path, params, silence=silence, patience=patience) as chunks:
             yield _events(chunks)
 
     # -- inside -------------------------------------------------------------------------------------------------------
@@ -276,12 +304,14 @@ class KubeApi:
         kind: str = "application/json",
         *,
         silence: float | None,
+        patience: float | None = None,
     ) -> httpx.Response:
         """Return a success whose content is still to be read, as long as the stack is open."""
         content = None if body is None else json.dumps(body).encode()
         headers = (
             {"Accept": "application/json"} if body is None else {"Accept": "application/json", "Content-Type": kind}
         )
+        patience = PATIENCE_SECONDS if patience is None else patience
         renewed, waited = False, 0.0
         while True:
             connection = await self._pools.fresh()
@@ -308,7 +338,7 @@ class KubeApi:
                 renewed = True
                 continue
             pause = None if refusal.retry_after is None else max(refusal.retry_after, SHORTEST_PAUSE)
-            if refusal.status not in (429, 503) or pause is None or waited + pause > PATIENCE_SECONDS:
+            if refusal.status not in (429, 503) or pause is None or waited + pause > patience:
                 raise refusal
             waited += pause
             await asyncio.sleep(pause)
@@ -350,7 +380,7 @@ def _stranger(connection: Connection, why: str = "") -> Unreachable:
 
 def _unreachable(error: Exception, connection: Connection) -> Unreachable:
     broke = isinstance(error, (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError))
-    return (BrokenOff if broke else Unreachable)(words_of(error, connection))
+    return (BrokenOff if broke else Unreachable)(words_of(error, connection), code_of(error))
 
 
 async def _refusal(response: httpx.Response) -> ApiError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...core.engine import Capability
-from ...core.errors import Conflict
+from ...core.errors import Conflict, NotAllowed
 from ...core.job import (
     ACTIVE_PHASES,
     Action,
@@ -30,8 +30,9 @@ from .kinds import JobKind, Place, State, is_terminating
 from .known import KnownJob
 from .kueue import Hold
 from .placing import Room
+from .podreasons import place_reason
 from .pods import describe, held, is_running
-from .reasons import ENDED_BY, place_reason
+from .reasons import ENDED_BY
 from .replicas import replica
 from .transport import Json
 
@@ -49,6 +50,8 @@ _NEEDS: Final[Mapping[Action, str]] = {
     "delete": "delete_jobs",
     "rerun": "create_jobs",
 }
+_SEEING: Final = (("list_pods", "watch_pods"), ("list_events", "watch_events"), ("read_logs",))
+"""Permissions to see parts of a job; the first missing one of each part is named."""
 STUCK_SECONDS: Final = 60.0
 """How much later than it should a pod may end, and still count as ending."""
 
@@ -77,6 +80,8 @@ class Seen:
         What Kueue has to do with it; None if it is not in a queue of Kueue's.
     failure
         Which rank failed first, where that is known.
+    over
+        Whether its training has ended for good, while its object still says that it is active.
     read_only
         Why nothing can be done to it.
     pending
@@ -100,6 +105,7 @@ class Seen:
     mine: bool
     hold: Hold | None = None
     failure: Failure | None = None
+    over: bool = False
     read_only: str | None = None
     pending: PendingAction | None = None
     complete: bool = True
@@ -118,7 +124,11 @@ def replicas(seen: Seen, *, now: float) -> list[Replica]:
         about.setdefault(text(event, "involvedObject", "uid") or "", []).append(event)
     return [
         replica(place, job.lives.get(place.name, []), spec, seen.state).model_copy(
-            update={"reason": place_reason(place, about.get(place.pod_uid or job.uid, []), now=now, room=seen.room)}
+            update={
+                "reason": place_reason(
+                    place, seen.state, about.get(place.pod_uid or job.uid, []), now=now, room=seen.room
+                )
+            }
         )
         for place in seen.places
     ]
@@ -146,10 +156,20 @@ def full(kind: JobKind, seen: Seen) -> Job:
         log_dir_paths=[path for _place, path in job.paths.log_dirs],
         log_location=str(job.paths.ranks) if job.paths.ranks is not None else None,
         failure=seen.failure,
+        limited=_limits(seen),
         tensorboard_url=kind.tensorboard_url(seen.manifest) if job.present else None,
         request_id=job.request_id,
         rerun_of=job.rerun_of,
     )
+
+
+def _limits(seen: Seen) -> list[str]:
+    """Return which parts of a job can't be seen for want of a permission, a sentence each."""
+    found = []
+    for names in _SEEING:
+        rights = [right for name in names if (right := seen.rights.get(name)) is not None]
+        found += [right.reason for right in rights if right.reason][:1]
+    return found
 
 
 def placeholder(job: KnownJob) -> JobSpec:
@@ -216,7 +236,9 @@ def actions_of(seen: Seen) -> list[Action]:
         if state.phase in ("Pending", "Running", "Resuming") and not state.paused:
             found += ["pause", "stop"]
         elif state.phase == "Paused":
-            found += ["resume", "stop"] if pending is None else ["stop"]
+            if pending in (None, "resuming"):  # of pause and resume the later wish counts
+                found.append("resume" if pending is None else "pause")
+            found.append("stop")
         elif is_stopped(job, state) and pending is None:
             found.append("resume")
         found.append("delete")
@@ -236,18 +258,18 @@ def refused_of(seen: Seen) -> dict[Action, str]:
             found[action] = right.reason or ""
         elif needed == "change_jobs" and not seen.pausable.supported:
             found[action] = seen.pausable.reason or ""
+    if seen.job.withheld:
+        found["rerun"] = "Its secrets and the values of its environment are not kept, for the job is not yours."
     return found
 
 
-def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict:
+def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict | NotAllowed:
     """Return why an action that is none of a job's can't be done now."""
     if seen.read_only is not None:
         return Conflict(seen.read_only, reason="ReadOnly")
     right = seen.rights.get(_NEEDS.get(action, ""))
     if right is not None and not right.supported:
-        return Conflict(
-            right.reason or "", reason="Forbidden", hint="Ask whoever manages the namespace for this right."
-        )
+        return NotAllowed(right.reason or "", hint="Ask whoever manages the namespace for this right.")
     if action == "remove":
         hint = "Delete it first; its record can then be removed."
         return Conflict(f"{job.name} is still in the cluster, so its record can't be removed.", hint=hint)

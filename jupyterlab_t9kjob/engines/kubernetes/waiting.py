@@ -16,7 +16,7 @@ from .fields import moment, part, parts, text, whole
 from .images import no_image
 from .kinds import Place, conditions, holds
 from .placing import Room
-from .pods import containers, has_ended
+from .pods import containers, has_ended, stays
 from .scheduling import claims_of, namespace_of, no_such_claim, unschedulable
 from .sentences import counted, joined, listed, made, named, waited, within
 from .transport import Json
@@ -174,12 +174,12 @@ class _Pod:
     def _of_container(self, container: Json, status: Json) -> Reason | None:
         """Return why one container does not run, or an init container has not ended; None if nothing is amiss."""
         state, name = part(status, "state"), named(text(container, "name") or "")
-        if container["init"] is True and "running" in state and text(container, "restartPolicy") != "Always":
+        if container["init"] is True and "running" in state and not stays(container):
             begun = waited(moment(state, "running", "startedAt"), self.now)
             if name == _MASTER_WAIT:
                 return made("WaitingForMaster", f"Waits until the master's pod is there{begun}")
             return made("InitContainer", f"The init container {name} is running{begun}")
-        if container["init"] is True and whole(state, "terminated", "exitCode"):
+        if container["init"] is True and whole(state, "terminated", "exitCode") and not stays(container):
             how = how_ended(self.place, container, part(state, "terminated"))
             return made("InitContainerFailed", f"The init container {name} {how}", "Its log says more.")
         return self._held(container, status, part(state, "waiting")) if "waiting" in state else None

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from ...core.wording import exit_code
 from . import process
 from .devices import Claim
 from .logwatch import LogWatch
@@ -137,6 +138,7 @@ class Agent:
             AttemptRecord(
                 number=number,
                 started_at=time.time(),
+                clock=time.monotonic(),
                 ended_at=None,
                 exit_code=None,
                 cause=None,
@@ -160,16 +162,28 @@ class Agent:
             return self.logs.worker_restarts
         return None
 
-    def ended(self, code: int, cause: str | None) -> None:
-        """Note that the main process has ended, and why if it was ended."""
+    def ended(self, status: int, cause: str | None) -> int:
+        """Note that the main process has ended, and why if it was ended; return its exit code.
+
+        Parameters
+        ----------
+        status
+            The exit code, -n where signal n ended it.
+        cause
+            Why it was ended from outside, see `AttemptRecord`.
+        """
+        code = exit_code(status)
         self.pid = None
         self.record["pid"] = None
         self.record["status"] = "Completed" if code == 0 else "Terminated" if cause else "Error"
         self.attempt["ended_at"] = time.time()
+        self.attempt["ran_seconds"] = time.monotonic() - self.attempt["clock"]
         self.attempt["exit_code"] = code
+        self.attempt["signaled"] = status < 0
         self.attempt["cause"] = cause
         if self.logs is not None:
             self.logs.close()
+        return code
 
     def port_was_taken(self) -> bool:
         """Return whether this agent failed because another program has the rendezvous port."""

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from ...core.engine import Capability, Check
 from ...core.features import unsupported
+from ...core.quantity import amount
 from ...core.spec import Entrypoint, JobSpec
-from .command import Interpreter, processes_of, working_directory
+from .command import Interpreter, entrypoints_of, processes_of, working_directory
 from .devicepool import DevicePool, PooledDevice
+from .limits import most_memory, most_processes
+from .programs import program_checks, search_path
 from .words import word_checks
 
 CAPABILITIES: dict[str, Capability] = {
@@ -49,6 +52,8 @@ CAPABILITIES: dict[str, Capability] = {
 MOST_REPLICAS = 256
 """Each is a torchrun of its own, of 200 MB."""
 MOST_PROCESSES = 1024
+LEAST_MEMORY = 100 * 1024**2
+"""Bytes that a process has for itself once it has imported PyTorch; 144 MiB with PyTorch 2.13 for CPUs on Linux."""
 _OURS = (
     "--nnodes", "--nproc", "--rdzv", "--redirects", "-r", "--log-dir", "--standalone",
     "--max-restarts", "--tee", "-t", "--node-rank", "--master", "-m", "--module", "--no-python",
@@ -92,16 +97,31 @@ class Checker:
         order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
         return sorted(self._all(), key=lambda check: order[check.level])
 
+    def files(self) -> Iterator[tuple[str, Path]]:
+        """Yield the files and folders that are looked at, each with the field that names it."""
+        if self._spec.working_dir:
+            yield "/spec/working_dir", self._cwd
+        for field, entrypoint in entrypoints_of(self._spec).items():
+            if entrypoint.kind in ("script", "notebook"):
+                yield field, Path(entrypoint.value)
+        for group in self._spec.replica_specs:
+            if (group.entrypoint or self._spec.entrypoint).kind == "command":
+                for folder in search_path(self._spec, group, self._interpreters[group.type]):
+                    yield "/spec/entrypoint/value", self._cwd / folder
+        for interpreter in self._interpreters.values():
+            yield "/spec/runtime/kernel", Path(interpreter.python)
+
     def _all(self) -> Iterator[Check]:
         yield from self._name()
         yield from unsupported(self._spec, CAPABILITIES)
         yield from self._directory()
         yield from word_checks(self._spec, self._interpreters, self._cwd)
-        yield from self._entrypoint(self._spec.entrypoint, "/spec/entrypoint/value")
+        yield from program_checks(self._spec, self._interpreters, self._cwd)
+        for field, entrypoint in entrypoints_of(self._spec).items():
+            yield from self._entrypoint(entrypoint, field)
         for index, group in enumerate(self._spec.replica_specs):
             if group.entrypoint is not None:
                 field = f"/spec/replica_specs/{index}/entrypoint/value"
-                yield from self._entrypoint(group.entrypoint, field)
                 if group.entrypoint.kind == "notebook":
                     message = "Only the job's own entrypoint can be a notebook, not that of one replica type."
                     yield _error("NotebookOfOneType", message, field, "Save the notebook as a script.")
@@ -186,6 +206,9 @@ class Checker:
             message = f"{processes} processes are more than one machine can run."
             field = "/spec/torchrun/proc_per_node"
             yield _error("TooManyProcesses", message, field, f"Ask for at most {MOST_PROCESSES} in all.")
+        else:
+            yield from self._limits(processes)
+        yield from self._requested_memory()
         if torchrun is None:
             return
         field = "/spec/torchrun/proc_per_node"
@@ -206,6 +229,35 @@ class Checker:
         elif 0 in asked:
             message = "One process per GPU was asked for, and no GPUs."
             yield _error("NoDevicesAsked", message, _device_field(asked.index(0)), "Set how many GPUs the job needs.")
+
+    def _limits(self, ranks: int) -> Iterator[Check]:
+        """Check that this machine can start so many processes, and hold them in memory."""
+        launched = self._spec.torchrun is not None
+        processes = ranks + self._spec.total_replicas * launched
+        field = "/spec/torchrun/proc_per_node" if launched else "/spec/replica_specs/0/replicas"
+        most = most_processes()
+        if most is not None and processes > most:
+            message = f"The job starts {processes} processes, and only {most} are allowed here."
+            hint = "Ask for fewer, or have the limit on processes raised (ulimit -u, or the container's pids limit)."
+            yield _error("TooManyProcesses", message, field, hint)
+            return
+        memory = most_memory()
+        if launched and processes * LEAST_MEMORY > memory:
+            message = (
+                f"{_processes(processes)} that import PyTorch need {_size(processes * LEAST_MEMORY)} of memory or more,"
+                f" and this machine has {_size(memory)}."
+            )
+            fewer = memory // LEAST_MEMORY - self._spec.total_replicas
+            hint = f"Ask for at most {fewer} in all." if fewer > 0 else "Ask for fewer nodes."
+            yield _error("TooLittleMemory", message, field, hint)
+
+    def _requested_memory(self) -> Iterator[Check]:
+        asked = [(amount(group.resources.memory.request) or 0) * group.replicas for group in self._spec.replica_specs]
+        memory = most_memory()
+        if sum(asked) > memory:
+            message = f"The job asks for {_size(sum(asked))} of memory, and this machine has {_size(memory)}."
+            field = f"/spec/replica_specs/{asked.index(max(asked))}/resources/memory/request"
+            yield _error("TooLittleMemory", message, field, "Ask for less, or run the job in a cluster.")
 
     def _device_counts(self, devices: list[PooledDevice]) -> Iterator[Check]:
         """Check how many accelerators are asked for, which every job is either granted or refused for good."""
@@ -259,6 +311,14 @@ def _error(code: str, message: str, field: str, hint: str | None = None) -> Chec
 
 def _device_field(group: int) -> str:
     return f"/spec/replica_specs/{group}/resources/device"
+
+
+def _processes(count: int) -> str:
+    return "1 process" if count == 1 else f"{count} processes"
+
+
+def _size(size: float) -> str:
+    return f"{size / 1024**3:.3g} GiB"
 
 
 def _gpus(count: int) -> str:

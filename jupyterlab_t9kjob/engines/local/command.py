@@ -41,6 +41,15 @@ def working_directory(spec: JobSpec, root: Path | None) -> Path:
     return root or Path.home()
 
 
+def entrypoints_of(spec: JobSpec) -> dict[str, Entrypoint]:
+    """Return what a job runs, the replica types' own included, by the fields that say it."""
+    found = {"/spec/entrypoint/value": spec.entrypoint}
+    for index, group in enumerate(spec.replica_specs):
+        if group.entrypoint is not None:
+            found[f"/spec/replica_specs/{index}/entrypoint/value"] = group.entrypoint
+    return found
+
+
 def log_directory(spec: JobSpec, root: Path | None) -> Path:
     """Return the job's own directory for TensorBoard events (`T9KJOB_LOG_DIR`)."""
     if spec.tensorboard.log_dirs:

@@ -7,16 +7,16 @@ import logging
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.disk import trouble_of
+from ...core.disk_threads import Lane, on_disk
 from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
-from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
+from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
 from ...core.manifests import CURRENT, Dialect
 from ...core.processes import MachineId
 from ...core.spec import JobSpec
@@ -52,6 +52,8 @@ _WHY_UNAVAILABLE = (
     if sys.platform == "win32"
     else None
 )
+_PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
+"""Actions that set a wanted state, as they are shown while pending; a repeated request changes nothing."""
 _DESIRED: dict[Action, str] = {
     "pause": "pause",
     "resume": "run",
@@ -98,11 +100,12 @@ class LocalEngine:
         self._planner = Planner(root, resolve_kernel, self._settings, self._pool)
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
-        # Everything about the store happens in this one thread, so it needs no locks.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="t9kjob-local")
+        # Everything about the store happens in one thread at a time, so it needs no locks.
+        self._thread = Lane(str(home), width=1)
         self._tasks: list[asyncio.Task[None]] = []
         self._opened = False
         self._unavailable: str | None = _WHY_UNAVAILABLE
+        self._trouble: str | None = None
 
     # --- life --------------------------------------------------------------------------------
 
@@ -123,7 +126,6 @@ class LocalEngine:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
-        self._thread.shutdown(wait=False)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at every change of a job; return how to stop that."""
@@ -147,7 +149,10 @@ class LocalEngine:
 
     async def jobs(self) -> list[JobSummary]:
         """Return all jobs, newest first."""
-        summaries = await self._in_thread(lambda: [self._summary(job) for job in self._store.jobs.values()])
+        try:
+            summaries = await self._in_thread(lambda: [self._summary(job) for job in self._store.jobs.values()])
+        except Unavailable:  # their disk does not answer, which the engine's own state tells
+            summaries = [job.summary for job in list(self._store.jobs.values()) if job.summary is not None]
         return sorted(summaries, key=lambda job: job.created_at, reverse=True)
 
     async def job(self, uid: str) -> Job:
@@ -161,7 +166,7 @@ class LocalEngine:
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
         job = self._store.get(uid)
-        return events_of(await asyncio.to_thread(job.files.read_events))
+        return events_of(await on_disk(job.files.path, job.files.read_events))
 
     async def manifest(self, uid: str) -> ManifestView:
         """Return the job's spec; a local job has no other manifest."""
@@ -178,7 +183,7 @@ class LocalEngine:
         """
         job = self._store.get(uid)
         try:
-            return await asyncio.to_thread(self._views.log_files, job)
+            return await on_disk(job.files.path, self._views.log_files, job)
         except OSError as error:
             raise self._unusable("The logs can't be read", error) from error
 
@@ -189,7 +194,7 @@ class LocalEngine:
 
     # --- the machine -------------------------------------------------------------------------
 
-    async def lab(self) -> None:
+    async def lab(self, namespace: str | None = None) -> None:
         """Return nothing: jobs run beside the lab."""
 
     async def dialect(self) -> Dialect:
@@ -327,7 +332,7 @@ class LocalEngine:
     def _demand(self, job: StoredJob, action: Action) -> None:
         """Raise `Conflict` unless the action makes sense now."""
         summary = self._summary(job)
-        if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
+        if action not in summary.actions and (summary.pending_action or "nothing") != _PENDING.get(action):
             raise refusal_of(summary, action)
 
     # --- inside ------------------------------------------------------------------------------
@@ -345,18 +350,23 @@ class LocalEngine:
         """Announce what changed; a home that can't be used makes the engine unavailable until it can."""
         try:
             changes = await self._in_thread(self._changes)
+        except Unavailable as error:
+            self._be_unavailable(f"The folder for local jobs can't be used. {error.message}", error.reason)
         except OSError as error:
             trouble = trouble_of(error, self._store.home)
-            unavailable = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
-            if unavailable != self._unavailable:  # once, however often it is tried
-                log.warning("%s", unavailable)
-            self._unavailable = unavailable
+            words = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
+            self._be_unavailable(words, words)
         else:
             if self._unavailable is not None:
                 log.warning("The folder for local jobs can be used again.")
-            self._unavailable = None
+            self._unavailable = self._trouble = None
             for uid, summary in changes:
                 self._announce(uid, summary)
+
+    def _be_unavailable(self, words: str, trouble: str) -> None:
+        if trouble != self._trouble:  # once, however often it is tried
+            log.warning("%s", words)
+        self._unavailable, self._trouble = words, trouble
 
     async def _demand_home(self) -> None:
         """Raise `Unavailable` if the home can't be used, also now."""
@@ -415,8 +425,7 @@ class LocalEngine:
         return self._views.job(job, foreign=self._store.is_foreign(job))
 
     async def _in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, partial(function, *args, **kwargs))
+        return await self._thread.run(partial(function, *args, **kwargs))
 
     async def _kernels(self) -> Mapping[int, str]:
         """Find the lab's kernels if that is needed to say who uses the accelerators."""

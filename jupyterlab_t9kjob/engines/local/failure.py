@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
 
-from ...core import disk
+from ...core import disk, wording
 from ...logs import lastwords
-from .agents import tail
+from ...logs.scriptcheck import ScriptCheck
+from ...logs.tracebacks import shortened
 from .logfiles import FoundLog, logs_of_attempt
 from .record import AttemptRecord, JobFiles, ReplicaPlan
 
 _PYTHONS_OWN = (1, 120)
 """Exit codes of an exception, and of output that can't be written at a process's end."""
-_MOST_TEXT = 1000
 # torch.save's words for a write that failed, whatever the reason.
 _FAILED_WRITE = re.compile(r"inline_container\.cc|PytorchStreamWriter failed|file write failed")
 
@@ -46,17 +47,18 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) 
         "rank": None,
         "local_rank": None,
         "exit_code": attempt["exit_code"],
+        "signaled": attempt.get("signaled"),
         "time": attempt["ended_at"],
         "error": None,
+        "note": None,
         "frames": [],
         "stream": None,
         "offset": None,
         "disk": None,
+        "last_output": None,
     }
     with contextlib.suppress(OSError):  # logs that are gone, or that may not be read, tell nothing
-        failed |= _told_by_logs(logs_of_attempt(files, plan["name"], attempt["number"]), plan, attempt)
-    if failed["error"] is not None:
-        failed["error"] = failed["error"][:_MOST_TEXT]
+        failed |= _told_by_logs(logs_of_attempt(files, plan["name"], attempt["number"]), plan, attempt, cwd)
     return failed | _disk_trouble(failed, files.logs, [Path(plan["env"].get("T9KJOB_LOG_DIR", cwd)), cwd])
 
 
@@ -71,27 +73,44 @@ def words(failed: dict[str, Any], *, alone: bool) -> str:
     who = ("torchrun" if launched else "The script") if alone else failed["replica"]
     if failed["rank"] is not None:
         who = f"Rank {failed['rank']}"
-    code = failed["exit_code"]
-    if failed["disk"]:
-        return f"{who} failed: {failed['disk']['sentence']} (exit code {code})."
-    if failed["error"]:
-        return f"{who} failed: {failed['error']} (exit code {code})."
-    return f"{who} ended with exit code {code}."
+    trouble = failed["disk"]
+    error = trouble["sentence"] if trouble else failed["error"]
+    return f"{who} {wording.failed(failed['exit_code'], error, signaled=failed['signaled'])}."
 
 
-def _told_by_logs(logs: list[FoundLog], plan: ReplicaPlan, attempt: AttemptRecord) -> dict[str, Any]:
+def readable(failed: dict[str, Any]) -> dict[str, Any]:
+    """Return a failure of a record as it is understood now.
+
+    Supervisors of earlier versions took the last line of a log for the error where there was no traceback.
+    """
+    if "last_output" in failed:
+        return failed
+    error, stream = failed["error"], failed["stream"]
+    known = error is None or bool(failed["frames"]) or lastwords.error_in(error, failed["exit_code"]) is not None
+    output = None if known else {"stream": stream, "offset": failed["offset"] or 0, "lines": [error]}
+    return failed | {"error": error if known else None, "note": None, "last_output": output if stream else None}
+
+
+def _told_by_logs(logs: list[FoundLog], plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) -> dict[str, Any]:
     """Return what the logs say: who failed first, with which error, and where that stands."""
     assert attempt["exit_code"] is not None  # noqa: S101
     found = {log.id: log for log in logs}
     told = lastwords.first_failure(
         [_end(log) for log in logs],
-        launched=plan["launcher"] is not None,
         exit_code=attempt["exit_code"],
+        signaled=attempt.get("signaled"),
         first_rank=attempt["first_rank"],
+        check=ScriptCheck(_script(plan, cwd), attempt["started_at"]),
     )
     if told.get("error") is None and "stream" in told:
         told |= _error_file(found[told["stream"]].path.parent / "error.json")
     return told
+
+
+def _script(plan: ReplicaPlan, cwd: Path) -> str | None:
+    """Return the absolute path of the script that a replica runs; None if it runs something else."""
+    script = next((word for word in plan["program"] if word.endswith(".py")), None)
+    return os.path.join(cwd, script) if script is not None else None  # noqa: PTH118 (`Path` refuses some names)
 
 
 def _end(log: FoundLog) -> lastwords.LogEnd:
@@ -103,8 +122,14 @@ def _end(log: FoundLog) -> lastwords.LogEnd:
         worker_restart=log.worker_restart,
         size=status.st_size,
         modified=status.st_mtime,
-        read=lambda: tail(log.path, lastwords.TAIL_BYTES),
+        read=lambda start, size: _read(log.path, start, size),
     )
+
+
+def _read(path: Path, start: int, size: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(size)
 
 
 def _disk_trouble(failed: dict[str, Any], logs: Path, written: list[Path]) -> dict[str, Any]:
@@ -127,6 +152,7 @@ def _error_file(path: Path) -> dict[str, Any]:
     """Return the message that torch's `@record` left, for a rank whose log says nothing."""
     try:
         message = json.loads(path.read_bytes())["message"]
-        return {"error": str(message["message"] if isinstance(message, dict) else message)}
+        told = str(message["message"] if isinstance(message, dict) else message).splitlines()
+        return {"error": shortened(told[0]), "note": None} if told else {}
     except (OSError, ValueError, KeyError):
         return {}

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from ...core.processes import LINUX, machine_id, same_boot
 from . import process
 from .devices import Claim
 from .locks import held, lock_path
@@ -27,7 +28,7 @@ def main(directory: Path) -> None:
             return
         record = files.read_record()
         if record["supervisor"] is not None:
-            _clean_up(files, plan, grace=0)
+            _clean_up(files, plan, grace=0, guarded=False)
         elif not settle(files, record) and _is_to_run(files, record):
             _guard(files, plan, record)
 
@@ -45,7 +46,7 @@ def _guard(files: JobFiles, plan: RunPlan, record: Record) -> None:
     prepare()
     _, status = os.waitpid(supervisor, 0)
     if status != 0:
-        _clean_up(files, plan, plan["grace_seconds"])
+        _clean_up(files, plan, plan["grace_seconds"], guarded=LINUX)
 
 
 def _supervise(files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> int:
@@ -61,14 +62,22 @@ def _supervise(files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> 
     return 0
 
 
-def _clean_up(files: JobFiles, plan: RunPlan, grace: float) -> None:
-    """End what a dead supervisor left behind, then record how the job ended."""
+def _clean_up(files: JobFiles, plan: RunPlan, grace: float, *, guarded: bool) -> None:
+    """End what a dead supervisor left behind, then record how the job ended.
 
-    def left() -> set[int]:
-        return process.descendants(os.getpid()) | process.marked(plan["uid"])
-
-    ending = process.Ending(left, [], grace)
+    Parameters
+    ----------
+    files, plan
+        The job.
+    grace
+        Seconds until SIGKILL.
+    guarded
+        Whether all orphans of the job have come to this process, so that none can have been missed.
+    """
+    record = files.read_record()
+    strays = files.read_strays() if same_boot(record["machine"], machine_id()) else []
+    ending = process.Ending(process.Leftovers(plan["uid"], strays).find, [], grace)
     ending.finish()
     record = files.read_record()
     if record["supervisor"] is not None:
-        settle_lost(files, record, ending.killed_in_words())
+        settle_lost(files, record, ending.killed_in_words(), guarded=guarded)

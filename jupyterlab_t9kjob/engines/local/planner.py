@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from ...core.disk_threads import on_disk
 from ...core.engine import Check, Preview
-from ...core.errors import FieldError
+from ...core.errors import FieldError, Unavailable
 from ...core.spec import JobSpec
 from .checks import Checker
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
@@ -59,7 +60,16 @@ class Planner:
 
     async def check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], names: set[str]) -> list[Check]:
         """Return what speaks against a spec, among jobs with these names."""
-        return await asyncio.to_thread(Checker(spec, interpreters, self._root, self._pool, names).run)
+        checker = Checker(spec, interpreters, self._root, self._pool, names)
+        files = [(field, path) for field, path in checker.files() if path.is_absolute()]
+        field: str | None = None
+        try:
+            for at, path in files:
+                field = at
+                await on_disk(path, os.path.lexists, path)
+            return await on_disk([path for _, path in files], checker.run)
+        except Unavailable as error:
+            return [Check(level="error", code=error.reason, message=error.message, hint=error.hint, field=field)]
 
     def preview(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], checks: list[Check]) -> Preview:
         """Return what a run would be, in words."""

@@ -15,8 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 
-from ...core.processes import LINUX, PROC, is_dead, output_of, stat_of
-from ...core.wording import exit_code
+from ...core.processes import LINUX, PROC, ProcessId, alive, is_dead, output_of, process_id, stat_of
 
 MARK = "T9KJOB_UID"
 REPLICA_MARK = "T9KJOB_REPLICA"
@@ -54,6 +53,14 @@ def descendants(root: int) -> set[int]:
     return found
 
 
+def children(root: int) -> set[int]:
+    """Return the processes whose parent is `root`; none where the kernel does not list them (Linux does)."""
+    try:
+        return set(map(int, (PROC / str(root) / "task" / str(root) / "children").read_text().split()))
+    except OSError:
+        return set()
+
+
 def marked(uid: str, replica: str | None = None) -> set[int]:
     """Return the living processes that carry the job's mark, or that of one of its replicas."""
     wanted = [f"{MARK}={uid}"]
@@ -70,6 +77,38 @@ def marked(uid: str, replica: str | None = None) -> set[int]:
             found.add(pid)
     found.discard(os.getpid())
     return found
+
+
+class Leftovers:
+    """Processes of a job whose supervisor has died: found in several ways, and not lost when a parent ends.
+
+    Parameters
+    ----------
+    uid
+        The job's, with which its processes are marked.
+    strays
+        Processes without the mark that its supervisor had seen.
+    """
+
+    def __init__(self, uid: str, strays: Iterable[ProcessId]) -> None:
+        self._uid = uid
+        self._known = {one["pid"]: one for one in strays}
+
+    def find(self) -> set[int]:
+        """Return those that live now."""
+        found = {pid for pid, one in self._known.items() if alive(one)}
+        found |= descendants(os.getpid()) | marked(self._uid)
+        for pid in list(found):
+            found |= descendants(pid)
+        found.discard(os.getpid())
+        self._known = {pid: self._known.get(pid) or process_id(pid) for pid in found}
+        return found
+
+
+def unmarked(uid: str, root: int) -> set[int]:
+    """Return the processes below `root` that do not carry the job's mark; none where that can't be read (macOS)."""
+    mark = f"{MARK}={uid}".encode()
+    return {pid for pid in descendants(root) if mark not in _environment(pid)} if LINUX else set()
 
 
 def first_rank(agent: int) -> int | None:
@@ -145,7 +184,7 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 def reap() -> list[tuple[int, int]]:
-    """Collect the ended children; return their process ids and exit codes (128 + n for signals)."""
+    """Collect the ended children; return their process ids and exit codes, -n where signal n ended one."""
     ended: list[tuple[int, int]] = []
     while True:
         try:
@@ -154,7 +193,7 @@ def reap() -> list[tuple[int, int]]:
             return ended
         if pid == 0:
             return ended
-        ended.append((pid, exit_code(os.waitstatus_to_exitcode(status))))
+        ended.append((pid, os.waitstatus_to_exitcode(status)))
 
 
 def _parents() -> Iterable[tuple[int, int]]:

@@ -3,24 +3,49 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from typing import Any
 
 from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
+from ...core.processes import machine_id, same_boot
 from ...core.wording import best_metric, duration, failed
-from ...logs.lastwords import advice
-from .record import Record
+from ...logs.advice import advice, next_step
+from .failure import readable
+from .record import AttemptRecord, Record
 
 _SHORT_OF_MEMORY = (
     "Not from here. The system kills processes when memory runs out; fewer processes or smaller batches need less."
 )
+_UNGUARDED = (
+    "What was found of the job was ended. A background process that it had just started may still run, as nothing was"
+    " left that would have seen it. Run the job again."
+)
 
 
 def running_time(record: Record) -> tuple[float, float | None]:
-    """Return how long the first replica's ended attempts ran (seconds), and since when one runs now."""
+    """Return how long the first replica's ended attempts ran (seconds), and since when one runs now.
+
+    Both hold also where the time of day was changed meanwhile: then the start is given as if it had always been what it
+    is now.
+    """
     attempts = record["replicas"][0]["attempts"] if record["replicas"] else []
-    seconds = sum(max(0.0, one["ended_at"] - one["started_at"]) for one in attempts if one["ended_at"] is not None)
-    return seconds, next((one["started_at"] for one in attempts if one["ended_at"] is None), None)
+    seconds = sum(
+        one.get("ran_seconds", max(0.0, one["ended_at"] - one["started_at"]))
+        for one in attempts
+        if one["ended_at"] is not None
+    )
+    return seconds, next((_start(one, record) for one in attempts if one["ended_at"] is None), None)
+
+
+def _start(attempt: AttemptRecord, record: Record) -> float:
+    if "clock" not in attempt or not same_boot(record["machine"], _this_machine()):
+        return attempt["started_at"]
+    changed = time.time() - attempt["started_at"] - (time.monotonic() - attempt["clock"])
+    return attempt["started_at"] + round(changed)  # whole seconds, so that the clock's small corrections do not show
+
+
+_this_machine = cache(machine_id)
 
 
 def reason_of(record: Record, replicas_running: int) -> Reason:
@@ -32,7 +57,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         seconds += (record["ended_at"] or time.time()) - since
     ran = duration(seconds)
     best = best_metric((record["progress"] or {}).get("metrics", {}))
-    total = len(record["replicas"])
+    total, allowed = len(record["replicas"]), facts.get("allowed")
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)
     if code == "StartFailed":
@@ -46,7 +71,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "ResumedByUser": f"{replicas_running} of {total} replicas are back",
         "Succeeded": f"Ran {ran} · {best}" if best else f"Ran {ran}",
         "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
-        "DeadlineExceeded": f"Ended at its deadline, after {ran}",
+        "DeadlineExceeded": f"Ended at its deadline of {duration(allowed)}" if allowed else "Ended at its deadline",
         "SupervisorLost": "The job's supervisor ended before the job did, so its processes were ended",
         "MachineRestarted": "The machine, or this lab on it, was restarted while the job ran",
         "DirectoryRemoved": "The job's directory was removed while it ran",
@@ -55,7 +80,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
         "WaitingForDevices": f"In use by {facts['holders']}." if facts.get("holders") else None,
         "PausedByUser": "Resume starts it from the beginning, as its next attempt.",
         "DeadlineExceeded": "Give it a longer deadline, or none, and run it again.",
-        "SupervisorLost": "Nothing is left running. Run it again.",
+        "SupervisorLost": "Nothing is left running. Run it again." if facts.get("guarded") else _UNGUARDED,
         "MachineRestarted": "Run it again.",
     }
     words = facts.get("words") if code != "WaitingForDevices" else None
@@ -116,20 +141,24 @@ def link_to(failure: dict[str, Any]) -> Link | None:
 
 
 def _failed(code: str, record: Record) -> Reason:
-    failure = record["failure"]
     restarts = record["restarts"]
-    if failure is None:
+    if record["failure"] is None:
         return Reason(code=code, sentence="The job failed")
+    failure = readable(record["failure"])
     who = _who(failure, len(record["replicas"]))
     exit_code = failure["exit_code"]
     trouble = failure.get("disk")
-    words = f"failed: {trouble['sentence']}" if trouble else failed(exit_code, failure["error"])
-    hint = None
-    if code == "BackoffLimitExceeded":
-        hint = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
-    hint = _joined(hint, advice(exit_code, failure["error"]))
-    if exit_code == 137:
-        hint = _joined(hint, _SHORT_OF_MEMORY)
+    error, note = failure["error"], failure["note"]
+    signaled = failure.get("signaled")
+    words = failed(exit_code, trouble["sentence"] if trouble else error, signaled=signaled)
+    what_to_do = advice(exit_code, error, note, signaled=signaled)
+    if exit_code == 137 and signaled is not False:
+        what_to_do = _SHORT_OF_MEMORY
+    what_to_do = what_to_do or next_step(exit_code, error, traceback=bool(failure["frames"]), signaled=signaled)
+    used_up = None
+    if code == "BackoffLimitExceeded" and restarts:
+        used_up = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
+    hint = _joined(note, used_up, what_to_do)
     if trouble:
         hint = f"{trouble['hint']} Then run it again."
     link = link_to(failure)

@@ -28,11 +28,21 @@ Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed
 EndedBy = Literal["itself", "user", "platform", "deadline"]
 
 
-class AttemptRecord(TypedDict):
+class _Newer(TypedDict, total=False):
+    """Fields that the records of earlier versions lack."""
+
+    signaled: bool
+    clock: float
+    ran_seconds: float
+
+
+class AttemptRecord(_Newer):
     """One life of a replica.
 
     `first_rank` is the global rank of its local rank 0; `cause` why it was ended from outside (the
-    code of an outcome, or ``Restarting``), null if it ended by itself.
+    code of an outcome, or ``Restarting``), null if it ended by itself; `signaled` whether a signal ended it.
+    `clock` is its start by the machine's monotonic clock, which no change of the time of day moves; `ran_seconds` is
+    how long it ran by that clock.
     """
 
     number: int
@@ -198,6 +208,7 @@ class JobFiles:
         self.heartbeat = path / "heartbeat"
         self.reserve = path / "reserve"
         self.words = path / "supervisor.log"
+        self.strays = path / "strays.json"
         self.logs = path / "logs"
         self._untold: list[bytes] = []
 
@@ -328,6 +339,24 @@ class JobFiles:
             os.pwrite(descriptor, f"{time.time():.3f}".encode(), 0)
         finally:
             os.close(descriptor)
+
+    def write_strays(self, processes: list[ProcessId]) -> None:
+        """Write down processes of the job that nothing else would tell should its supervisor and guardian be killed.
+
+        Raises
+        ------
+        OSError
+            If they can't be written.
+        """
+        write_atomically(self.strays, json.dumps(processes).encode())
+
+    def read_strays(self) -> list[ProcessId]:
+        """Return what was written down; nothing if that can't be read."""
+        try:
+            found = json.loads(self.strays.read_bytes())
+            return [ProcessId(pid=int(one["pid"]), started=str(one["started"])) for one in found]
+        except (OSError, ValueError, TypeError, KeyError):
+            return []
 
     def reserve_space(self) -> None:
         """Keep some disk space for the record of the job's end, if it is not kept already.

@@ -45,8 +45,9 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
         If the record can't be written.
     """
     now = time.time()
+    clock = time.monotonic() if same_boot(record["machine"], machine_id()) else None
     for replica in record["replicas"]:
-        _close(replica, now, outcome["code"])
+        _close(replica, now, clock, outcome["code"])
     record["outcome"] = outcome
     record["ending"] = record["supervisor"] = None
     over = outcome["phase"] != "Paused"
@@ -105,7 +106,7 @@ def settle(files: JobFiles, record: Record) -> bool:
     return False
 
 
-def settle_lost(files: JobFiles, record: Record, killed: str | None = None) -> None:
+def settle_lost(files: JobFiles, record: Record, killed: str | None = None, *, guarded: bool) -> None:
     """End a job whose supervisor died and whose processes are gone.
 
     What was decided before counts, then what the user asked for.
@@ -114,12 +115,14 @@ def settle_lost(files: JobFiles, record: Record, killed: str | None = None) -> N
     ----------
     killed
         In words, how many of the processes had to be killed.
+    guarded
+        Whether all its processes are known to have ended.
     """
     record["supervisor"] = None
     if record["ending"] is not None:
         conclude(files, record, with_killed(record["ending"], killed))
     elif not settle(files, record):
-        conclude(files, record, with_killed(_LOST, killed))
+        conclude(files, record, with_killed({**_LOST, "facts": {"guarded": guarded}}, killed))
 
 
 def with_killed(outcome: Outcome, killed: str | None) -> Outcome:
@@ -135,13 +138,15 @@ def _tell(files: JobFiles, code: str, message: str, *, warning: bool = False) ->
         sys.stderr.write(f"event {code} could not be written: {trouble_of(error, files.path).sentence}\n")
 
 
-def _close(replica: ReplicaRecord, now: float, cause: str) -> None:
+def _close(replica: ReplicaRecord, now: float, clock: float | None, cause: str) -> None:
     replica["pid"] = None
     if replica["status"] in ("Running", "Restarting", "Pending"):
         replica["status"] = "Terminated"
     for attempt in replica["attempts"]:
         if attempt["ended_at"] is None:
             attempt["ended_at"] = now
+            if clock is not None and "clock" in attempt:
+                attempt["ran_seconds"] = clock - attempt["clock"]
             attempt["cause"] = cause
 
 

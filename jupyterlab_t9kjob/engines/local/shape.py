@@ -23,9 +23,11 @@ def check_of(shape: Any) -> Callable[[Any], bool]:
     if shape is Any:
         return lambda value: True
     if is_typeddict(shape):
+        required = shape.__required_keys__
         fields = [(name, check_of(kind)) for name, kind in get_type_hints(shape).items()]
         return lambda value: (
-            isinstance(value, dict) and all(name in value and fits(value[name]) for name, fits in fields)
+            isinstance(value, dict)
+            and all(fits(value[name]) if name in value else name not in required for name, fits in fields)
         )
     if origin is Literal:
         return lambda value: value in arguments

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.disk import no_room, trouble_of
-from ...core.processes import machine_id, process_id
+from ...core.processes import LINUX, machine_id, process_id
 from . import process, settle
 from .agents import Agent, Rendezvous
 from .devices import Claim
@@ -69,6 +69,9 @@ class Supervisor:
         self._launched = self._first.plan["launcher"] is not None
         self._resumed = record["outcome"]["phase"] == "Paused"
         self._claim = claim
+        self._daemons: set[int] = set()
+        self._strays: set[int] = set()
+        self._strays_at = time.monotonic() + HEARTBEAT_SECONDS
         self._log_cap = _log_cap(files, plan)
         self._port = plan["rendezvous_port"]
         self._rendezvous = Rendezvous(plan["uid"], len(self._agents), self._port)
@@ -93,7 +96,7 @@ class Supervisor:
             if wake in select.select([wake], [], [], TICK_SECONDS)[0]:
                 numbers = os.read(wake, 4096)
                 if signal.SIGTERM in numbers or signal.SIGINT in numbers:
-                    facts = {"words": "The job's supervisor was asked to end."}
+                    facts = {"words": "The job's supervisor was asked to end.", "guarded": LINUX}
                     self._decide("Failed", "SupervisorLost", "platform", facts)
             self._collect()
             self._tick()
@@ -172,6 +175,7 @@ class Supervisor:
                 message = f"torchrun started the ranks of {agent.name} again ({restart})."
                 self._event("WorkerRestart", message, agent, warning=True)
                 self._unsaved = True
+        self._note_strays()
         self._keep_log_small()
         self._obey()
         self._clean()
@@ -179,7 +183,7 @@ class Supervisor:
             if now >= self._conclude_at and self._ending.step():
                 self._all_ended(self._ending.killed_in_words())
         elif self._deadline is not None and now >= self._deadline:
-            self._decide("Failed", "DeadlineExceeded", "deadline")
+            self._decide("Failed", "DeadlineExceeded", "deadline", {"allowed": self._plan["deadline_seconds"]})
         elif self._end_at is not None and now >= self._end_at:
             self._end_all()
         elif now >= self._ask_at and self._record["outcome"]["phase"] in ("Pending", "Resuming"):
@@ -188,6 +192,21 @@ class Supervisor:
             self._start_due(now)
         if (self._unsaved or self._trouble) and not self._done and now >= self._retry_at:
             self._save()
+
+    def _note_strays(self) -> None:
+        """Write down processes that have shed the job's mark: now and then, and when a daemon has come to this one."""
+        daemons = process.children(os.getpid()) - {agent.pid for agent in self._agents}
+        if daemons == self._daemons and time.monotonic() < self._strays_at:
+            return
+        self._daemons, self._strays_at = daemons, time.monotonic() + HEARTBEAT_SECONDS
+        found = process.unmarked(self._plan["uid"], os.getpid())
+        if found == self._strays:
+            return
+        try:
+            self._files.write_strays([process_id(pid) for pid in sorted(found)])
+            self._strays = found
+        except OSError:  # the next look tries again
+            return
 
     def _keep_log_small(self, *, at_once: bool = False) -> None:
         if self._log_cap is None:
@@ -219,11 +238,11 @@ class Supervisor:
             self._decide("Failed", "Stopped", "user")
 
     def _collect(self) -> None:
-        for pid, code in process.reap():
+        for pid, status in process.reap():
             agent = next((agent for agent in self._agents if agent.pid == pid), None)
             if agent is None:
                 continue  # an orphan of the job that ended by itself
-            agent.ended(code, self._cause())
+            code = agent.ended(status, self._cause())
             self._unsaved = True
             if self._ending is None:
                 self._replica_ended(agent, code)

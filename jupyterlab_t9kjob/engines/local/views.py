@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...core.disk_threads import real_path
 from ...core.engine import LogFile
-from ...core.errors import Conflict
+from ...core.errors import Conflict, Unavailable
 from ...core.job import (
     Action,
     Attempt,
@@ -26,10 +28,11 @@ from ...core.job import (
     Replica,
     job_id,
 )
-from ...core.spec import Device, JobSpec
+from ...core.spec import Device, JobSpec, Model
 from ...core.wording import end_in_words
 from ...logs import cuts, index
 from .command import command_of, working_directory
+from .failure import readable
 from .logfiles import FoundLog, find_logs
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
 from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
@@ -47,6 +50,10 @@ _DONE: dict[Action, str] = {
     "delete": "deleted",
     "rerun": "run again",
 }
+
+
+_LINK_SECONDS = 1.0
+"""How long a disk may take to tell where a link leads."""
 
 
 class Views:
@@ -70,12 +77,22 @@ class Views:
         if path is None or "\0" in str(path):
             return None
         absolute = os.path.abspath(path)  # noqa: PTH100 (`Path` raises at loops of links)
-        for candidate in (Path(absolute), Path(os.path.realpath(absolute))):
-            for root in self._roots:
-                if candidate.is_relative_to(root):
-                    relative = candidate.relative_to(root).as_posix()
-                    return "" if relative == "." else relative
+        shown = self._below_root(absolute)
+        return shown if shown is not None else self._below_root(self._real(absolute))
+
+    def _below_root(self, path: str) -> str | None:
+        for root in self._roots:
+            if Path(path).is_relative_to(root):
+                relative = Path(path).relative_to(root).as_posix()
+                return "" if relative == "." else relative
         return None
+
+    def _real(self, path: str) -> str:
+        """Return a path with its links followed; as it is where its disk does not answer, which must hold up no job."""
+        try:
+            return real_path(path, _LINK_SECONDS)
+        except Unavailable:
+            return path
 
     def summary(self, job: StoredJob, *, foreign: bool) -> JobSummary:
         """Return the row of the list."""
@@ -95,7 +112,7 @@ class Views:
             working_dir_path=self.contents_path(cwd),
             log_dir_paths=[self.contents_path(path) for path in spec.tensorboard.log_dirs],
             log_location=str(job.files.logs),
-            failure=self._failure(failure) if failure is not None else None,
+            failure=self._failure(failure, spec, cwd) if failure is not None else None,
             request_id=job.request_id,
             rerun_of=job.record["rerun_of"] if job.record is not None else None,
         )
@@ -106,11 +123,7 @@ class Views:
             return []
         plans = {plan["name"]: plan for plan in job.plan["replicas"]}
         host = job.record["machine"]["hostname"]
-        return [
-            _replica(replica, plans[replica["name"]]["processes"], host,
-                     launched=plans[replica["name"]]["launcher"] is not None)
-            for replica in job.record["replicas"]
-        ]  # fmt: skip
+        return [_replica(replica, plans[replica["name"]]["processes"], host) for replica in job.record["replicas"]]
 
     def log_files(self, job: StoredJob) -> list[LogFile]:
         """Return the log streams that exist (blocking)."""
@@ -146,17 +159,37 @@ class Views:
             fields["actions"].remove("rerun")
         return fields
 
-    def _failure(self, failure: dict[str, Any]) -> Failure:
-        known = {k: v for k, v in failure.items() if k not in ("stream", "offset", "frames", "disk")}
-        frames = [Frame(**frame, path=self.contents_path(frame["file"])) for frame in failure["frames"]]
-        return Failure(**known, frames=frames, link=link_to(failure))
+    def _failure(self, failure: dict[str, Any], spec: JobSpec, cwd: Path) -> Failure:
+        failure = readable(failure)
+        frames = [
+            Frame(**_known(Frame, frame) | {"path": self._frame_path(frame["file"], spec, cwd)})
+            for frame in failure["frames"]
+        ]
+        return Failure(**_known(Failure, failure) | {"frames": frames, "link": link_to(failure)})
+
+    def _frame_path(self, file: str, spec: JobSpec, cwd: Path) -> str | None:
+        """Return the file of a frame as the contents API names it; a notebook's cells are called “n.ipynb, cell 2”."""
+        name, cell, _number = file.rpartition(".ipynb, cell ")
+        if cell:
+            notebook = Path(spec.entrypoint.value)
+            known = spec.entrypoint.kind == "notebook" and notebook.name == f"{name}.ipynb"
+            return self.contents_path(notebook) if known else None
+        return None if file.startswith("<") or "\0" in file else self.contents_path(cwd / file)
+
+
+def _known(model: type[Model], record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record that a model has.
+
+    After an upgrade a server that still runs reads records of newer supervisors, which may have more fields.
+    """
+    return {name: value for name, value in record.items() if name in model.model_fields}
 
 
 def events_of(records: list[EventRecord]) -> list[Event]:
     """Return events newest first; what is repeated without a break is folded into one."""
     folded: list[Event] = []
     for record in reversed(records):
-        event = Event(**record)
+        event = Event(**_known(Event, record))
         last = folded[-1] if folded else None
         if last and (last.reason, last.message, last.replica) == (
             event.reason, event.message, event.replica
@@ -178,7 +211,8 @@ def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
         return ["rerun", "delete", "remove"]
     if desired not in ("run", "pause"):
         return ["stop", "rerun", "delete"]
-    return ["resume" if phase == "Paused" else "pause", "stop", "rerun", "delete"]
+    # the later wish counts, also while the one before is brought about
+    return ["resume" if desired == "pause" else "pause", "stop", "rerun", "delete"]
 
 
 def refusal_of(job: JobSummary, action: Action) -> Conflict:
@@ -191,7 +225,9 @@ def refusal_of(job: JobSummary, action: Action) -> Conflict:
         message = f"The record of {job.name} can't be read, so it can't be {_DONE[action]}."
         return Conflict(message, hint="Remove it.")
     if job.phase in ACTIVE:
-        state = f"is {job.pending_action if job.pending_action in ('stopping', 'deleting') else job.phase.lower()}"
+        state = f"is {job.pending_action or job.phase.lower()}"
+        if action in ("pause", "resume") and job.pending_action is None:
+            return Conflict(f"{job.name} {state} already.")
     else:
         state = "is deleted" if job.deleted else "has ended"
     return Conflict(f"{job.name} {state}, so it can't be {_DONE[action]}.")
@@ -230,7 +266,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "replicas_running": running,
         "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
         "processes": None if None in processes else sum(filter(None, processes)),
-        "progress": Progress(**progress) if progress is not None else None,
+        "progress": Progress(**_known(Progress, progress)) if progress is not None else None,
         "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
         "deleted": record["deleted"],
         "actions": actions_of(record, job.desired, foreign=foreign),
@@ -240,6 +276,8 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
 def _pending_action(job: StoredJob, record: Record) -> PendingAction | None:
     if job.unfinished_wish:
         return "deleting"
+    if job.desired == "run" and record["ending"] is not None and record["ending"]["phase"] == "Paused":
+        return "resuming"  # as soon as its processes have ended
     return _PENDING.get((record["outcome"]["phase"], job.desired))
 
 
@@ -282,14 +320,14 @@ def _restarts(attempts: list[AttemptRecord]) -> list[int | None]:
     return restarts
 
 
-def _replica(record: ReplicaRecord, processes: int | None, host: str, *, launched: bool) -> Replica:
+def _replica(record: ReplicaRecord, processes: int | None, host: str) -> Replica:
     attempts = [
         Attempt(
             number=attempt["number"],
             started_at=attempt["started_at"],
             ended_at=attempt["ended_at"],
             exit_code=attempt["exit_code"],
-            ended=end_in_words(attempt["exit_code"], attempt["cause"], launched=launched),
+            ended=end_in_words(attempt["exit_code"], attempt["cause"], signaled=attempt.get("signaled")),
             worker_restarts=attempt["worker_restarts"],
             restart=restart,
         )

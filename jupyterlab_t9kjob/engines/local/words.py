@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...core.engine import Check
 from ...core.spec import EnvVar, JobSpec
-from .command import Interpreter, launcher_of, program_of
+from .command import Interpreter, entrypoints_of, launcher_of, program_of
 
 # What torchrun gives each rank, whatever is in the environment.
 _TORCHRUN_GIVES = re.compile(
@@ -44,11 +44,7 @@ def word_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: Pat
 
 def _programs(spec: JobSpec) -> Iterator[Check]:
     """Check that what is run can't be taken for an option of what runs it."""
-    entrypoints = {"/spec/entrypoint/value": spec.entrypoint}
-    for index, group in enumerate(spec.replica_specs):
-        if group.entrypoint is not None:
-            entrypoints[f"/spec/replica_specs/{index}/entrypoint/value"] = group.entrypoint
-    for field, entrypoint in entrypoints.items():
+    for field, entrypoint in entrypoints_of(spec).items():
         if entrypoint.kind in ("module", "command") and entrypoint.value.startswith("-"):
             message = f"No {entrypoint.kind} begins with a dash: {entrypoint.value[:100]} would be read as an option."
             hint = f"Give the {entrypoint.kind}'s own name."

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { EngineInfo, Job, Progress } from '../../api/types';
 import { serverNow } from '../../model/clock';
 import { formatClock, formatEta, formatExitCode } from '../../model/format';
-import { stateOf, stateWord } from '../../model/phase';
+import { isActive, stateOf, stateWord } from '../../model/phase';
 import { jobTitle } from '../../model/sentence';
 import { LinkButton } from '../Buttons';
 import { useTicking } from '../hooks';
@@ -33,8 +33,10 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   const { job, engines, asOf, trans } = props;
   const state = stateOf(job);
   const age = useTicking(() => ageText(job, asOf ?? serverNow(), trans));
+  // A duration that stands still looks like a job that hangs.
+  const frozen = asOf !== null && isActive(job);
   const facts = [
-    age,
+    frozen ? trans.__('%1 (as of %2)', age, formatClock(asOf)) : age,
     whereText(job, engines, trans),
     ...(!job.mine && job.owner ? [trans.__('of %1', job.owner)] : []),
     sizeText(job, trans)
@@ -74,6 +76,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
           {progress && state !== 'succeeded' && (
             <ProgressLine
               progress={progress}
+              state={state}
               running={state === 'running' && asOf === null}
               trans={trans}
             />
@@ -112,7 +115,7 @@ function Why(props: {
       <span>{text}</span>
       {failed && failure && (
         <span className="jp-t9k-secondary">
-          {formatExitCode(failure.exit_code, trans)}
+          {formatExitCode(failure.exit_code, trans, failure.signaled)}
         </span>
       )}
       {failed && failure?.link && (
@@ -124,6 +127,7 @@ function Why(props: {
 
 function ProgressLine(props: {
   progress: Progress;
+  state: string;
   running: boolean;
   trans: TranslationBundle;
 }): React.JSX.Element {
@@ -143,6 +147,7 @@ function ProgressLine(props: {
         <ProgressBar
           fraction={progress.fraction}
           label={trans.__('Progress')}
+          state={props.state}
           text={spoken}
           height={4}
         />

@@ -1,22 +1,23 @@
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 import { Job, JobDetail, LogLine, Replica } from '../../api/types';
-import { jobIcon } from '../../icons';
+import { asOfEngine } from '../../model/asOf';
 import { JobTabModel } from '../../model/jobTab';
+import { ILogTexts, LogCopy } from '../../model/logCopy';
 import { SHOW_ALL, sourceKey } from '../../model/logStreams';
 import { CommandIDs } from '../../tokens';
-import { Banner } from '../Banner';
-import { Button, LinkButton } from '../Buttons';
-import { ClusterBanner, staleClusters } from '../ClusterBanner';
+import { ClusterBanner } from '../ClusterBanner';
 import { ConnectionBanner } from '../ConnectionBanner';
-import { EmptyState } from '../EmptyState';
-import { useAfter, useSignal } from '../hooks';
+import { InView, useAfter, useSignal } from '../hooks';
 import { LogView } from '../logs/LogView';
 import { IMenuItem } from '../menu';
+import { AsOf } from '../Time';
 import { InnerTabs, tabId } from './InnerTabs';
 import { JobActions } from './JobActions';
 import { JobHeader } from './JobHeader';
+import { Gone, Notices } from './Notices';
 import { ManifestPane } from './ManifestPane';
 import { Overview } from './Overview';
 import { PhaseNews } from './PhaseNews';
@@ -27,13 +28,15 @@ import { useStreams } from './useStreams';
 /** What a job's tab needs of the lab around it. */
 export interface IJobViewLab {
   editors: IEditorServices;
-  run(command: string): void;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
   has(command: string): boolean;
   openFile: OpenFile;
   openFolder(path: string): void;
   openJob(id: string): void;
   openMenu(anchor: HTMLElement, job: Job): void;
   download(url: string): void;
+  /** Choose one of many log streams. */
+  askStream(ids: readonly string[]): Promise<string | null>;
   askTime(near: number | null): Promise<number | null>;
   /** A kernel as people know it; without a name the default one. */
   kernelTitle(name: string | null): string;
@@ -50,26 +53,31 @@ interface IJobViewProps {
 export function JobView(props: IJobViewProps): React.JSX.Element {
   const { model, lab, trans } = props;
   const { jobs, watch } = model;
-  useSignal(jobs.changed, 250);
-  useSignal(watch.changed, 250);
   useSignal(model.changed);
+  const { isHidden } = model;
+  useSignal(isHidden ? null : jobs.changed, 250);
+  useSignal(isHidden ? null : watch.changed, 250);
   const slow = useAfter(watch.detail === undefined, 300);
   const detail = withPending(model);
   return (
-    <div className="jp-t9k-JobView">
-      <ConnectionBanner
-        connection={jobs.connection}
-        reconnect={() => jobs.reconnect()}
-        trans={trans}
-      />
-      {detail?.job && <JobPage {...props} detail={detail} job={detail.job} />}
-      {detail === null && <Gone close={lab.close} trans={trans} />}
-      {detail === undefined && slow && jobs.connection.state !== 'missing' && (
-        <p className="jp-t9k-LogEmpty" role="status">
-          {trans.__('Reading the job…')}
-        </p>
-      )}
-    </div>
+    <InView.Provider value={!isHidden}>
+      <div className="jp-t9k-JobView">
+        <ConnectionBanner
+          connection={jobs.connection}
+          reconnect={() => jobs.reconnect()}
+          trans={trans}
+        />
+        {detail?.job && <JobPage {...props} detail={detail} job={detail.job} />}
+        {detail === null && <Gone close={lab.close} trans={trans} />}
+        {detail === undefined &&
+          slow &&
+          jobs.connection.state !== 'missing' && (
+            <p className="jp-t9k-LogEmpty" role="status">
+              {trans.__('Reading the job…')}
+            </p>
+          )}
+      </div>
+    </InView.Provider>
   );
 }
 
@@ -88,28 +96,6 @@ function withPending(model: JobTabModel): JobDetail | null | undefined {
     : detail;
 }
 
-function Gone(props: {
-  close(): void;
-  trans: TranslationBundle;
-}): React.JSX.Element {
-  const { trans } = props;
-  return (
-    <EmptyState
-      icon={jobIcon}
-      title={trans.__('This job is gone')}
-      actions={
-        <Button onClick={props.close}>{trans.__('Close this tab')}</Button>
-      }
-    >
-      <p>
-        {trans.__(
-          'Its record and its logs were removed. The files that it wrote itself are where they were.'
-        )}
-      </p>
-    </EmptyState>
-  );
-}
-
 interface IJobPageProps extends IJobViewProps {
   detail: JobDetail;
   job: Job;
@@ -122,7 +108,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
   const pane =
     isLocal && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
   const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
-  const [stale] = staleClusters(engines);
+  const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;
   const showFailure = (): void => {
@@ -133,12 +119,12 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
     }
   };
   return (
-    <>
+    <AsOf.Provider value={asOf}>
       <PhaseNews job={job} trans={trans} />
       <JobHeader
         job={job}
         engines={model.jobs.engines}
-        asOf={isLost ? model.jobs.asOf : (stale?.since ?? null)}
+        asOf={asOf}
         failureBelow={pane === 'overview'}
         showFailure={showFailure}
         trans={trans}
@@ -176,7 +162,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
           trans={trans}
         />
       )}
-      <Notices {...props} />
+      <Notices job={job} run={lab.run} trans={trans} />
       <div
         id={panel}
         className="jp-t9k-JobView-panel"
@@ -209,31 +195,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
           </div>
         )}
       </div>
-    </>
-  );
-}
-
-/** What one should know before doing anything: the job is deleted, or another machine's. */
-function Notices({ job, lab, trans }: IJobPageProps): React.JSX.Element {
-  return (
-    <>
-      {job.deleted && (
-        <Banner
-          level="info"
-          title={trans.__('This job was deleted.')}
-          actions={
-            job.actions.includes('remove') && (
-              <LinkButton onClick={() => lab.run(CommandIDs.remove)}>
-                {trans.__('Remove record and logs…')}
-              </LinkButton>
-            )
-          }
-        >
-          {trans.__('Its record and its logs are kept.')}
-        </Banner>
-      )}
-      {job.read_only && <Banner level="info" title={job.read_only} />}
-    </>
+    </AsOf.Provider>
   );
 }
 
@@ -242,16 +204,23 @@ function OverviewPane(
 ): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const streams = useStreams(model, job);
+  const { api } = model.jobs;
+  const readCheckpoints = React.useCallback(
+    () => api.checkpoints(job.id),
+    [api, job.id]
+  );
   return (
     <Overview
       job={job}
       replicas={detail.replicas}
       events={detail.events}
       streams={streams}
+      readCheckpoints={readCheckpoints}
       rawEvents={model.state.rawEvents}
       setRawEvents={rawEvents => model.set({ rawEvents })}
       trans={trans}
       run={lab.run}
+      has={lab.has}
       openFile={lab.openFile}
       openFolder={lab.openFolder}
       kernelTitle={lab.kernelTitle}
@@ -281,6 +250,8 @@ async function showReplica(
   log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
 }
 
+/** With more streams than this, one is chosen in a dialog. */
+const MOST_ENTRIES = 12;
 /** How many bytes of a progress bar are read, and how many of its updates are shown. */
 const MOST_BYTES = 128 * 1024;
 const MOST_UPDATES = 300;
@@ -310,21 +281,49 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
     },
     [api, id]
   );
+  const texts = React.useMemo<ILogTexts>(
+    () => ({
+      read: query => api.logText(id, query),
+      download: query => lab.download(api.logTextUrl(id, query))
+    }),
+    [api, id, lab]
+  );
   if (!model.log) {
     return null;
   }
   const { log, search, errors } = model.log;
-  const downloads = (): (IMenuItem | null)[] => [
-    {
-      label: trans.__('All Streams (ZIP)'),
-      execute: () => lab.download(api.logDownloadUrl(id))
-    },
-    null,
-    ...(log.streams ?? []).map(stream => ({
-      label: stream.id,
-      execute: () => lab.download(api.logDownloadUrl(id, stream.id))
-    }))
-  ];
+  const downloads = (copy: LogCopy): (IMenuItem | null)[] => {
+    const ids = (log.streams ?? []).map(stream => stream.id);
+    const download = (stream: string): void =>
+      lab.download(api.logDownloadUrl(id, stream));
+    return [
+      {
+        label: trans.__('Lines Shown Here (One File)'),
+        execute: () => copy.download()
+      },
+      {
+        label: trans.__('All Streams (ZIP)'),
+        execute: () => lab.download(api.logDownloadUrl(id))
+      },
+      null,
+      ...(ids.length <= MOST_ENTRIES
+        ? ids.map(stream => ({
+            label: stream,
+            execute: () => download(stream)
+          }))
+        : [
+            {
+              label: trans.__('One of %1 Streams…', ids.length),
+              execute: () =>
+                void lab.askStream(ids).then(stream => {
+                  if (stream !== null) {
+                    download(stream);
+                  }
+                })
+            }
+          ])
+    ];
+  };
   return (
     <LogView
       log={log}
@@ -339,6 +338,7 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
       downloadLine={downloadLine}
       loadUpdates={loadUpdates}
       downloads={downloads}
+      texts={texts}
       goToTime={() => {
         void lab.askTime(log.topTime()).then(time => {
           if (time !== null) {

@@ -1,15 +1,23 @@
 import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { copyIcon } from '@jupyterlab/ui-components';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { Event, Job, LogStream, Replica } from '../../api/types';
-import { formatBytes } from '../../model/format';
+import {
+  Checkpoints,
+  Event,
+  Failure,
+  Job,
+  LogStream,
+  Replica
+} from '../../api/types';
 import { joinWords } from '../../model/shellWords';
 import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../Buttons';
 import { Time } from '../Time';
 import { Attempts } from './Attempts';
 import { FailurePanel } from './FailurePanel';
+import { KeptFiles } from './KeptFiles';
 import {
   lifecycleRows,
   placementRows,
@@ -26,10 +34,12 @@ interface IOverviewProps {
   events: readonly Event[];
   /** Null until they are known. */
   streams: readonly LogStream[] | null;
+  readCheckpoints(): Promise<Checkpoints>;
   rawEvents: boolean;
   setRawEvents(raw: boolean): void;
   trans: TranslationBundle;
-  run(command: string): void;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
+  has(command: string): boolean;
   openFile: OpenFile;
   openFolder(path: string): void;
   openJob(id: string): void;
@@ -57,6 +67,8 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
         <FailurePanel
           job={job}
           trans={trans}
+          run={props.run}
+          has={props.has}
           showInLog={props.showInLog}
           openFile={openFile}
         />
@@ -73,6 +85,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
               openFile={openFile}
             />
           )}
+          {failed && <LastOutput {...props} />}
           <WhatItRuns {...props} />
           <Section
             title={trans.__('Size')}
@@ -91,7 +104,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
             trans={trans}
             showLog={props.showAttempt}
           />
-          <Files {...props} />
+          <KeptFiles {...props} />
         </div>
       </div>
     </div>
@@ -242,47 +255,37 @@ function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
   );
 }
 
-function Files(props: IOverviewProps): React.JSX.Element {
-  const { job, streams, trans } = props;
-  const size = streams?.reduce((sum, stream) => sum + stream.size, 0);
+/** Return true if the last lines are those of the traceback, which is shown already. */
+function isTraceback({ frames, error, link, last_output }: Failure): boolean {
+  const last = last_output?.lines[last_output.lines.length - 1]?.trim();
   return (
-    <section className="jp-t9k-Section">
-      <h3>{trans.__('Files')}</h3>
-      <dl className="jp-t9k-Facts">
-        {job.log_dirs.map((directory, index) => {
-          const path = job.log_dir_paths[index] ?? null;
-          return (
-            <React.Fragment key={directory}>
-              <dt>{trans.__('TensorBoard')}</dt>
-              <dd>
-                {path === null ? (
-                  <code>{directory}</code>
-                ) : (
-                  <LinkButton
-                    title={directory}
-                    onClick={() => props.openFolder(path)}
-                  >
-                    <code>{path}</code>
-                  </LinkButton>
-                )}
-              </dd>
-            </React.Fragment>
-          );
-        })}
-        <dt>{trans.__('Logs')}</dt>
-        <dd>
-          {size ? (
-            <>
-              <LinkButton onClick={props.downloadLogs}>
-                {trans.__('Download')}
-              </LinkButton>
-              {` · ${formatBytes(size)}`}
-            </>
-          ) : (
-            trans.__('nothing written so far')
-          )}
-        </dd>
-      </dl>
-    </section>
+    frames.length > 0 &&
+    !!last &&
+    error?.startsWith(last.slice(0, 100)) === true &&
+    link?.stream === last_output?.stream &&
+    (last_output?.offset ?? 0) >= (link?.offset ?? 0)
   );
+}
+
+/** The last lines of the log, which need not tell the cause. */
+function LastOutput({
+  job,
+  trans,
+  showInLog
+}: IOverviewProps): React.JSX.Element | null {
+  const { failure } = job;
+  const output = failure?.last_output;
+  return output && !isTraceback(failure) ? (
+    <section className="jp-t9k-Section">
+      <h3>
+        {trans.__('Last output')}
+        <LinkButton onClick={showInLog}>{trans.__('Open log')}</LinkButton>
+      </h3>
+      <div className="jp-t9k-Traceback" tabIndex={0}>
+        {output.lines.map((line, index) => (
+          <div key={index}>{line}</div>
+        ))}
+      </div>
+    </section>
+  ) : null;
 }

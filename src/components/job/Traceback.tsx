@@ -4,6 +4,7 @@ import { copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Failure, Frame } from '../../api/types';
 import { formatClock } from '../../model/format';
+import { shownFile } from '../../model/nextStep';
 import { IconButton, LinkButton } from '../Buttons';
 
 /** Python's own words, which are not translated. */
@@ -107,7 +108,7 @@ function FrameLines({
 }): React.JSX.Element {
   const { file, line, path } = frame;
   // As the lab calls the file: shorter, so that the line's number is in view.
-  const place = `${path ?? file}", line ${line}`;
+  const place = `${shownFile(frame)}", line ${line}`;
   return (
     <>
       <div className="jp-t9k-Traceback-frame">

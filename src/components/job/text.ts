@@ -4,7 +4,7 @@ import {
   formatClock,
   formatDuration,
   formatExitCode,
-  formatTime
+  formatMoment
 } from '../../model/format';
 import { stateOf } from '../../model/phase';
 import { ranSeconds } from '../../model/ran';
@@ -60,11 +60,11 @@ function endText(
   if (ended_at === null) {
     return word;
   }
-  const when = formatTime(ended_at, trans);
+  const when = formatMoment(ended_at, trans);
   return started_at === null
-    ? trans.__('%1 at %2', word, when)
+    ? trans.__('%1 %2', word, when)
     : trans.__(
-        '%1 at %2 after %3',
+        '%1 %2 after %3',
         word,
         when,
         formatDuration(ranSeconds(job, ended_at), trans)
@@ -146,13 +146,13 @@ function endingText(
       );
 }
 
-/** Which rank failed and with what: “Rank 3 of worker-0 ended with Python error (1).” */
+/** Which rank failed and with what: “Rank 3 of worker-0 ended: Error (1).” */
 export function failureText(
   failure: Failure,
   job: Job,
   trans: TranslationBundle
 ): string {
-  const code = formatExitCode(failure.exit_code, trans);
+  const code = formatExitCode(failure.exit_code, trans, failure.signaled);
   const who =
     failure.rank === null
       ? trans.__('%1 ended: %2', failure.replica, code)

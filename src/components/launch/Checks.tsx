@@ -5,7 +5,7 @@ import { Check } from '../../api/types';
 import { errorIcon, hintIcon, stateIcons, warningIcon } from '../../icons';
 import { LinkButton } from '../Buttons';
 import { Icon } from '../Icon';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
 
@@ -22,7 +22,8 @@ const icons: Record<Level, LabIcon> = {
 
 /** Everything that is known about the form, worst first, each with the way to its place. */
 export function Checks(): React.JSX.Element {
-  const { checks, trans, prefix } = useLaunch();
+  const { trans, prefix } = useLaunch();
+  const checks = useModel(model => model.checks);
   const sorted = LEVELS.flatMap(level =>
     checks.filter(check => check.level === level)
   );
@@ -68,7 +69,8 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
 }
 
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
-  const { model, trans, reveal, revealLine } = useLaunch();
+  const { trans, reveal, revealLine } = useLaunch();
+  const isManifest = useModel(({ state }) => state.manifest !== null);
   const { link, field, line, column } = check;
   if (link?.kind === 'file' || link?.kind === 'url') {
     return <SourceLink link={link} />;
@@ -81,7 +83,7 @@ function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
     );
   }
   // A locked form takes no focus.
-  const place = field && !model.state.manifest ? placeOf(field, trans) : null;
+  const place = field && !isManifest ? placeOf(field, trans) : null;
   return field && place && check.level !== 'passed' ? (
     <LinkButton onClick={() => reveal(field)}>{place.name}</LinkButton>
   ) : null;

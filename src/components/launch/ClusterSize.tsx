@@ -3,14 +3,12 @@ import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { amountNote } from '../../model/capacityText';
 import { DEVICE, GPU } from '../../model/launchForm';
-import { useShown, useSignal } from '../hooks';
-import { useLaunch } from './context';
+import { useShown } from '../hooks';
+import { useDraft, useLaunch, useModel, useOptional } from './context';
 import { DeviceKind } from './DeviceKind';
 import { CheckField, NumberField, Row, TextField } from './fields';
 import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
-
-type Group = JobSpec['replica_specs'][number];
 
 const REPLICAS = '/replica_specs/0/replicas';
 
@@ -19,16 +17,19 @@ const QUANTITY = /^\d+(\.\d+)?(m|k|[KMGTPE]i|[MGTPE])?$/;
 
 /** What the job asks of a cluster: nodes, and what each of them has for it. */
 export function ClusterSize(): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { spec } = model.form;
-  const [group, ...others] = spec.replica_specs;
-  const { device } = group.resources;
+  const { trans } = useLaunch();
+  const [type, ...others] = useModel(({ form }) =>
+    form.spec.replica_specs.map(group => group.type)
+  );
+  const hasGpus = useModel(({ form }) => deviceOf(form.spec).count > 0);
+  const hasTorchrun = useModel(({ form }) => form.spec.torchrun !== null);
   const root = React.useRef<HTMLDivElement>(null);
-  useCapacity(useShown(root));
+  const shown = useShown(root);
   return (
     <div className="jp-t9k-Launch-size" ref={root}>
+      <CapacityWatch shown={shown} />
       <div>
-        <NodesField group={group} />
+        <NodesField />
       </div>
       <FreeNow />
       <div>
@@ -38,49 +39,52 @@ export function ClusterSize(): React.JSX.Element {
               'The form shows the replica type %2; %1 more is in the manifest.',
               'The form shows the replica type %2; %1 more are in the manifest.',
               others.length,
-              group.type
+              type
             )}
           </p>
         )}
-        {spec.torchrun && (
-          <ProcessesField
-            torchrun={spec.torchrun}
-            hasGpus={(device?.count ?? 0) > 0}
-          />
-        )}
+        <ProcessesField hasGpus={hasGpus} />
         <QuantityRow part="cpu" unit={trans.__('cores of each node')} />
         <QuantityRow part="memory" unit={trans.__('of each node')} />
         <SharedMemoryField />
-        {spec.torchrun && <ElasticField elastic={spec.elastic} />}
+        {hasTorchrun && <ElasticField />}
       </div>
     </div>
   );
 }
 
-/** Follow what is free while the fields are shown. */
-function useCapacity(shown: boolean): void {
-  const { model } = useLaunch();
-  const { capacity } = model;
-  useSignal(capacity.changed);
+/** Follows what is free while the fields are shown. It is a part of its own, for it is drawn with every answer. */
+function CapacityWatch({ shown }: { shown: boolean }): null {
+  const { capacity } = useLaunch().model;
   React.useEffect(() => {
     const watch = shown ? capacity.watch() : null;
     return () => watch?.dispose();
   }, [capacity, shown]);
-  const { engine, namespace } = model.state;
-  const { known } = capacity;
+  const engine = useModel(({ state }) => state.engine);
+  const namespace = useModel(({ state }) => state.namespace);
+  const known = useModel(model => model.capacity.known);
   React.useEffect(() => {
     if (shown) {
       void capacity.askLimits();
     }
   }, [capacity, shown, engine, namespace, known]);
+  return null;
 }
 
-function NodesField({ group }: { group: Group }): React.JSX.Element {
+/** The accelerators of each node. */
+function deviceOf(spec: JobSpec): { name: string; count: number } {
+  return spec.replica_specs[0].resources.device ?? { name: GPU, count: 0 };
+}
+
+function NodesField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
-  const { resources, replicas } = group;
-  const device = resources.device ?? { name: GPU, count: 0 };
-  const setDevice = (changes: Partial<typeof device>) => {
-    const next = { ...device, ...changes };
+  const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
+  const device = useModel(({ form }) => deviceOf(form.spec));
+  const total = useModel(({ form }) => describeTotal(form.spec, trans));
+  const setCount = (count: number) => {
+    const { spec } = model.form;
+    const [{ resources }] = spec.replica_specs;
+    const next = { ...deviceOf(spec), count };
     model.editReplicas({ resources: { ...resources, device: next } }, DEVICE);
   };
   return (
@@ -88,7 +92,7 @@ function NodesField({ group }: { group: Group }): React.JSX.Element {
       field={REPLICAS}
       others={[DEVICE]}
       label={trans.__('Nodes × GPUs')}
-      caption={describeTotal(model.form.spec, trans)}
+      caption={total}
     >
       <NumberField
         field={REPLICAS}
@@ -105,7 +109,7 @@ function NodesField({ group }: { group: Group }): React.JSX.Element {
         value={device.count}
         min={0}
         max={1024}
-        onChange={count => setDevice({ count })}
+        onChange={setCount}
       />
       <label
         className="jp-t9k-visuallyHidden"
@@ -147,15 +151,18 @@ function QuantityRow({
   unit: string;
 }): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
-  const [{ resources }] = model.form.spec.replica_specs;
-  const free = amountNote(
-    part,
-    model.capacity.mostFree(part, resources.device, model.nodeLabels),
-    trans
+  const { limit, request } = useModel(
+    ({ form }) => form.spec.replica_specs[0].resources[part]
   );
-  const can = model.can('resource_limits');
+  const free = useModel(({ form, capacity, nodeLabels }) => {
+    const { device } = form.spec.replica_specs[0].resources;
+    const most = capacity.mostFree(part, device, nodeLabels);
+    return amountNote(part, most, trans);
+  });
+  const canLimit = useModel(now => now.can('resource_limits').supported);
   const place = `/replica_specs/0/resources/${part}`;
   const set = (bound: 'request' | 'limit', value: string | null) => {
+    const [{ resources }] = model.form.spec.replica_specs;
     const quantity = { ...resources[part], [bound]: value };
     model.editReplicas(
       { resources: { ...resources, [part]: quantity } },
@@ -167,9 +174,9 @@ function QuantityRow({
       <span className="jp-t9k-Launch-several">
         <QuantityField
           field={`${place}/limit`}
-          value={resources[part].limit}
+          value={limit}
           placeholder={trans.__('no limit')}
-          disabled={!can.supported}
+          disabled={!canLimit}
           onChange={value => set('limit', value)}
         />
         <label htmlFor={`${prefix}${place}/request`}>
@@ -177,9 +184,9 @@ function QuantityRow({
         </label>
         <QuantityField
           field={`${place}/request`}
-          value={resources[part].request}
-          placeholder={resources[part].limit ?? trans.__('none')}
-          disabled={!can.supported}
+          value={request}
+          placeholder={limit ?? trans.__('none')}
+          disabled={!canLimit}
           onChange={value => set('request', value)}
         />
         <span className="jp-t9k-caption">
@@ -193,15 +200,14 @@ function QuantityRow({
 function SharedMemoryField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/shm/size_limit';
-  const { shm } = model.form.spec;
   // What was set comes back when it is switched on again.
-  const last = React.useRef(shm);
-  last.current = shm ?? last.current;
+  const [isOn, last] = useOptional(spec => spec.shm);
+  const limit = useModel(({ form }) => form.spec.shm?.size_limit ?? null);
   return (
     <Row
       field={field}
       caption={
-        shm
+        isOn
           ? null
           : trans.__(
               'Without it data loaders with workers die for lack of shared memory.'
@@ -210,7 +216,7 @@ function SharedMemoryField(): React.JSX.Element {
     >
       <CheckField
         field="/shm"
-        checked={shm !== null}
+        checked={isOn}
         onChange={on =>
           model.edit(
             {
@@ -224,15 +230,16 @@ function SharedMemoryField(): React.JSX.Element {
       >
         {trans.__('at /dev/shm')}
       </CheckField>
-      {shm && (
+      {isOn && (
         <>
           <QuantityField
             field={field}
-            value={shm.size_limit}
+            value={limit}
             placeholder={trans.__('no limit')}
-            onChange={size_limit =>
-              model.edit({ shm: { ...shm, size_limit } }, field)
-            }
+            onChange={size_limit => {
+              const { shm } = model.form.spec;
+              model.edit({ shm: shm && { ...shm, size_limit } }, field);
+            }}
           />
           <span className="jp-t9k-caption">
             {trans.__('inside the memory limit')}
@@ -243,14 +250,11 @@ function SharedMemoryField(): React.JSX.Element {
   );
 }
 
-function ElasticField({
-  elastic
-}: {
-  elastic: JobSpec['elastic'];
-}): React.JSX.Element {
+function ElasticField(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const can = model.can('elastic');
-  const [{ replicas }] = model.form.spec.replica_specs;
+  const can = useModel(now => now.can('elastic'));
+  const elastic = useModel(({ form }) => form.spec.elastic);
+  const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
   const bound = (name: 'min' | 'max', label: string): React.JSX.Element => (
     <NumberField
       field={`/elastic/${name}`}
@@ -311,12 +315,13 @@ function QuantityField({
   ...props
 }: IQuantityFieldProps): React.JSX.Element {
   const { model, trans } = useLaunch();
+  const draft = useDraft(field);
   return (
     <TextField
       {...props}
       field={field}
       size={8}
-      value={model.form.drafts[field]?.text ?? value ?? ''}
+      value={draft ?? value ?? ''}
       onChange={text => {
         const quantity = text.trim();
         if (!quantity || QUANTITY.test(quantity)) {

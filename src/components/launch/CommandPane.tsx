@@ -3,16 +3,17 @@ import { copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { IconButton, LinkButton } from '../Buttons';
 import { Segments } from '../Segments';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** Splits a line of the command into other text (even places) and numbers (odd ones). */
 const NUMBER = /(?<=[\s=]|^)(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?=\s|$)/;
 
 /** What the form amounts to: the command, and what the job adds to its environment. */
 export function CommandPane(): React.JSX.Element {
-  const { model, trans } = useLaunch();
+  const { trans } = useLaunch();
   const [tab, setTab] = React.useState<'command' | 'environment'>('command');
-  const { shown } = model.preview;
+  const shown = useModel(({ preview }) => preview.shown);
+  const edited = useModel(({ preview }) => preview.editedLines);
   const variables = Object.entries(shown?.environment ?? {});
   return (
     <section
@@ -43,7 +44,7 @@ export function CommandPane(): React.JSX.Element {
         <CommandText
           command={shown?.command ?? ''}
           instead={shown?.summary ?? ''}
-          edited={model.preview.editedLines}
+          edited={edited}
         />
       ) : (
         <div
@@ -71,7 +72,7 @@ export function CommandPane(): React.JSX.Element {
 /** Why what is shown may be behind the form. */
 export function StalePreview(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
-  const { failure } = model.preview;
+  const failure = useModel(({ preview }) => preview.failure);
   return failure && !failure.field && !failure.line ? (
     <div className="jp-t9k-Launch-stale" role="status">
       {trans.__('This may be behind the form.')} {failure.message}{' '}

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { JobSpec, Volume } from '../../api/types';
 import { IconButton, LinkButton } from '../Buttons';
 import { Combobox, IChoice } from './Combobox';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { FieldErrors, Select, TextField, useField } from './fields';
 import { Group, IFolding } from './Group';
 
@@ -16,40 +16,41 @@ export function DataGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { mounts } = model.form.spec;
+  const { trans } = useLaunch();
   return (
     <Group
       name="data"
       title={trans.__('Data')}
-      summary={
-        mounts.map(mount => describeMount(mount, trans)).join(', ') ||
+      summary={({ form }) =>
+        form.spec.mounts.map(mount => describeMount(mount, trans)).join(', ') ||
         trans.__('no volumes')
       }
       folding={folding}
     >
-      <Mounts mounts={mounts} />
+      <Mounts />
     </Group>
   );
 }
 
-function Mounts({ mounts }: { mounts: Mount[] }): React.JSX.Element {
+function Mounts(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
-  const { engine, namespace, volumes } = model.state;
+  const mounts = useModel(({ form }) => form.spec.mounts);
+  const engine = useModel(({ state }) => state.engine);
+  const namespace = useModel(({ state }) => state.namespace);
+  const volumes = useModel(({ state }) => state.volumes);
   React.useEffect(() => {
     if (!model.state.volumes) {
       void model.loadVolumes();
     }
   }, [model, engine, namespace]);
-  const known = sorted(volumes?.list ?? []);
-  const set = (next: Mount[], index: number) =>
-    model.edit({ mounts: next }, `/mounts/${index}`);
+  const known = React.useMemo(() => sorted(volumes?.list ?? []), [volumes]);
   const add = () => {
     const free = known.find(
       ({ claim }) => !mounts.some(mount => mount.claim === claim)
     );
-    set([...mounts, mountOf(free)], mounts.length);
-    reveal(`/mounts/${mounts.length}/claim`);
+    const field = `/mounts/${mounts.length}`;
+    model.edit({ mounts: [...mounts, mountOf(free)] }, field);
+    reveal(`${field}/claim`);
   };
   return (
     <>
@@ -62,27 +63,7 @@ function Mounts({ mounts }: { mounts: Mount[] }): React.JSX.Element {
             <span>{trans.__('Access')}</span>
           </div>
           {mounts.map((mount, index) => (
-            <MountRow
-              key={index}
-              mount={mount}
-              index={index}
-              volumes={known}
-              onChange={changes =>
-                set(
-                  mounts.map((other, i) =>
-                    i === index ? { ...other, ...changes } : other
-                  ),
-                  index
-                )
-              }
-              onRemove={() => {
-                set(
-                  mounts.filter((_, i) => i !== index),
-                  index
-                );
-                reveal(index ? `/mounts/${index - 1}/claim` : '/mounts');
-              }}
-            />
+            <MountRow key={index} mount={mount} index={index} volumes={known} />
           ))}
         </div>
       )}
@@ -99,21 +80,26 @@ function Mounts({ mounts }: { mounts: Mount[] }): React.JSX.Element {
   );
 }
 
-function MountRow({
-  mount,
-  index,
-  volumes,
-  onChange,
-  onRemove
-}: {
+interface IMountRowProps {
   mount: Mount;
   index: number;
   volumes: readonly Volume[];
-  onChange(changes: Partial<Mount>): void;
-  onRemove(): void;
-}): React.JSX.Element {
-  const { trans, prefix } = useLaunch();
+}
+
+const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
+  const { model, trans, reveal, prefix } = useLaunch();
   const field = `/mounts/${index}`;
+  const change = (changes: Partial<Mount>) => {
+    const mounts = model.form.spec.mounts.map((other, i) =>
+      i === index ? { ...other, ...changes } : other
+    );
+    model.edit({ mounts }, field);
+  };
+  const remove = () => {
+    const mounts = model.form.spec.mounts.filter((_, i) => i !== index);
+    model.edit({ mounts }, field);
+    reveal(index ? `/mounts/${index - 1}/claim` : '/mounts');
+  };
   const volume = volumes.find(({ claim }) => claim === mount.claim);
   const choices = volumes.map(({ claim, ...about }): IChoice => ({
     value: claim,
@@ -139,7 +125,7 @@ function MountRow({
         placeholder={trans.__('name of a PVC')}
         onChange={claim => {
           const chosen = volumes.find(other => other.claim === claim);
-          onChange(chosen ? mountOf(chosen) : { claim });
+          change(chosen ? mountOf(chosen) : { claim });
         }}
       />
       <TextField
@@ -149,7 +135,7 @@ function MountRow({
         value={mount.mount_path}
         title={mount.mount_path}
         placeholder={trans.__('such as /data')}
-        onChange={mount_path => onChange({ mount_path })}
+        onChange={mount_path => change({ mount_path })}
       />
       <TextField
         code
@@ -157,15 +143,13 @@ function MountRow({
         aria-label={trans.__('Folder of the volume')}
         value={mount.sub_path ?? ''}
         placeholder={trans.__('all of it')}
-        onChange={text => onChange({ sub_path: text || null })}
+        onChange={text => change({ sub_path: text || null })}
       />
       <Select
         {...useField(`${field}/read_only`)}
         aria-label={trans.__('Access')}
         value={mount.read_only ? 'read' : 'write'}
-        onChange={event =>
-          onChange({ read_only: event.target.value === 'read' })
-        }
+        onChange={event => change({ read_only: event.target.value === 'read' })}
       >
         <option value="write">{trans.__('Read and write')}</option>
         <option value="read">{trans.__('Read only')}</option>
@@ -173,7 +157,7 @@ function MountRow({
       <IconButton
         icon={closeIcon}
         label={trans.__('Remove volume %1', mount.claim || index + 1)}
-        onClick={onRemove}
+        onClick={remove}
       />
       <div className="jp-t9k-Launch-mountSaid">
         <span id={`${prefix}${field}/claim-caption`} className="jp-t9k-caption">
@@ -185,7 +169,8 @@ function MountRow({
       </div>
     </div>
   );
-}
+});
+MountRow.displayName = 'MountRow';
 
 /** The lab's own first, then by name. */
 function sorted(volumes: readonly Volume[]): Volume[] {

@@ -5,7 +5,7 @@ import { poolNames } from '../../model/devices';
 import { formatAmount, formatFree } from '../../model/format';
 import { GPU } from '../../model/launchForm';
 import { Combobox, IChoice } from './Combobox';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** A kind of accelerators that a form can ask for: a resource, and the product if there are several. */
 interface IKind extends IChoice {
@@ -25,9 +25,9 @@ export function DeviceKind({
   disabled: boolean;
 }): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const pools = model.capacity.known?.pools ?? [];
+  const pools = useModel(({ capacity }) => capacity.known?.pools ?? []);
   const kinds = pools.length > 0 ? kindsOf(pools, trans) : usualKinds(trans);
-  const labels = model.nodeLabels;
+  const labels = useModel(({ nodeLabels }) => nodeLabels);
   const chosen = kinds.find(
     ({ resource, pool }) =>
       resource === name &&

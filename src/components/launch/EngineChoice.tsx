@@ -4,16 +4,21 @@ import { EngineName } from '../../api/aliases';
 import { EngineInfo } from '../../api/types';
 import { IconButton, LinkButton } from '../Buttons';
 import { Segments } from '../Segments';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** Where the job runs: the engines that there are, and why the others are off. */
 export function EngineChoice(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
-  const { engine, namespace, movingTo, manifest } = model.state;
-  const { engines } = model;
+  const { engine, namespace, movingTo, isEdited } = useModel(({ state }) => ({
+    engine: state.engine,
+    namespace: state.namespace,
+    movingTo: state.movingTo,
+    isEdited: state.manifest !== null
+  }));
+  const engines = useModel(now => now.engines);
   const usable = engines.filter(info => info.available || info.name === engine);
   const off = engines.filter(info => !info.available);
-  const locked = manifest
+  const locked = isEdited
     ? trans.__('The manifest says where it runs; go back to the form first.')
     : null;
   return (

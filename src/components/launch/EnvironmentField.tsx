@@ -3,7 +3,7 @@ import * as React from 'react';
 import { EnvVar } from '../../api/types';
 import { lockIcon } from '../../icons';
 import { IconButton, LinkButton } from '../Buttons';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { FieldErrors, TextField, useFieldId } from './fields';
 
 /** Names that the script reads and that are offered at once. */
@@ -12,13 +12,16 @@ const OFFERED = 4;
 /** The environment variables that the job gets on top of the kernel's. */
 export function EnvironmentField(): React.JSX.Element {
   const { model, trans, prefix, reveal } = useLaunch();
-  const { env } = model.form;
+  const env = useModel(({ form }) => form.env);
+  const offered = useModel(
+    ({ state }) => state.prefill?.script.env_reads ?? []
+  );
   const label = `${prefix}environment`;
   const add = (name: string) => {
     model.setEnv([...env, { name, value: '', secret: null }]);
     reveal(`/env/${env.length}/${name ? 'value' : 'name'}`);
   };
-  const reads = (model.state.prefill?.script.env_reads ?? []).filter(
+  const reads = offered.filter(
     read => !env.some(row => row.name === read.name)
   );
   return (
@@ -61,23 +64,24 @@ export function EnvironmentField(): React.JSX.Element {
   );
 }
 
-function VariableRow({
-  row,
-  index
-}: {
+interface IVariableRowProps {
   row: EnvVar;
   index: number;
-}): React.JSX.Element {
+}
+
+const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
   const { model, trans, reveal } = useLaunch();
-  const { env } = model.form;
   const field = `/env/${index}`;
   const add = `${useFieldId('')}environment`;
-  const can = model.can('secrets');
+  const canBeSecret = useModel(now => now.can('secrets').supported);
   const change = (changes: Partial<EnvVar>) =>
     model.setEnv(
-      env.map((other, i) => (i === index ? { ...other, ...changes } : other))
+      model.form.env.map((other, i) =>
+        i === index ? { ...other, ...changes } : other
+      )
     );
   const remove = () => {
+    const { env } = model.form;
     model.setEnv(env.filter((_, i) => i !== index));
     if (env.length > 1) {
       reveal(`/env/${Math.max(0, index - 1)}/name`);
@@ -116,7 +120,7 @@ function VariableRow({
             onChange={text => change({ value: text })}
           />
         )}
-        {(can.supported || row.secret) && (
+        {(canBeSecret || row.secret) && (
           <IconButton
             icon={lockIcon}
             label={trans.__('%1 is a key of a secret', row.name || index + 1)}
@@ -143,7 +147,8 @@ function VariableRow({
       ))}
     </>
   );
-}
+});
+VariableRow.displayName = 'VariableRow';
 
 /** A key of a secret: its value is never seen here. */
 function SecretFields({

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { CheckField, Row, Select, SpanField, useField } from './fields';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { CleanUp, describeCleanUp } from './lifecycleText';
 
 const CLEAN_UPS: readonly CleanUp[] = ['None', 'Unfinished', 'All'];
@@ -19,21 +19,22 @@ export function FinishedFields(): React.JSX.Element {
 function CleanUpField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/run_policy/clean_up';
-  const { run_policy } = model.form.spec;
+  const chosen = useModel(({ form }) => form.spec.run_policy.clean_up);
   return (
     <Row
       field={field}
       caption={
-        run_policy.clean_up === 'All'
+        chosen === 'All'
           ? trans.__('What the pods have written to their own disks goes too.')
           : null
       }
     >
       <Select
         {...useField(field)}
-        value={run_policy.clean_up}
+        value={chosen}
         onChange={event => {
           const clean_up = event.target.value as CleanUp;
+          const { run_policy } = model.form.spec;
           model.edit({ run_policy: { ...run_policy, clean_up } }, field);
         }}
       >
@@ -50,9 +51,8 @@ function CleanUpField(): React.JSX.Element {
 function TtlField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/run_policy/ttl_seconds';
-  const can = model.can('ttl');
-  const { run_policy } = model.form.spec;
-  const seconds = run_policy.ttl_seconds;
+  const can = useModel(now => now.can('ttl'));
+  const seconds = useModel(({ form }) => form.spec.run_policy.ttl_seconds);
   return (
     <Row field={field} caption={can.reason}>
       <SpanField
@@ -60,9 +60,10 @@ function TtlField(): React.JSX.Element {
         seconds={seconds}
         placeholder={trans.__('never')}
         disabled={!can.supported && seconds === null}
-        onChange={ttl_seconds =>
-          model.edit({ run_policy: { ...run_policy, ttl_seconds } }, field)
-        }
+        onChange={ttl_seconds => {
+          const { run_policy } = model.form.spec;
+          model.edit({ run_policy: { ...run_policy, ttl_seconds } }, field);
+        }}
       />
       {can.supported && (
         <span className="jp-t9k-caption">
@@ -76,7 +77,8 @@ function TtlField(): React.JSX.Element {
 function LogsField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/keep_logs';
-  const { keep_logs, torchrun } = model.form.spec;
+  const keep_logs = useModel(({ form }) => form.spec.keep_logs);
+  const torchrun = useModel(({ form }) => form.spec.torchrun !== null);
   return (
     <Row
       field={field}

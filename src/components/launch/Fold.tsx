@@ -1,15 +1,16 @@
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../Icon';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { FoldName, placeOf } from './fieldNames';
 import { IFolding } from './Group';
+import { Summary, SummaryText } from './Summary';
 
 interface IFoldProps {
   name: FoldName;
   title: string;
-  /** What is inside, on one line, for when it is folded. */
-  summary: string;
+  /** Tells what is inside, on one line, for when it is folded. */
+  summary: Summary;
   folding: IFolding;
   children: React.ReactNode;
 }
@@ -22,11 +23,13 @@ export function Fold({
   folding,
   children
 }: IFoldProps): React.JSX.Element {
-  const { checks, trans, prefix } = useLaunch();
+  const { trans, prefix } = useLaunch();
   // What is wrong is never hidden.
-  const wrong = checks.some(
-    ({ level, field }) =>
-      level === 'error' && field && placeOf(field, trans)?.fold === name
+  const wrong = useModel(({ checks }) =>
+    checks.some(
+      ({ level, field }) =>
+        level === 'error' && field && placeOf(field, trans)?.fold === name
+    )
   );
   const open = wrong || folding.isOpen(name);
   const caret = open ? caretDownIcon : caretRightIcon;
@@ -45,7 +48,11 @@ export function Fold({
         >
           <Icon of={caret} />
           <span>{title}</span>
-          {!open && <span className="jp-t9k-secondary">{summary}</span>}
+          {!open && (
+            <span className="jp-t9k-secondary">
+              <SummaryText of={summary} />
+            </span>
+          )}
         </button>
       </div>
       <div id={`${id}-body`} hidden={!open}>

@@ -7,47 +7,57 @@ import { LaunchModel } from '../../model/launch';
 import { MISSING } from '../../model/launchProblems';
 import { Button, LinkButton } from '../Buttons';
 import { Icon } from '../Icon';
-import { useLaunch } from './context';
+import { useChecks, useLaunch, useModel } from './context';
 import { placeOf } from './fieldNames';
 
 /** Fields that are named beside each other. */
 const NAMED = 3;
 
-/** What will happen, or what is to be fixed, in one sentence; beside it the way to do it. */
+/** The way to submit the form, and beside it in one sentence what will happen, or what is to be fixed. */
 export function Footer(): React.JSX.Element {
-  const { model, trans, actions, checks, prefix } = useLaunch();
-  const { busy } = model.state;
-  const wrong = checks.some(check => check.level === 'error');
+  const { trans, actions, prefix } = useLaunch();
+  const busy = useModel(({ state }) => state.busy);
+  const waits = useModel(({ pending }) => pending !== null) || busy !== null;
+  const wrong = useModel(({ checks }) =>
+    checks.some(check => check.level === 'error')
+  );
   const sentence = `${prefix}sentence`;
   return (
     <div className="jp-t9k-Launch-footer">
-      <div id={sentence} className="jp-t9k-Launch-sentence" role="status">
-        <Sentence />
-      </div>
-      <Button
-        aria-disabled={busy !== null || undefined}
-        onClick={() => busy || actions.dryRun()}
-      >
-        {busy === 'checking' ? trans.__('Checking…') : trans.__('Dry run')}
-      </Button>
       {/* It stays focusable, and leads to what is wrong. */}
       <Button
         kind="primary"
-        aria-disabled={wrong || busy !== null || undefined}
+        aria-disabled={wrong || waits || undefined}
         aria-describedby={sentence}
         title={trans.__('Submit (Ctrl+Enter)')}
-        onClick={() => busy || actions.submit()}
+        onClick={() => waits || actions.submit()}
       >
         {busy === 'submitting' ? trans.__('Submitting…') : trans.__('Submit')}
       </Button>
+      <Button
+        aria-disabled={waits || undefined}
+        aria-describedby={sentence}
+        onClick={() => waits || actions.dryRun()}
+      >
+        {busy === 'checking' ? trans.__('Checking…') : trans.__('Dry run')}
+      </Button>
+      <div id={sentence} className="jp-t9k-Launch-sentence" role="status">
+        <Sentence />
+      </div>
     </div>
   );
 }
 
 function Sentence(): React.JSX.Element {
-  const { model, trans, checks } = useLaunch();
-  const { refusal, dryRunPassed } = model.state;
-  const errors = checks.filter(check => check.level === 'error');
+  const { trans } = useLaunch();
+  const pending = useModel(model => model.pending);
+  const refusal = useModel(({ state }) => state.refusal);
+  const dryRunPassed = useModel(({ state }) => state.dryRunPassed);
+  const errors = useChecks(check => check.level === 'error');
+  const missing = useChecks(check => check.code === MISSING);
+  if (pending !== null) {
+    return <span>{pending}</span>;
+  }
   if (refusal && !errors.length) {
     return (
       <>
@@ -75,7 +85,6 @@ function Sentence(): React.JSX.Element {
       </>
     );
   }
-  const missing = checks.filter(check => check.code === MISSING);
   if (missing.length) {
     return (
       <>
@@ -88,29 +97,75 @@ function Sentence(): React.JSX.Element {
     );
   }
   if (dryRunPassed) {
-    return (
-      <>
-        <Level level="passed" icon={stateIcons.succeeded} />
-        <span>
-          <strong>{trans.__('This job can be submitted.')}</strong>{' '}
-          {trans.__('The server has checked all of it and created nothing.')}
-        </span>
-      </>
-    );
+    return <DryRunResult />;
   }
-  const { shown } = model.preview;
-  const warned = checks.some(check => check.level === 'warning');
-  const isForm = model.isCluster && !model.state.manifest;
-  const what = isForm ? describeStart(model, trans) : shown?.summary;
+  return <Plan />;
+}
+
+/** The sentence that tells what a dry run without errors has checked. */
+function DryRunResult(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const what = useModel(({ checks }) => describeDryRun(checks, trans));
+  const warned = useModel(({ checks }) =>
+    checks.some(check => check.level === 'warning')
+  );
+  return (
+    <>
+      {warned ? (
+        <Level level="warning" icon={warningIcon} />
+      ) : (
+        <Level level="passed" icon={stateIcons.succeeded} />
+      )}
+      <span>
+        <strong>{trans.__('This job can be submitted.')}</strong> {what}{' '}
+        {warned && trans.__('The warnings still hold.')}
+      </span>
+    </>
+  );
+}
+
+/** What will happen when the form is submitted. */
+function Plan(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const isShown = useModel(({ preview }) => preview.shown !== null);
+  const what = useModel(model =>
+    model.isCluster && !model.state.manifest
+      ? describeStart(model, trans)
+      : model.preview.shown?.summary
+  );
+  const how = useModel(model => howItRuns(model, trans).filter(Boolean));
+  const warned = useModel(({ checks }) =>
+    checks.some(check => check.level === 'warning')
+  );
   return (
     <>
       {warned && <Level level="warning" icon={warningIcon} />}
       <span>
-        {shown && <strong>{what}</strong>}
-        {shown && ['', ...howItRuns(model, trans).filter(Boolean)].join(' · ')}
+        {isShown && <strong>{what}</strong>}
+        {isShown && ['', ...how].join(' · ')}
       </span>
     </>
   );
+}
+
+/** Who has checked what in a dry run; the server notes it among the checks if that was the cluster. */
+function describeDryRun(
+  checks: readonly Check[],
+  trans: TranslationBundle
+): string {
+  const codes = checks.map(check => check.code);
+  if (codes.includes('DryRun')) {
+    return trans.__(
+      'The API server checked the job object; it tried no pods and created nothing.'
+    );
+  }
+  return codes.includes('NoDryRun')
+    ? trans.__(
+        'The API server could not check the job object; nothing was created.'
+      )
+    : trans.__(
+        'The server made the same checks as for a submission and started nothing.'
+      );
 }
 
 /** “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
@@ -175,7 +230,8 @@ function Level({
 
 /** The fields that checks are about, by their names; what is nowhere in the form by its words. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
-  const { model, trans, reveal, revealLine } = useLaunch();
+  const { trans, reveal, revealLine } = useLaunch();
+  const isManifest = useModel(({ state }) => state.manifest !== null);
   const places = new Map<number | string | null, Check>();
   for (const check of checks) {
     const { line, field } = check;
@@ -189,8 +245,7 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
     <>
       {fields.slice(0, NAMED).map(([key, check], index) => {
         const { field, line, column, message } = check;
-        const place =
-          field && !model.state.manifest ? placeOf(field, trans) : null;
+        const place = field && !isManifest ? placeOf(field, trans) : null;
         return (
           <React.Fragment key={key}>
             {index > 0 && ', '}

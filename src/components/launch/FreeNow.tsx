@@ -1,7 +1,13 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool, QuotaLine } from '../../api/types';
-import { knowsNodes, leftOf, limitsOf, quotaOf } from '../../model/capacity';
+import {
+  knowsNodes,
+  leftOf,
+  limitsOf,
+  poolsFor,
+  quotaOf
+} from '../../model/capacity';
 import {
   labelled,
   mayUseText,
@@ -10,24 +16,27 @@ import {
 } from '../../model/capacityText';
 import { poolNames } from '../../model/devices';
 import { formatAmount, formatFree } from '../../model/format';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** Kinds that have a row; one's own choice always has one. */
 const POOLS = 6;
 
 /** Accelerators that are free now, and how many of them the namespace may have; nothing where nothing is known. */
 export function FreeNow(): React.JSX.Element | null {
-  const { model, trans, prefix } = useLaunch();
-  const { capacity, form } = model;
-  const { known, limits } = capacity;
+  const { trans, prefix } = useLaunch();
+  const known = useModel(({ capacity }) => capacity.known);
+  const limits = useModel(({ capacity }) => capacity.limits);
+  const namespace = useModel(({ state }) => state.namespace);
+  const wanted = useModel(({ form }) => {
+    const { device } = form.spec.replica_specs[0].resources;
+    return device?.count ? device.name : null;
+  });
+  const labels = useModel(({ nodeLabels }) => nodeLabels);
   if (!known) {
     return null;
   }
-  const { namespace } = model.state;
-  const [group] = form.spec.replica_specs;
-  const { device } = group.resources;
-  const chosen = capacity.chosen(device, model.nodeLabels);
-  const resource = device?.count ? device.name : known.pools[0]?.resource;
+  const chosen = wanted ? poolsFor(known.pools, wanted, labels) : [];
+  const resource = wanted ?? known.pools[0]?.resource;
   const limit = resource ? quotaOf(limits ?? [], resource) : null;
   const isEmpty = known.pools.length === 0 && knowsNodes(known);
   if (isEmpty && !limit) {
@@ -45,7 +54,7 @@ export function FreeNow(): React.JSX.Element | null {
       ) : (
         <Limits
           lines={limits ?? []}
-          chosen={device?.count ? [device.name] : []}
+          chosen={wanted ? [wanted] : []}
           namespace={namespace}
           trans={trans}
           id={`${prefix}free-now`}

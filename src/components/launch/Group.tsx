@@ -2,8 +2,9 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, warningIcon } from '../../icons';
 import { Icon } from '../Icon';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { FoldName, GroupName, placeOf } from './fieldNames';
+import { Summary, SummaryText } from './Summary';
 
 /** Which groups are open, and how to fold one. */
 export interface IFolding {
@@ -14,8 +15,8 @@ export interface IFolding {
 interface IGroupProps {
   name: GroupName;
   title: string;
-  /** What is inside, on one line, for when it is folded. */
-  summary: React.ReactNode;
+  /** Tells what is inside, on one line, for when it is folded. */
+  summary: Summary;
   folding: IFolding;
   children: React.ReactNode;
 }
@@ -28,16 +29,20 @@ export function Group({
   folding,
   children
 }: IGroupProps): React.JSX.Element {
-  const { model, checks, trans, prefix } = useLaunch();
+  const { trans, prefix } = useLaunch();
   const open = folding.isOpen(name);
-  const count = (level: string) =>
-    checks.filter(
-      check =>
-        check.level === level &&
-        check.field &&
-        placeOf(check.field, trans)?.group === name
-    ).length;
-  const [errors, warnings] = [count('error'), count('warning')];
+  const isLocked = useModel(model => model.isLocked);
+  const [errors, warnings] = useModel(({ checks }) =>
+    ['error', 'warning'].map(
+      level =>
+        checks.filter(
+          check =>
+            check.level === level &&
+            check.field &&
+            placeOf(check.field, trans)?.group === name
+        ).length
+    )
+  );
   const caret = open ? caretDownIcon : caretRightIcon;
   const id = `${prefix}group-${name}`;
   return (
@@ -54,7 +59,7 @@ export function Group({
           <span>{title}</span>
           {!open && (
             <span className="jp-t9k-Launch-summary jp-t9k-secondary">
-              {summary}
+              <SummaryText of={summary} />
             </span>
           )}
           {errors > 0 && (
@@ -76,7 +81,7 @@ export function Group({
         className="jp-t9k-Launch-body"
         aria-label={title}
         hidden={!open}
-        disabled={model.isLocked}
+        disabled={isLocked}
       >
         {open && children}
       </fieldset>

@@ -3,27 +3,20 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { EngineInfo, ScriptInfo } from '../../api/types';
 import { formatTime } from '../../model/format';
+import { LaunchModel } from '../../model/launch';
 import { Start } from '../../model/launchState';
 import { IconButton } from '../Buttons';
 import { openMenu } from '../menu';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { EngineChoice } from './EngineChoice';
 import { Select } from './fields';
 
 /** Where the job runs, what the script is, and what the form started from. */
 export function Header(): React.JSX.Element {
-  const { model, trans, actions, checks } = useLaunch();
-  const { prefill, path } = model.state;
-  const isRead =
-    path !== null &&
-    !checks.some(
-      ({ level, field }) => level === 'error' && field === '/entrypoint/value'
-    );
-  const { name } = model;
-  const about = [
-    prefill && isRead ? describeScript(prefill.script, trans) : null,
-    model.engine && describeCluster(model.engine, trans)
-  ].filter(Boolean);
+  const { model, trans, actions } = useLaunch();
+  const name = useModel(now => now.name);
+  const about = useModel(now => describe(now, trans));
+  const path = useModel(({ state }) => state.path);
   const openMore = (anchor: HTMLElement) =>
     openMenu(anchor, [
       ...(path === null
@@ -48,11 +41,8 @@ export function Header(): React.JSX.Element {
   return (
     <div className="jp-t9k-Launch-header">
       <EngineChoice />
-      <span
-        className="jp-t9k-Launch-about jp-t9k-caption"
-        title={about.join(' · ')}
-      >
-        {about.join(' · ')}
+      <span className="jp-t9k-Launch-about jp-t9k-caption" title={about}>
+        {about}
       </span>
       <StartChoice />
       <IconButton
@@ -68,7 +58,13 @@ export function Header(): React.JSX.Element {
 
 function StartChoice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
-  const { path, start, lastTime, clone } = model.state;
+  const { path, start, lastTime, clone } = useModel(({ state }) => ({
+    path: state.path,
+    start: state.start,
+    lastTime: state.lastTime,
+    clone: state.clone
+  }));
+  const isLocked = useModel(now => now.isLocked);
   const starts: [Start, string][] = [];
   if (path !== null) {
     starts.push(['defaults', trans.__('Defaults')]);
@@ -88,7 +84,7 @@ function StartChoice(): React.JSX.Element | null {
       <span>{trans.__('Start from')}</span>
       <Select
         value={start}
-        disabled={model.isLocked}
+        disabled={isLocked}
         onChange={event => void model.startFrom(event.target.value as Start)}
       >
         {starts.map(([value, label]) => (
@@ -101,13 +97,34 @@ function StartChoice(): React.JSX.Element | null {
   );
 }
 
+/** What is known of the script and of the cluster. */
+function describe(
+  { state: { prefill, path }, checks, engine }: LaunchModel,
+  trans: TranslationBundle
+): string {
+  const isRead =
+    path !== null &&
+    !checks.some(
+      ({ level, field }) => level === 'error' && field === '/entrypoint/value'
+    );
+  return [
+    prefill && isRead ? describeScript(prefill.script, trans) : null,
+    engine && describeCluster(engine, trans)
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
 function describeScript(
   { distributed, writes_events, options }: ScriptInfo,
   trans: TranslationBundle
 ): string {
-  const kind = distributed
-    ? trans.__('DDP script')
-    : trans.__('Script without a process group');
+  const kind =
+    distributed === null
+      ? trans.__('Script')
+      : distributed
+        ? trans.__('Distributed script')
+        : trans.__('Script without a process group');
   if (!writes_events) {
     return kind;
   }

@@ -1,8 +1,9 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
+import { LaunchModel } from '../../model/launch';
 import { Combobox, IChoice } from './Combobox';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Row, Select, TextField, useField } from './fields';
 import { Fold } from './Fold';
 import { IFolding } from './Group';
@@ -16,46 +17,56 @@ export function ImageFields({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const field = '/runtime/image';
-  const { runtime } = model.form.spec;
-  const choices = useImages();
-  const note = choices.find(({ value }) => value === runtime.image)?.note;
-  const edit = (changes: Partial<Runtime>, where: string) =>
-    model.edit({ runtime: { ...runtime, ...changes } }, where);
+  const { trans } = useLaunch();
   return (
     <>
-      <Row field={field} caption={note}>
-        <Combobox
-          code
-          field={field}
-          value={runtime.image ?? ''}
-          choices={choices}
-          placeholder={trans.__('an image that has PyTorch')}
-          onChange={text => edit({ image: text.trim() || null }, field)}
-        />
-      </Row>
+      <ImageField />
       <Fold
         name="image"
         title={trans.__('How it is pulled')}
-        summary={describePull(runtime, trans)}
+        summary={({ form }) => describePull(form.spec.runtime, trans)}
         folding={folding}
       >
-        <PullFields runtime={runtime} onChange={edit} />
+        <PullFields />
       </Fold>
     </>
   );
 }
 
-function PullFields({
-  runtime,
-  onChange
-}: {
-  runtime: Runtime;
-  onChange(changes: Partial<Runtime>, field: string): void;
-}): React.JSX.Element {
-  const { trans } = useLaunch();
+function ImageField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/runtime/image';
+  const image = useModel(({ form }) => form.spec.runtime.image ?? '');
+  const choices = useModel(now => imagesFor(now, trans));
+  const note = choices.find(({ value }) => value === image)?.note;
+  return (
+    <Row field={field} caption={note}>
+      <Combobox
+        code
+        field={field}
+        value={image}
+        choices={choices}
+        placeholder={trans.__('an image that has PyTorch')}
+        onChange={text => edit(model, { image: text.trim() || null }, field)}
+      />
+    </Row>
+  );
+}
+
+/** Change how the job's image is found. */
+function edit(
+  model: LaunchModel,
+  changes: Partial<Runtime>,
+  field: string
+): void {
+  model.edit({ runtime: { ...model.form.spec.runtime, ...changes } }, field);
+}
+
+function PullFields(): React.JSX.Element {
+  const { model, trans } = useLaunch();
   const [policy, secrets] = ['/runtime/pull_policy', '/runtime/pull_secrets'];
+  const chosen = useModel(({ form }) => form.spec.runtime.pull_policy);
+  const named = useModel(({ form }) => form.spec.runtime.pull_secrets);
   const policies: Record<PullPolicy, string> = {
     IfNotPresent: trans.__('If a node does not have it (IfNotPresent)'),
     Always: trans.__('Always'),
@@ -67,10 +78,10 @@ function PullFields({
       <Row field={policy}>
         <Select
           {...useField(policy)}
-          value={runtime.pull_policy ?? ''}
+          value={chosen ?? ''}
           onChange={event => {
             const pull_policy = (event.target.value || null) as PullPolicy;
-            onChange({ pull_policy }, policy);
+            edit(model, { pull_policy }, policy);
           }}
         >
           <option value="">{trans.__('As the cluster does by default')}</option>
@@ -90,12 +101,12 @@ function PullFields({
         <TextField
           code
           field={secrets}
-          value={typed ?? runtime.pull_secrets.join(', ')}
+          value={typed ?? named.join(', ')}
           placeholder={trans.__('none')}
           onChange={text => {
             setTyped(text);
             const names = text.split(/[\s,]+/).filter(Boolean);
-            onChange({ pull_secrets: names }, secrets);
+            edit(model, { pull_secrets: names }, secrets);
           }}
           onBlur={() => setTyped(null)}
         />
@@ -105,8 +116,7 @@ function PullFields({
 }
 
 /** The lab's own image, those of earlier jobs, and those of the settings; each once. */
-function useImages(): IChoice[] {
-  const { model, trans } = useLaunch();
+function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
   const own = model.engine?.cluster?.image;
   const all: IChoice[] = [
     ...(own ? [{ value: own, note: trans.__('the image of this lab') }] : []),

@@ -1,30 +1,29 @@
 import * as React from 'react';
 import { Kernel } from '../../api/types';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Row, Select, useField } from './fields';
 
 /** The kernel whose Python runs the job; those that can't are there with the reason. */
 export function KernelField(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = useField('/runtime/kernel');
-  const { runtime } = model.form.spec;
-  const kernels = model.state.prefill?.kernels ?? [];
-  const known = kernels.some(kernel => kernel.name === runtime.kernel);
+  const chosen = useModel(({ form }) => form.spec.runtime.kernel);
+  const kernels = useModel(({ state }) => state.prefill?.kernels ?? []);
+  const known = kernels.some(kernel => kernel.name === chosen);
   return (
     <Row field="/runtime/kernel" caption={<KernelCaption />}>
       <Select
         {...field}
-        value={runtime.kernel ?? ''}
-        onChange={event =>
-          model.edit(
-            { runtime: { ...runtime, kernel: event.target.value || null } },
-            '/runtime/kernel'
-          )
-        }
+        value={chosen ?? ''}
+        onChange={event => {
+          const kernel = event.target.value || null;
+          const { runtime } = model.form.spec;
+          model.edit({ runtime: { ...runtime, kernel } }, '/runtime/kernel');
+        }}
       >
         {!known && (
-          <option value={runtime.kernel ?? ''}>
-            {runtime.kernel ?? trans.__('The default kernel')}
+          <option value={chosen ?? ''}>
+            {chosen ?? trans.__('The default kernel')}
           </option>
         )}
         {kernels.map(({ name, display_name, enabled, reason }) => (
@@ -38,8 +37,8 @@ export function KernelField(): React.JSX.Element | null {
 }
 
 function KernelCaption(): React.JSX.Element | null {
-  const { model, trans } = useLaunch();
-  const { kernel } = model;
+  const { trans } = useLaunch();
+  const kernel = useModel(model => model.kernel);
   if (!kernel?.python) {
     return null;
   }

@@ -4,12 +4,12 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LaunchModel } from '../../model/launch';
 import { LaunchStore } from '../../model/launchStore';
-import { useSignal, useWidth } from '../hooks';
+import { useValue, useWidth } from '../hooks';
 import { Icon } from '../Icon';
 import { ILinePlace } from '../YamlEditor';
 import { Checks, countChecks } from './Checks';
 import { CommandPane, CopyButton } from './CommandPane';
-import { ILaunchActions, LaunchContext, useLaunch } from './context';
+import { ILaunchActions, LaunchContext, useLaunch, useModel } from './context';
 import { DataGroup } from './DataGroup';
 import { placeOf } from './fieldNames';
 import { Footer } from './Footer';
@@ -23,8 +23,27 @@ import { Refusal } from './Refusal';
 import { SizeGroup } from './SizeGroup';
 import { TensorBoardGroup } from './TensorBoardGroup';
 import { useFolding } from './useFolding';
+import { useFooterPlace } from './useFooterPlace';
 import { WhatGroup } from './WhatGroup';
 import { WhereGroup } from './WhereGroup';
+
+/**
+ * Parts of the form that take no properties.
+ *
+ * Being the same elements whenever the form is drawn, they are drawn only when what they read changes.
+ */
+const ABOVE_FIELDS = (
+  <>
+    <Header />
+    <Notices />
+  </>
+);
+const BELOW_FIELDS = (
+  <>
+    <Refusal />
+    <Footer />
+  </>
+);
 
 interface ILaunchFormProps {
   model: LaunchModel;
@@ -55,12 +74,12 @@ export function LaunchForm({
 }: ILaunchFormProps): React.JSX.Element {
   const root = React.useRef<HTMLFormElement>(null);
   const width = useWidth(root);
+  const footer = useFooterPlace(root);
   const folding = useFolding(store);
   const [wanted, reveal] = React.useState<string | null>(null);
   const [linePlace, setLinePlace] = React.useState<ILinePlace | null>(null);
   const [isPreviewOpen, openPreview] = React.useState(false);
-  useSignal(model.changed);
-  const { checks } = model;
+  const name = useValue(model.changed, () => model.name);
 
   // The field may be in a group that opens only now.
   React.useEffect(() => {
@@ -99,20 +118,23 @@ export function LaunchForm({
     }
   }, [model, revealLine]);
 
-  const { refusal } = model.state;
+  const refusal = useValue(model.changed, () => model.state.refusal);
   React.useEffect(() => {
     if (refusal?.field || refusal?.line) {
       revealError();
     }
   }, [refusal, revealError]);
 
-  const submit = () => {
+  const submit = React.useCallback((): void => {
+    if (model.pending !== null) {
+      return; // the footer says what the form waits for
+    }
     if (model.checks.some(check => check.level === 'error')) {
       revealError();
     } else {
       actions.submit();
     }
-  };
+  }, [model, actions, revealError]);
   const onKeyDown = (event: React.KeyboardEvent) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
@@ -122,81 +144,80 @@ export function LaunchForm({
   };
   const size = WIDTHS.find(([least]) => width >= least)?.[1] ?? 'full';
   const single = size === 'narrow' || size === 'tiny';
+  const context = React.useMemo(
+    () => ({
+      ...{ model, trans, editors, prefix, reveal, revealLine },
+      actions: { ...actions, submit }
+    }),
+    [model, trans, actions, submit, editors, prefix, revealLine]
+  );
   return (
-    <LaunchContext.Provider
-      value={{
-        model,
-        trans,
-        actions: { ...actions, submit },
-        editors,
-        checks,
-        prefix,
-        reveal,
-        revealLine,
-        linePlace
-      }}
-    >
+    <LaunchContext.Provider value={context}>
       <form
         ref={root}
         className="jp-t9k-Launch"
         data-width={size}
-        aria-label={trans.__('Run %1', model.name)}
+        data-footer={footer}
+        aria-label={trans.__('Run %1', name)}
         onKeyDown={onKeyDown}
         onSubmit={event => event.preventDefault()}
       >
-        <Header />
-        <Notices />
-        <div className="jp-t9k-Launch-main">
-          <Fields folding={folding} />
-          {!single && <Preview />}
-        </div>
-        {single && (
-          <FoldedPreview open={isPreviewOpen} onToggle={openPreview} />
+        {ABOVE_FIELDS}
+        <Fields folding={folding} />
+        {BELOW_FIELDS}
+        {single ? (
+          <FoldedPreview
+            open={isPreviewOpen}
+            onToggle={openPreview}
+            linePlace={linePlace}
+          />
+        ) : (
+          <Preview linePlace={linePlace} />
         )}
-        <Refusal />
-        <Footer />
       </form>
     </LaunchContext.Provider>
   );
 }
 
-function Fields({ folding }: { folding: IFolding }): React.JSX.Element {
-  const { model } = useLaunch();
-  const { prefill } = model.state;
+const Fields = React.memo(({ folding }: { folding: IFolding }) => {
+  const isLocked = useModel(model => model.isLocked);
+  const isCluster = useModel(model => model.isCluster);
+  const notebook = useModel(({ state }) => state.prefill?.notebook ?? null);
   return (
-    <div
-      className="jp-t9k-Launch-fields"
-      data-locked={model.isLocked || undefined}
-    >
+    <div className="jp-t9k-Launch-fields" data-locked={isLocked || undefined}>
       <WhatGroup folding={folding} />
-      {prefill?.notebook && (
-        <NotebookGroup notebook={prefill.notebook} folding={folding} />
-      )}
+      {notebook && <NotebookGroup notebook={notebook} folding={folding} />}
       <SizeGroup folding={folding} />
-      {model.isCluster && <WhereGroup folding={folding} />}
-      {model.isCluster && <DataGroup folding={folding} />}
+      {isCluster && <WhereGroup folding={folding} />}
+      {isCluster && <DataGroup folding={folding} />}
       <LifecycleGroup folding={folding} />
       <TensorBoardGroup folding={folding} />
     </div>
   );
+});
+Fields.displayName = 'Fields';
+
+interface IPreviewProps {
+  id?: string;
+  /** The place of the manifest that was asked for last; a new object each time. */
+  linePlace: ILinePlace | null;
 }
 
 /** What will run, and what is known about it. */
-function Preview({ id }: { id?: string }): React.JSX.Element {
-  const { model } = useLaunch();
+const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
+  const hasManifest = useModel(
+    ({ isCluster, state }) => isCluster || state.manifest !== null
+  );
   return (
     <div id={id} className="jp-t9k-Launch-preview">
-      {model.isCluster || model.state.manifest ? (
-        <ManifestPane />
-      ) : (
-        <CommandPane />
-      )}
+      {hasManifest ? <ManifestPane place={linePlace} /> : <CommandPane />}
       <Checks />
     </div>
   );
-}
+});
+Preview.displayName = 'Preview';
 
-interface IFoldedPreviewProps {
+interface IFoldedPreviewProps extends Pick<IPreviewProps, 'linePlace'> {
   open: boolean;
   onToggle(open: boolean): void;
 }
@@ -204,13 +225,20 @@ interface IFoldedPreviewProps {
 /** Where there is no room beside the form: one line that opens. */
 function FoldedPreview({
   open,
-  onToggle
+  onToggle,
+  linePlace
 }: IFoldedPreviewProps): React.JSX.Element {
-  const { model, trans, checks, prefix } = useLaunch();
-  const { manifest } = model.state;
-  const { shown } = model.preview;
-  const command = shown?.command ?? '';
-  const text = manifest?.text ?? shown?.manifest ?? command;
+  const { trans, prefix } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
+  const counts = useModel(({ checks }) => countChecks(checks, trans));
+  const command = useModel(({ preview }) => preview.shown?.command ?? '');
+  const text = useModel(
+    ({ state, preview }) =>
+      state.manifest?.text ??
+      preview.shown?.manifest ??
+      preview.shown?.command ??
+      ''
+  );
   const caret = open ? caretDownIcon : caretRightIcon;
   return (
     <div className="jp-t9k-Launch-folded">
@@ -223,14 +251,14 @@ function FoldedPreview({
         >
           <Icon of={caret} />
           <span>
-            {model.isCluster ? trans.__('Manifest') : trans.__('What will run')}
+            {isCluster ? trans.__('Manifest') : trans.__('What will run')}
           </span>
-          <span className="jp-t9k-caption">{countChecks(checks, trans)}</span>
+          <span className="jp-t9k-caption">{counts}</span>
           {!open && <code>{oneLine(command)}</code>}
         </button>
         {!open && <CopyButton text={text} />}
       </div>
-      {open && <Preview id={`${prefix}folded`} />}
+      {open && <Preview id={`${prefix}folded`} linePlace={linePlace} />}
     </div>
   );
 }

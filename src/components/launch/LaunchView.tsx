@@ -7,7 +7,7 @@ import { LaunchModel } from '../../model/launch';
 import { LaunchStore } from '../../model/launchStore';
 import { Button } from '../Buttons';
 import { EmptyState } from '../EmptyState';
-import { useAfter, useSignal } from '../hooks';
+import { useAfter, useSignal, useValue } from '../hooks';
 import { ENABLE_COMMAND } from '../ConnectionBanner';
 import { ILaunchActions } from './context';
 import { LaunchForm } from './LaunchForm';
@@ -23,10 +23,20 @@ interface ILaunchViewProps {
 
 /** A launch tab: the form, or why there is none. */
 export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
-  const { model, trans, actions } = props;
+  const { model } = props;
+  const isFilled = useValue(model.changed, () => model.state.form !== null);
+  return isFilled ? <LaunchForm {...props} /> : <Unfilled {...props} />;
+}
+
+/** What there is to see before the server has filled the form in. */
+function Unfilled({
+  model,
+  trans,
+  actions
+}: ILaunchViewProps): React.JSX.Element {
   useSignal(model.changed);
-  const { form, failure } = model.state;
-  const path = model.state.path ?? model.manifestPath;
+  const { failure } = model.state;
+  const path = model.state.path ?? model.manifest?.path ?? null;
   const { name } = model;
   const choose = async () => {
     const chosen = await actions.chooseFile();
@@ -34,9 +44,6 @@ export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
       await model.openFor(chosen);
     }
   };
-  if (form) {
-    return <LaunchForm {...props} />;
-  }
   return failure ? (
     <Failure
       failure={failure}

@@ -1,7 +1,6 @@
 import * as React from 'react';
-import { JobSpec } from '../../api/types';
 import { Segments } from '../Segments';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { NumberField, Row, Select, SpanField, useField } from './fields';
 import { FinishedFields } from './FinishedFields';
 import { Group, IFolding } from './Group';
@@ -20,19 +19,21 @@ export function LifecycleGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { spec } = model.form;
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
   return (
     <Group
       name="lifecycle"
       title={trans.__('Lifecycle')}
-      summary={describeLifecycle(spec, model.isCluster, trans)}
+      summary={model =>
+        describeLifecycle(model.form.spec, model.isCluster, trans)
+      }
       folding={folding}
     >
       <RestartField />
-      {spec.torchrun && <WorkerRestartsField torchrun={spec.torchrun} />}
+      <WorkerRestartsField />
       <DeadlineField />
-      {model.isCluster && <FinishedFields />}
+      {isCluster && <FinishedFields />}
       <StartField />
     </Group>
   );
@@ -41,9 +42,11 @@ export function LifecycleGroup({
 /** Whether the job begins at once. */
 function StartField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
-  const { paused, debug, replica_specs } = model.form.spec;
-  const can = model.can('debug');
-  const start = debug ? 'debug' : paused ? 'paused' : 'now';
+  const can = useModel(now => now.can('debug'));
+  const isCluster = useModel(now => now.isCluster);
+  const start = useModel(({ form: { spec } }) =>
+    spec.debug ? 'debug' : spec.paused ? 'paused' : 'now'
+  );
   const captions = {
     now: null,
     paused: trans.__('The job is kept, and starts when it is resumed.'),
@@ -53,6 +56,7 @@ function StartField(): React.JSX.Element {
   };
   const choose = (value: typeof start) => {
     const waiting = { skip_init: false, command: ['sleep', 'inf'] };
+    const { replica_specs } = model.form.spec;
     const all = replica_specs.map(({ type }) => [type, waiting]);
     model.edit(
       {
@@ -70,7 +74,7 @@ function StartField(): React.JSX.Element {
         segments={[
           { value: 'now', label: trans.__('Now') },
           { value: 'paused', label: trans.__('Paused') },
-          ...(model.isCluster
+          ...(isCluster
             ? [
                 {
                   value: 'debug' as const,
@@ -90,9 +94,13 @@ function StartField(): React.JSX.Element {
 function RestartField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = useField(RESTART);
-  const { replica_specs, run_policy, torchrun } = model.form.spec;
-  const policy = replica_specs[0].restart_policy;
-  const always = model.can('restart_always');
+  const { policy, limit, torchrun } = useModel(({ form: { spec } }) => ({
+    policy: spec.replica_specs[0].restart_policy,
+    limit: spec.run_policy.backoff_limit,
+    torchrun: spec.torchrun !== null
+  }));
+  const engine = useModel(({ state }) => state.engine);
+  const always = useModel(now => now.can('restart_always'));
   const policies: Record<RestartPolicy, string> = {
     Never: trans.__('Never'),
     OnFailure: trans.__('After a failure (OnFailure)'),
@@ -103,12 +111,7 @@ function RestartField(): React.JSX.Element {
     <Row
       field={RESTART}
       others={['/run_policy/backoff_limit']}
-      caption={describePolicy(
-        policy,
-        torchrun !== null,
-        model.state.engine,
-        trans
-      )}
+      caption={describePolicy(policy, torchrun, engine, trans)}
     >
       <Select
         {...field}
@@ -136,15 +139,16 @@ function RestartField(): React.JSX.Element {
           <NumberField
             field="/run_policy/backoff_limit"
             aria-label={trans.__('Most restarts')}
-            value={run_policy.backoff_limit}
+            value={limit}
             min={0}
             max={1000}
-            onChange={backoff_limit =>
+            onChange={backoff_limit => {
+              const { run_policy } = model.form.spec;
               model.edit(
                 { run_policy: { ...run_policy, backoff_limit } },
                 '/run_policy/backoff_limit'
-              )
-            }
+              );
+            }}
           />
           <span>{trans.__('times')}</span>
         </>
@@ -153,23 +157,28 @@ function RestartField(): React.JSX.Element {
   );
 }
 
-function WorkerRestartsField({
-  torchrun
-}: {
-  torchrun: NonNullable<JobSpec['torchrun']>;
-}): React.JSX.Element {
+/** How often torchrun starts its processes again; nothing where torchrun is off. */
+function WorkerRestartsField(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = '/torchrun/max_restarts';
+  const most = useModel(({ form }) => form.spec.torchrun?.max_restarts ?? null);
+  if (most === null) {
+    return null;
+  }
   return (
     <Row field={field}>
       <NumberField
         field={field}
-        value={torchrun.max_restarts}
+        value={most}
         min={0}
         max={1000}
-        onChange={max_restarts =>
-          model.edit({ torchrun: { ...torchrun, max_restarts } }, field)
-        }
+        onChange={max_restarts => {
+          const { torchrun } = model.form.spec;
+          model.edit(
+            { torchrun: torchrun && { ...torchrun, max_restarts } },
+            field
+          );
+        }}
       />
       <span className="jp-t9k-caption">
         {trans.__(
@@ -182,19 +191,22 @@ function WorkerRestartsField({
 
 function DeadlineField(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const { run_policy } = model.form.spec;
+  const seconds = useModel(
+    ({ form }) => form.spec.run_policy.active_deadline_seconds
+  );
   return (
     <Row field={DEADLINE}>
       <SpanField
         field={DEADLINE}
-        seconds={run_policy.active_deadline_seconds}
+        seconds={seconds}
         placeholder={trans.__('none')}
-        onChange={active_deadline_seconds =>
+        onChange={active_deadline_seconds => {
+          const { run_policy } = model.form.spec;
           model.edit(
             { run_policy: { ...run_policy, active_deadline_seconds } },
             DEADLINE
-          )
-        }
+          );
+        }}
       />
       <span className="jp-t9k-caption">
         {trans.__('e.g. 12h; the job fails when it is over')}

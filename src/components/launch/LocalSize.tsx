@@ -2,78 +2,99 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { DeviceInfo, JobSpec, Machine } from '../../api/types';
 import { formatMemory } from '../../model/format';
-import { GPU } from '../../model/launchForm';
-import { useLaunch } from './context';
+import { DEVICE, GPU } from '../../model/launchForm';
+import { useLaunch, useModel } from './context';
 import { NumberField, Row } from './fields';
 import { ProcessesField } from './ProcessesField';
 
+const REPLICAS = '/replica_specs/0/replicas';
+
+const NO_DEVICES: readonly DeviceInfo[] = [];
+
 /** How many processes, with which of this machine's GPUs. */
 export function LocalSize(): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { spec } = model.form;
-  const machine = model.engine?.machine ?? null;
-  const [group] = spec.replica_specs;
-  const devices = machine?.devices ?? [];
+  const { trans } = useLaunch();
+  const machine = useModel(({ engine }) => engine?.machine ?? null);
+  const devices = machine?.devices ?? NO_DEVICES;
   return (
     <>
-      {spec.torchrun && (
-        <ProcessesField
-          torchrun={spec.torchrun}
-          hasGpus={devices.length > 0}
-          size={machine && describeMachine(machine, trans)}
-        />
-      )}
-      {(devices.length > 0 || group.resources.device !== null) && (
-        <Row
-          field="/replica_specs/0/resources/device"
-          caption={
-            <>
-              {trans.__(
-                'The job waits until they are free, and no other job gets them.'
-              )}
-              <UsedDevices devices={devices} />
-            </>
-          }
-        >
-          <NumberField
-            field="/replica_specs/0/resources/device"
-            value={group.resources.device?.count ?? 0}
-            min={0}
-            max={1024}
-            onChange={count => {
-              const { name } = group.resources.device ?? { name: GPU };
-              const device = count ? { name, count } : null;
-              model.editReplicas(
-                { resources: { ...group.resources, device } },
-                '/replica_specs/0/resources/device'
-              );
-            }}
-          />
-          <span className="jp-t9k-caption">
-            {trans.__(
-              'of %1 on this machine, %2 free',
-              devices.length,
-              devices.filter(isFree).length
-            )}
-          </span>
-        </Row>
-      )}
+      <ProcessesField
+        hasGpus={devices.length > 0}
+        size={machine && describeMachine(machine, trans)}
+      />
+      <DevicesField devices={devices} />
       {machine?.devices_problem && (
         <p role="status">{machine.devices_problem}</p>
       )}
-      <Row field="/replica_specs/0/replicas">
-        <NumberField
-          field="/replica_specs/0/replicas"
-          value={group.replicas}
-          min={1}
-          max={10000}
-          onChange={replicas =>
-            model.editReplicas({ replicas }, '/replica_specs/0/replicas')
-          }
-        />
-        <span className="jp-t9k-caption">{describeNodes(spec, trans)}</span>
-      </Row>
+      <NodesField />
     </>
+  );
+}
+
+/** How many GPUs each node has; nothing where there are none and none is asked for. */
+function DevicesField({
+  devices
+}: {
+  devices: readonly DeviceInfo[];
+}): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const count = useModel(
+    ({ form }) => form.spec.replica_specs[0].resources.device?.count ?? null
+  );
+  if (!devices.length && count === null) {
+    return null;
+  }
+  return (
+    <Row
+      field={DEVICE}
+      caption={
+        <>
+          {trans.__(
+            'The job waits until they are free, and no other job gets them.'
+          )}
+          <UsedDevices devices={devices} />
+        </>
+      }
+    >
+      <NumberField
+        field={DEVICE}
+        value={count ?? 0}
+        min={0}
+        max={1024}
+        onChange={next => {
+          const [{ resources }] = model.form.spec.replica_specs;
+          const { name } = resources.device ?? { name: GPU };
+          const device = next ? { name, count: next } : null;
+          model.editReplicas({ resources: { ...resources, device } }, DEVICE);
+        }}
+      />
+      <span className="jp-t9k-caption">
+        {trans.__(
+          'of %1 on this machine, %2 free',
+          devices.length,
+          devices.filter(isFree).length
+        )}
+      </span>
+    </Row>
+  );
+}
+
+/** How many torchrun agents there are. */
+function NodesField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
+  const about = useModel(({ form }) => describeNodes(form.spec, trans));
+  return (
+    <Row field={REPLICAS}>
+      <NumberField
+        field={REPLICAS}
+        value={replicas}
+        min={1}
+        max={10000}
+        onChange={next => model.editReplicas({ replicas: next }, REPLICAS)}
+      />
+      <span className="jp-t9k-caption">{about}</span>
+    </Row>
   );
 }
 

@@ -2,23 +2,35 @@ import { editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Check } from '../../api/types';
 import { Button } from '../Buttons';
-import { YamlEditor } from '../YamlEditor';
+import { ILinePlace, YamlEditor } from '../YamlEditor';
 import { ILineMark } from '../yamlMarks';
 import { CopyButton, StalePreview } from './CommandPane';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** The manifest that the form amounts to, or that is edited in its place. */
-export function ManifestPane(): React.JSX.Element {
-  const { model, trans, actions, editors, checks, linePlace, revealLine } =
-    useLaunch();
-  const { manifest, busy } = model.state;
-  const { shown, editedLines } = model.preview;
-  const text = manifest?.text ?? shown?.manifest ?? '';
+export function ManifestPane({
+  place
+}: {
+  /** The place that was asked for last; a new object each time. */
+  place: ILinePlace | null;
+}): React.JSX.Element {
+  const { model, trans, actions, editors, revealLine } = useLaunch();
+  const isEdited = useModel(({ state }) => state.manifest !== null);
+  const text = useModel(
+    ({ state, preview }) =>
+      state.manifest?.text ?? preview.shown?.manifest ?? ''
+  );
   const kind = /^kind: *(\w+)/m.exec(text)?.[1] ?? '';
-  const marks: ILineMark[] = manifest
-    ? linesFound(checks)
-    : [...editedLines].map(line => ({ line: line + 1, kind: 'edited' }));
-  const reading = busy === 'reading';
+  const marks = useModel(({ state, preview, checks }): readonly ILineMark[] =>
+    state.manifest
+      ? linesFound(checks)
+      : [...preview.editedLines].map(line => ({
+          line: line + 1,
+          kind: 'edited'
+        }))
+  );
+  const isReading = useModel(({ state }) => state.busy === 'reading');
+  const [isLocked, isFrozen] = useModel(now => [now.isLocked, now.isFrozen]);
   return (
     <section
       className="jp-t9k-Launch-command"
@@ -28,17 +40,17 @@ export function ManifestPane(): React.JSX.Element {
         <h3>
           {trans.__('Manifest')} <span className="jp-t9k-caption">{kind}</span>
         </h3>
-        {manifest ? (
+        {isEdited ? (
           <Button
-            aria-disabled={reading || undefined}
-            onClick={() => reading || actions.backToForm()}
+            aria-disabled={isFrozen || undefined}
+            onClick={() => model.isFrozen || actions.backToForm()}
           >
-            {reading ? trans.__('Reading…') : trans.__('Back to form')}
+            {isReading ? trans.__('Reading…') : trans.__('Back to form')}
           </Button>
         ) : (
           <Button
             icon={editIcon}
-            disabled={!text || model.isLocked}
+            disabled={!text || isLocked}
             onClick={() =>
               void model
                 .editAsYaml()
@@ -53,14 +65,15 @@ export function ManifestPane(): React.JSX.Element {
         <CopyButton text={text} />
       </div>
       <StalePreview />
-      {text || manifest ? (
+      {text || isEdited ? (
         <YamlEditor
           editors={editors}
           label={trans.__('Manifest as YAML')}
-          text={manifest ? text : text.trimEnd()}
-          onChange={manifest ? next => model.setManifest(next) : undefined}
+          text={isEdited ? text : text.trimEnd()}
+          onChange={isEdited ? next => model.setManifest(next) : undefined}
+          locked={isFrozen}
           marks={marks}
-          place={linePlace}
+          place={place}
         />
       ) : (
         <div className="jp-t9k-Launch-lines">
@@ -69,7 +82,7 @@ export function ManifestPane(): React.JSX.Element {
           </p>
         </div>
       )}
-      {manifest && (
+      {isEdited && (
         <p className="jp-t9k-Launch-keys jp-t9k-caption">
           {trans.__('Escape, then Tab leaves the text.')}
         </p>

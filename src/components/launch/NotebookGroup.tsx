@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { NotebookInfo } from '../../api/types';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Group, IFolding } from './Group';
 import { LinkButton } from '../Buttons';
 
@@ -12,8 +12,8 @@ export function NotebookGroup({
   notebook: NotebookInfo;
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans, actions } = useLaunch();
-  const { path } = model.state;
+  const { trans, actions } = useLaunch();
+  const path = useModel(({ state }) => state.path);
   const { skipped, cells, script_path } = notebook;
   const cellCount = trans._n('%1 code cell', '%1 code cells', cells);
   const skippedCount = trans._n(
@@ -25,7 +25,7 @@ export function NotebookGroup({
     <Group
       name="notebook"
       title={trans.__('Notebook')}
-      summary={`${cellCount} · ${skippedCount}`}
+      summary={() => `${cellCount} · ${skippedCount}`}
       folding={folding}
     >
       <p className="jp-t9k-Launch-note">

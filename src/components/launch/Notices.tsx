@@ -1,28 +1,34 @@
 import * as React from 'react';
 import { formatTime } from '../../model/format';
+import { joinWords } from '../../model/shellWords';
 import { Banner } from '../Banner';
 import { LinkButton } from '../Buttons';
-import { useLaunch } from './context';
+import { StaleReason, whyStale } from '../ClusterBanner';
+import { useLaunch, useModel } from './context';
 
 /** What there is to know before one fills in anything. */
 export function Notices(): React.JSX.Element {
   return (
-    <>
+    <div className="jp-t9k-Launch-notices">
       <ClusterNotice />
+      <LastTime />
       <Notes />
       <LockedNotice />
-    </>
+    </div>
   );
 }
 
 /** The engine has gone, its cluster does not answer, or the account may not make jobs there. */
 function ClusterNotice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
-  const { engine } = model;
-  const local = model.engines.find(
-    ({ name, available }) => name === 'local' && available
+  const engine = useModel(now => now.engine);
+  const canRunHere = useModel(
+    ({ engines, state, isLocked }) =>
+      engines.some(({ name, available }) => name === 'local' && available) &&
+      state.engine !== 'local' &&
+      !isLocked
   );
-  const runHere = local && engine?.name !== 'local' && !model.isLocked && (
+  const runHere = canRunHere && (
     <LinkButton onClick={() => void model.moveTo('local')}>
       {trans.__('Run on this machine')}
     </LinkButton>
@@ -56,20 +62,57 @@ function ClusterNotice(): React.JSX.Element | null {
     return (
       <Banner
         level="warning"
-        title={trans.__('The cluster has not answered since %1.', since)}
+        title={
+          (cluster.stale_code ?? 'Unreachable') === 'Unreachable'
+            ? trans.__('The cluster has not answered since %1.', since)
+            : trans.__('%1 since %2.', whyStale(cluster, trans), since)
+        }
       >
-        {cluster.stale_reason}
+        <StaleReason cluster={cluster} />
       </Banner>
     );
   }
   return null;
 }
 
+/** The form has what the file was last run with, arguments included. */
+function LastTime(): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const [isRead, setRead] = React.useState(false);
+  const lastTime = useModel(({ state: { start, manifest, lastTime: last } }) =>
+    start === 'last' && !manifest ? last : null
+  );
+  if (isRead || !lastTime?.spec.args.length) {
+    return null;
+  }
+  const time = formatTime(lastTime.time, trans);
+  return (
+    <Banner
+      level="info"
+      title={trans.__('Filled in as last time (%1), with its arguments:', time)}
+      actions={
+        <>
+          <LinkButton onClick={() => void model.startFrom('defaults')}>
+            {trans.__('Use the defaults')}
+          </LinkButton>
+          <LinkButton onClick={() => setRead(true)}>
+            {trans.__('Dismiss')}
+          </LinkButton>
+        </>
+      }
+    >
+      <code className="jp-t9k-Launch-lastTime">
+        {joinWords(lastTime.spec.args)}
+      </code>
+    </Banner>
+  );
+}
+
 /** What was lost, mended or assumed on the way into this form. */
 function Notes(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
-  const notes = model.state.notes.filter(
-    ({ level }) => level === 'error' || level === 'warning'
+  const notes = useModel(({ state }) =>
+    state.notes.filter(({ level }) => level === 'error' || level === 'warning')
   );
   if (!notes.length) {
     return null;
@@ -97,12 +140,17 @@ function Notes(): React.JSX.Element | null {
 
 function LockedNotice(): React.JSX.Element | null {
   const { model, trans, actions } = useLaunch();
-  return model.state.manifest ? (
+  const isEdited = useModel(({ state }) => state.manifest !== null);
+  const isFrozen = useModel(now => now.isFrozen);
+  return isEdited ? (
     <Banner
       level="info"
       title={trans.__('The form is locked:')}
       actions={
-        <LinkButton onClick={() => actions.backToForm()}>
+        <LinkButton
+          aria-disabled={isFrozen || undefined}
+          onClick={() => model.isFrozen || actions.backToForm()}
+        >
           {trans.__('Back to form')}
         </LinkButton>
       }

@@ -9,24 +9,37 @@ import {
   OptionValue
 } from '../../model/scriptOptions';
 import { IconButton } from '../Buttons';
-import { useLaunch } from './context';
-import { FieldErrors, Select, Spinner, TextField, useField } from './fields';
+import { useLaunch, useModel } from './context';
+import {
+  FieldErrors,
+  Select,
+  Spinner,
+  TextField,
+  useField,
+  useFieldId
+} from './fields';
 
 /** The script's own options, each a field. */
 export function OptionFields(): React.JSX.Element | null {
-  const { model, trans, checks, prefix } = useLaunch();
+  const { trans, prefix } = useLaunch();
   const [changedOnly, setChangedOnly] = React.useState(false);
-  const options = model.scriptOptions;
-  const { values } = model.form;
+  const options = useModel(model => model.scriptOptions);
+  const name = useModel(model => model.name);
+  const changed = useModel(({ scriptOptions, form }) =>
+    scriptOptions
+      .filter(option => isChanged(option, form.values))
+      .map(optionKey)
+  );
+  const wanted = useModel(({ checks }) =>
+    changedOnly ? checks.map(check => check.field) : []
+  );
   if (!options.length) {
     return null;
   }
-  const changed = options.filter(option => isChanged(option, values));
-  const wanted = new Set(checks.map(check => check.field));
   // What needs the user stays in sight.
   const shown = changedOnly
-    ? options.filter(
-        option => changed.includes(option) || wanted.has(optionKey(option))
+    ? options.filter(option =>
+        [...changed, ...wanted].includes(optionKey(option))
       )
     : options;
   const widest = Math.max(...options.map(option => optionKey(option).length));
@@ -39,7 +52,7 @@ export function OptionFields(): React.JSX.Element | null {
       style={{ '--jp-t9k-widest': widest } as React.CSSProperties}
     >
       <div className="jp-t9k-Launch-optionsHead">
-        <h4 id={id}>{trans.__('Options of %1', model.name)}</h4>
+        <h4 id={id}>{trans.__('Options of %1', name)}</h4>
         <span className="jp-t9k-caption">
           {trans.__('%1 found, %2 changed', options.length, changed.length)}
         </span>
@@ -56,23 +69,22 @@ export function OptionFields(): React.JSX.Element | null {
         <OptionRow
           key={optionKey(option)}
           option={option}
-          changed={changed.includes(option)}
+          changed={changed.includes(optionKey(option))}
         />
       ))}
     </div>
   );
 }
 
-function OptionRow({
-  option,
-  changed
-}: {
+interface IOptionRowProps {
   option: ScriptOption;
   changed: boolean;
-}): React.JSX.Element {
+}
+
+const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
   const { model, trans } = useLaunch();
   const key = optionKey(option);
-  const { id } = useField(key);
+  const id = useFieldId(key);
   const standard = defaultText(option, trans);
   const help = option.help ?? '';
   const note = option.required
@@ -119,7 +131,8 @@ function OptionRow({
       <FieldErrors field={key} />
     </div>
   );
-}
+});
+OptionRow.displayName = 'OptionRow';
 
 function OptionControl({
   option,
@@ -128,10 +141,11 @@ function OptionControl({
   option: ScriptOption;
   onChange(value: OptionValue | null): void;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
+  const { trans } = useLaunch();
   const key = optionKey(option);
   const field = useField(key);
-  const value = model.form.values[key] ?? defaultValue(option);
+  const given = useModel(({ form }) => form.values[key] ?? null);
+  const value = given ?? defaultValue(option);
   const text = typeof value === 'string' ? value : '';
   const empty = option.required ? trans.__('needed') : trans.__('not set');
   if (option.kind === 'flag') {

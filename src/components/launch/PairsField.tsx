@@ -1,13 +1,15 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { LaunchModel } from '../../model/launch';
 import { IPair } from '../../model/launchForm';
 import { IconButton, LinkButton } from '../Buttons';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Row, TextField } from './fields';
 
 interface IPairsFieldProps {
   field: string;
-  rows: readonly IPair[];
+  /** Takes the rows out of the model. */
+  read(model: LaunchModel): readonly IPair[];
   onChange(rows: IPair[]): void;
   add: string;
   caption?: React.ReactNode;
@@ -16,12 +18,13 @@ interface IPairsFieldProps {
 /** Labels: names with values. */
 export function PairsField({
   field,
-  rows,
+  read,
   onChange,
   add,
   caption
 }: IPairsFieldProps): React.JSX.Element {
   const { trans, reveal } = useLaunch();
+  const rows = useModel(read);
   const change = (index: number, changes: Partial<IPair>) =>
     onChange(
       rows.map((row, i) => (i === index ? { ...row, ...changes } : row))

@@ -3,7 +3,7 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { IconButton, LinkButton } from '../Buttons';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Row, Select, TextField, useField } from './fields';
 import { Fold } from './Fold';
 import { IFolding } from './Group';
@@ -21,62 +21,71 @@ export function PlacementFields({
   folding: IFolding;
 }): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const { scheduling } = model.form.spec;
-  const text = (
-    name: 'priority_class' | 'scheduler',
-    placeholder: string
-  ): React.JSX.Element => {
-    const field = `/scheduling/${name}`;
-    return (
-      <Row field={field}>
-        <TextField
-          code
-          field={field}
-          value={scheduling[name] ?? ''}
-          placeholder={placeholder}
-          onChange={value => {
-            const changed = { ...scheduling, [name]: value.trim() || null };
-            model.edit({ scheduling: changed }, field);
-          }}
-        />
-      </Row>
-    );
-  };
   return (
     <Fold
       name="placement"
       title={trans.__('Placement')}
-      summary={describePlacement(
-        scheduling,
-        model.form.nodeSelector.length,
-        trans
-      )}
+      summary={({ form: { spec, nodeSelector } }) =>
+        describePlacement(spec.scheduling, nodeSelector.length, trans)
+      }
       folding={folding}
     >
       <PairsField
         field="/scheduling/node_selector"
-        rows={model.form.nodeSelector}
+        read={({ form }) => form.nodeSelector}
         onChange={rows => model.setNodeSelector(rows)}
         add={trans.__('Add label')}
         caption={trans.__('Only nodes that have all of these labels.')}
       />
       <TolerationsField />
-      {text('priority_class', trans.__('none'))}
-      {text('scheduler', trans.__('the cluster’s own'))}
+      <NamedField name="priority_class" placeholder={trans.__('none')} />
+      <NamedField
+        name="scheduler"
+        placeholder={trans.__('the cluster’s own')}
+      />
     </Fold>
+  );
+}
+
+/** The name of an object of the cluster. */
+function NamedField({
+  name,
+  placeholder
+}: {
+  name: 'priority_class' | 'scheduler';
+  placeholder: string;
+}): React.JSX.Element {
+  const { model } = useLaunch();
+  const field = `/scheduling/${name}`;
+  const value = useModel(({ form }) => form.spec.scheduling[name] ?? '');
+  return (
+    <Row field={field}>
+      <TextField
+        code
+        field={field}
+        value={value}
+        placeholder={placeholder}
+        onChange={text => {
+          const { scheduling } = model.form.spec;
+          const changed = { ...scheduling, [name]: text.trim() || null };
+          model.edit({ scheduling: changed }, field);
+        }}
+      />
+    </Row>
   );
 }
 
 function TolerationsField(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const field = '/scheduling/tolerations';
-  const { scheduling } = model.form.spec;
-  const rows = scheduling.tolerations;
-  const set = (tolerations: Toleration[], index: number) =>
+  const rows = useModel(({ form }) => form.spec.scheduling.tolerations);
+  const set = (tolerations: Toleration[], index: number) => {
+    const { scheduling } = model.form.spec;
     model.edit(
       { scheduling: { ...scheduling, tolerations } },
       `${field}/${index}`
     );
+  };
   const change = (index: number, changes: Toleration) =>
     set(
       rows.map((row, i) => (i === index ? { ...row, ...changes } : row)),

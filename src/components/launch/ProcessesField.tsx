@@ -1,28 +1,33 @@
 import * as React from 'react';
-import { JobSpec } from '../../api/types';
 import { Segments } from '../Segments';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { NumberField, Row } from './fields';
 
 interface IProcessesFieldProps {
-  torchrun: NonNullable<JobSpec['torchrun']>;
   /** Whether there is, or is asked for, a GPU. */
   hasGpus: boolean;
   /** What there is to share among them. */
   size?: string | null;
 }
 
-/** How many processes torchrun starts on a node. */
+/** How many processes torchrun starts on a node; nothing where torchrun is off. */
 export function ProcessesField({
-  torchrun,
   hasGpus: gpusThere,
   size = null
-}: IProcessesFieldProps): React.JSX.Element {
+}: IProcessesFieldProps): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = '/torchrun/proc_per_node';
-  const { proc_per_node } = torchrun;
-  const set = (count: number | 'gpu') =>
-    model.edit({ torchrun: { ...torchrun, proc_per_node: count } }, field);
+  const proc_per_node = useModel(
+    ({ form }) => form.spec.torchrun?.proc_per_node ?? null
+  );
+  if (proc_per_node === null) {
+    return null;
+  }
+  const set = (count: number | 'gpu') => {
+    const { torchrun } = model.form.spec;
+    const changed = torchrun && { ...torchrun, proc_per_node: count };
+    model.edit({ torchrun: changed }, field);
+  };
   const perGpu = proc_per_node === 'gpu';
   const hasGpus = perGpu || gpusThere;
   return (

@@ -1,15 +1,23 @@
 import * as React from 'react';
+import { JobSpec } from '../../api/types';
 import { queueText } from '../../model/queueText';
 import { Combobox, IChoice } from './Combobox';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { NumberField, Row, useFieldId } from './fields';
 
 /** In which queue the job waits, and how important it is there. */
 export function QueueField(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const { engine, namespace, queues } = model.state;
-  const { scheduling, replica_specs } = model.form.spec;
-  const [can, priority] = [model.can('queue'), model.can('priority')];
+  const engine = useModel(({ state }) => state.engine);
+  const namespace = useModel(({ state }) => state.namespace);
+  const queues = useModel(({ state }) => state.queues);
+  const queue = useModel(({ form }) => form.spec.scheduling.queue);
+  const level = useModel(({ form }) => form.spec.scheduling.priority);
+  const resource = useModel(
+    ({ form }) => form.spec.replica_specs[0].resources.device?.name ?? null
+  );
+  const can = useModel(now => now.can('queue'));
+  const priority = useModel(now => now.can('priority'));
   const [field, priorityField] = ['/scheduling/queue', '/scheduling/priority'];
   const isAsked = can.supported && !queues;
   React.useEffect(() => {
@@ -17,17 +25,21 @@ export function QueueField(): React.JSX.Element {
       void model.loadQueues();
     }
   }, [model, engine, namespace, isAsked]);
-  const resource = replica_specs[0].resources.device?.name ?? null;
   const known = queues?.queues ?? [];
-  const choices = known.map((queue): IChoice => ({
-    value: queue.name,
-    note: queueText(queue, resource, trans),
-    disabled: !queue.open
+  const choices = known.map((each): IChoice => ({
+    value: each.name,
+    note: queueText(each, resource, trans),
+    disabled: !each.open
   }));
-  const chosen = known.find(({ name }) => name === scheduling.queue);
-  const usual = known.find(queue => queue.default);
-  const change = (changes: Partial<typeof scheduling>, changed: string) =>
+  const chosen = known.find(({ name }) => name === queue);
+  const usual = known.find(each => each.default);
+  const change = (
+    changes: Partial<JobSpec['scheduling']>,
+    changed: string
+  ): void => {
+    const { scheduling } = model.form.spec;
     model.edit({ scheduling: { ...scheduling, ...changes } }, changed);
+  };
   const said = [
     can.reason ?? priority.reason,
     queues?.limited,
@@ -41,7 +53,7 @@ export function QueueField(): React.JSX.Element {
     >
       <Combobox
         field={field}
-        value={scheduling.queue ?? ''}
+        value={queue ?? ''}
         choices={choices}
         disabled={!can.supported}
         placeholder={
@@ -53,7 +65,7 @@ export function QueueField(): React.JSX.Element {
       <label htmlFor={useFieldId(priorityField)}>{trans.__('Priority')}</label>
       <NumberField
         field={priorityField}
-        value={scheduling.priority}
+        value={level}
         min={0}
         max={100}
         disabled={!priority.supported}

@@ -1,11 +1,11 @@
 import * as React from 'react';
 import { CopyButton } from '../CopyButton';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 
 /** Why the cluster did not take the job: our sentence, then its own words. */
 export function Refusal(): React.JSX.Element | null {
-  const { model, trans } = useLaunch();
-  const { refusal } = model.state;
+  const { trans } = useLaunch();
+  const refusal = useModel(({ state }) => state.refusal);
   if (!refusal?.verbatim) {
     return null;
   }

@@ -1,8 +1,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
-import { useLaunch } from './context';
-import { NumberField, Row } from './fields';
+import { useLaunch, useModel } from './context';
+import { CheckField, NumberField, Row } from './fields';
 import { Fold } from './Fold';
 import { IFolding } from './Group';
 
@@ -11,27 +11,30 @@ type Security = JobSpec['security'];
 /** The largest id that Linux knows. */
 const MOST = 2 ** 31 - 1;
 
-/** As whom the job runs: files that it makes are theirs. */
+/** The user that the job runs as, who owns the files that it makes, and the limits of its pods. */
 export function SecurityFields({
   folding
 }: {
   folding: IFolding;
 }): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
-  const { security } = model.form.spec;
-  const can = model.can('security');
-  const ids: [keyof Security, string][] = [
+  const security = useModel(({ form }) => form.spec.security);
+  const can = useModel(now => now.can('security'));
+  const ids: ['uid' | 'gid' | 'fs_group', string][] = [
     ['uid', trans.__('user')],
     ['gid', trans.__('group')],
     ['fs_group', trans.__('group of volumes')]
   ];
-  const set = (id: keyof Security, value: number | null) =>
-    model.edit({ security: { ...security, [id]: value } }, `/security/${id}`);
+  const set = <K extends keyof Security>(name: K, value: Security[K]) =>
+    model.edit(
+      { security: { ...security, [name]: value } },
+      `/security/${name}`
+    );
   return (
     <Fold
       name="security"
-      title={trans.__('As whom it runs')}
-      summary={describeUser(security, trans)}
+      title={trans.__('User and security')}
+      summary={({ form }) => describeUser(form.spec.security, trans)}
       folding={folding}
     >
       <Row
@@ -63,19 +66,35 @@ export function SecurityFields({
           ))}
         </span>
       </Row>
+      <Row
+        field="/security/restricted"
+        caption={trans.__(
+          'Adds the fields that the standard demands: no root, no new privileges, no capabilities, the runtime’s seccomp profile.'
+        )}
+      >
+        <CheckField
+          field="/security/restricted"
+          checked={security.restricted}
+          disabled={!can.supported}
+          onChange={restricted => set('restricted', restricted)}
+        >
+          {trans.__('Make pods fit the restricted standard')}
+        </CheckField>
+      </Row>
     </Fold>
   );
 }
 
 /** “user 1000:1000”; as the image says where that is not given. */
 export function describeUser(
-  { uid, gid }: Security,
+  { uid, gid, restricted }: Security,
   trans: TranslationBundle
 ): string {
-  if (uid === null) {
-    return trans.__('user of the image');
-  }
-  return gid === null
-    ? trans.__('user %1', uid)
-    : trans.__('user %1:%2', uid, gid);
+  const user =
+    uid === null
+      ? trans.__('user of the image')
+      : gid === null
+        ? trans.__('user %1', uid)
+        : trans.__('user %1:%2', uid, gid);
+  return restricted ? trans.__('%1, restricted pods', user) : user;
 }

@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { ClusterSize } from './ClusterSize';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { Group, IFolding } from './Group';
 import { LocalSize } from './LocalSize';
 import { TorchrunFields } from './TorchrunFields';
@@ -13,16 +13,16 @@ export function SizeGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { spec } = model.form;
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
   return (
     <Group
       name="size"
       title={trans.__('Size')}
-      summary={describeSize(spec, trans)}
+      summary={({ form }) => describeSize(form.spec, trans)}
       folding={folding}
     >
-      {model.isCluster ? <ClusterSize /> : <LocalSize />}
+      {isCluster ? <ClusterSize /> : <LocalSize />}
       <TorchrunFields />
     </Group>
   );

@@ -2,8 +2,9 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { shownPath } from '../../model/contentsPath';
+import { LaunchModel } from '../../model/launch';
 import { IconButton, LinkButton } from '../Buttons';
-import { useLaunch } from './context';
+import { useLaunch, useModel } from './context';
 import { CheckField, PathField, Row, TextField } from './fields';
 import { Group, IFolding } from './Group';
 
@@ -13,28 +14,48 @@ export function TensorBoardGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans, reveal } = useLaunch();
-  const { tensorboard } = model.form.spec;
-  const { cluster } = tensorboard;
-  const root = model.isCluster ? null : (model.state.prefill?.root ?? null);
-  const dirs = tensorboard.log_dirs;
-  const change = (log_dirs: string[], index: number) =>
-    model.edit(
-      { tensorboard: { ...tensorboard, log_dirs } },
-      `/tensorboard/log_dirs/${index}`
-    );
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
   return (
     <Group
       name="tensorboard"
       title={trans.__('TensorBoard')}
-      summary={
-        [
-          ...dirs.filter(Boolean).map(dir => shownPath(dir, root)),
-          ...(cluster ? [trans.__('also in the cluster')] : [])
-        ].join(' · ') || trans.__('no log directory')
-      }
+      summary={model => {
+        const { log_dirs, cluster } = model.form.spec.tensorboard;
+        const root = rootOf(model);
+        return (
+          [
+            ...log_dirs.filter(Boolean).map(dir => shownPath(dir, root)),
+            ...(cluster ? [trans.__('also in the cluster')] : [])
+          ].join(' · ') || trans.__('no log directory')
+        );
+      }}
       folding={folding}
     >
+      <LogDirectories />
+      {isCluster && <ClusterField />}
+    </Group>
+  );
+}
+
+/** The folder from which on paths are shown; null where a job may see its files at other places than the lab. */
+function rootOf({ isCluster, state }: LaunchModel): string | null {
+  return isCluster ? null : (state.prefill?.root ?? null);
+}
+
+function LogDirectories(): React.JSX.Element {
+  const { model, trans, reveal } = useLaunch();
+  const root = useModel(rootOf);
+  const dirs = useModel(({ form }) => form.spec.tensorboard.log_dirs);
+  const change = (log_dirs: string[], index: number) => {
+    const { tensorboard } = model.form.spec;
+    model.edit(
+      { tensorboard: { ...tensorboard, log_dirs } },
+      `/tensorboard/log_dirs/${index}`
+    );
+  };
+  return (
+    <>
       {dirs.map((dir, index) => {
         const field = `/tensorboard/log_dirs/${index}`;
         return (
@@ -80,32 +101,20 @@ export function TensorBoardGroup({
           {trans.__('Add log directory')}
         </LinkButton>
       </div>
-      {model.isCluster && (
-        <ClusterField
-          cluster={cluster}
-          onChange={next =>
-            model.edit(
-              { tensorboard: { ...tensorboard, cluster: next } },
-              '/tensorboard/cluster'
-            )
-          }
-        />
-      )}
-    </Group>
+    </>
   );
 }
 
 /** The TensorBoard that the platform runs beside the job. */
-function ClusterField({
-  cluster,
-  onChange
-}: {
-  cluster: JobSpec['tensorboard']['cluster'];
-  onChange(cluster: JobSpec['tensorboard']['cluster']): void;
-}): React.JSX.Element {
+function ClusterField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/tensorboard/cluster';
-  const can = model.can('cluster_tensorboard');
+  const cluster = useModel(({ form }) => form.spec.tensorboard.cluster);
+  const can = useModel(now => now.can('cluster_tensorboard'));
+  const onChange = (next: JobSpec['tensorboard']['cluster']): void => {
+    const { tensorboard } = model.form.spec;
+    model.edit({ tensorboard: { ...tensorboard, cluster: next } }, field);
+  };
   const none = { request: null, limit: null };
   const plain = {
     image: null,

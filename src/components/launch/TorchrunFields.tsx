@@ -1,27 +1,16 @@
 import * as React from 'react';
 import { joinWords, splitWords } from '../../model/shellWords';
-import { useLaunch } from './context';
+import { useDraft, useLaunch, useModel, useOptional } from './context';
 import { CheckField, Row, TextField } from './fields';
+
+const OPTIONS = '/torchrun/extra_options';
 
 /** Whether torchrun starts the processes, and with which further options. */
 export function TorchrunFields(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const { torchrun } = model.form.spec;
   // What was set comes back when torchrun is switched on again.
-  const last = React.useRef(torchrun);
-  last.current = torchrun ?? last.current;
-  const field = '/torchrun/extra_options';
-  const options = torchrun?.extra_options ?? [];
-  const setOptions = (text: string) => {
-    const { words } = splitWords(text);
-    if (!words) {
-      const problem = trans.__('A quotation mark is not closed.');
-      model.setDraft(field, { text, problem });
-    } else if (torchrun) {
-      model.edit({ torchrun: { ...torchrun, extra_options: words } }, field);
-    }
-  };
-  const [typed, setTyped] = React.useState<string | null>(null);
+  const [isOn, last] = useOptional(spec => spec.torchrun);
+  const isCluster = useModel(now => now.isCluster);
   return (
     <>
       <div className="jp-t9k-Launch-row">
@@ -29,7 +18,7 @@ export function TorchrunFields(): React.JSX.Element {
         <div className="jp-t9k-Launch-control">
           <CheckField
             field="/torchrun"
-            checked={torchrun !== null}
+            checked={isOn}
             onChange={on =>
               model.edit(
                 {
@@ -42,15 +31,15 @@ export function TorchrunFields(): React.JSX.Element {
                       })
                     : null
                 },
-                field
+                OPTIONS
               )
             }
           >
             {trans.__('Start the processes with torchrun')}
           </CheckField>
-          {!torchrun && (
+          {!isOn && (
             <div className="jp-t9k-caption">
-              {model.isCluster
+              {isCluster
                 ? trans.__(
                     'Off: each node runs the script once; RANK and WORLD_SIZE count the nodes.'
                   )
@@ -61,23 +50,42 @@ export function TorchrunFields(): React.JSX.Element {
           )}
         </div>
       </div>
-      {torchrun && (
-        <Row field={field}>
-          <TextField
-            code
-            field={field}
-            value={
-              model.form.drafts[field]?.text ?? typed ?? joinWords(options)
-            }
-            placeholder={trans.__('none')}
-            onChange={text => {
-              setTyped(text);
-              setOptions(text);
-            }}
-            onBlur={() => setTyped(null)}
-          />
-        </Row>
-      )}
+      {isOn && <OptionsField />}
     </>
+  );
+}
+
+/** Further options of torchrun, on one line as in a shell. */
+function OptionsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const options = useModel(({ form }) =>
+    joinWords(form.spec.torchrun?.extra_options ?? [])
+  );
+  const draft = useDraft(OPTIONS);
+  const [typed, setTyped] = React.useState<string | null>(null);
+  const setOptions = (text: string) => {
+    const { words } = splitWords(text);
+    const { torchrun } = model.form.spec;
+    if (!words) {
+      const problem = trans.__('A quotation mark is not closed.');
+      model.setDraft(OPTIONS, { text, problem });
+    } else if (torchrun) {
+      model.edit({ torchrun: { ...torchrun, extra_options: words } }, OPTIONS);
+    }
+  };
+  return (
+    <Row field={OPTIONS}>
+      <TextField
+        code
+        field={OPTIONS}
+        value={draft ?? typed ?? options}
+        placeholder={trans.__('none')}
+        onChange={text => {
+          setTyped(text);
+          setOptions(text);
+        }}
+        onBlur={() => setTyped(null)}
+      />
+    </Row>
   );
 }

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { EntrypointKind, fileKind, MORE } from '../../model/launchForm';
 import { splitWords } from '../../model/shellWords';
 import { IconButton } from '../Buttons';
-import { useLaunch } from './context';
+import { useDraft, useLaunch, useModel } from './context';
 import { EnvironmentField } from './EnvironmentField';
 import { PathField, Row, Select, TextField, useField } from './fields';
 import { Group, IFolding } from './Group';
@@ -17,44 +17,60 @@ export function WhatGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
-  const { spec, drafts } = model.form;
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
   return (
     <Group
       name="what"
       title={trans.__('What')}
-      summary={[spec.name, ...model.spec.args].join(' ')}
+      summary={({ spec }) => [spec.name, ...spec.args].join(' ')}
       folding={folding}
     >
-      <Row field="/name">
-        <TextField
-          field="/name"
-          value={drafts['/name']?.text ?? spec.name}
-          onChange={text => model.setName(text)}
-        />
-      </Row>
+      <NameField />
       <EntrypointField />
       <WorkingDirectoryField />
-      {!model.isCluster && <KernelField />}
+      {!isCluster && <KernelField />}
       <OptionFields />
       <MoreField />
       <EnvironmentField />
-      {model.isCluster && (
-        <PairsField
-          field="/labels"
-          rows={model.form.labels}
-          onChange={rows => model.setLabels(rows)}
-          add={trans.__('Add label')}
-        />
-      )}
+      {isCluster && <LabelsField />}
     </Group>
+  );
+}
+
+function NameField(): React.JSX.Element {
+  const { model } = useLaunch();
+  const field = '/name';
+  const name = useModel(({ form }) => form.spec.name);
+  const draft = useDraft(field);
+  return (
+    <Row field={field}>
+      <TextField
+        field={field}
+        value={draft ?? name}
+        onChange={text => model.setName(text)}
+      />
+    </Row>
+  );
+}
+
+function LabelsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  return (
+    <PairsField
+      field="/labels"
+      read={({ form }) => form.labels}
+      onChange={rows => model.setLabels(rows)}
+      add={trans.__('Add label')}
+    />
   );
 }
 
 function EntrypointField(): React.JSX.Element {
   const { model, trans, actions } = useLaunch();
-  const { kind, value } = model.form.spec.entrypoint;
-  const { path } = model.state;
+  const { kind, value } = useModel(({ form }) => form.spec.entrypoint);
+  const draft = useDraft('/entrypoint/value');
+  const path = useModel(({ state }) => state.path);
   const ofFile =
     path !== null
       ? fileKind(path)
@@ -107,7 +123,7 @@ function EntrypointField(): React.JSX.Element {
         <TextField
           code
           field="/entrypoint/value"
-          value={model.form.drafts['/entrypoint/value']?.text ?? value}
+          value={draft ?? value}
           onChange={text => void model.setEntrypoint(kind, text)}
         />
       )}
@@ -117,7 +133,8 @@ function EntrypointField(): React.JSX.Element {
 
 function WorkingDirectoryField(): React.JSX.Element {
   const { model, trans, actions } = useLaunch();
-  const root = model.state.prefill?.root ?? null;
+  const root = useModel(({ state }) => state.prefill?.root ?? null);
+  const directory = useModel(({ form }) => form.spec.working_dir);
   const choose = async () => {
     const path = await actions.chooseFolder();
     if (path !== null && root !== null) {
@@ -128,7 +145,7 @@ function WorkingDirectoryField(): React.JSX.Element {
     <Row field="/working_dir">
       <PathField
         field="/working_dir"
-        path={model.form.spec.working_dir ?? ''}
+        path={directory ?? ''}
         placeholder={trans.__('the folder of the script')}
         onChange={path => model.setWorkingDir(path || null)}
       />
@@ -145,7 +162,7 @@ function WorkingDirectoryField(): React.JSX.Element {
 
 function MoreField(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const { more } = model.form;
+  const more = useModel(({ form }) => form.more);
   const words = splitWords(more).words ?? [];
   // Where quotes or backslashes mean something, say how the text is taken.
   const quoted = words.length > 0 && /['"\\]/.test(more);

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { LaunchModel } from '../../model/launch';
 import { Combobox, IChoice } from './Combobox';
-import { useLaunch } from './context';
+import { useDraft, useLaunch, useModel } from './context';
 import { Row } from './fields';
 import { Group, IFolding } from './Group';
 import { ImageFields } from './ImageFields';
@@ -17,12 +17,12 @@ export function WhereGroup({
 }: {
   folding: IFolding;
 }): React.JSX.Element {
-  const { model, trans } = useLaunch();
+  const { trans } = useLaunch();
   return (
     <Group
       name="where"
       title={trans.__('Where')}
-      summary={describeWhere(model, trans)}
+      summary={describeWhere}
       folding={folding}
     >
       <NamespaceField />
@@ -37,8 +37,9 @@ export function WhereGroup({
 function NamespaceField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/namespace';
-  const { namespace } = model.state;
-  const info = model.engine;
+  const namespace = useModel(({ state }) => state.namespace);
+  const info = useModel(({ engine }) => engine);
+  const draft = useDraft(field);
   const listed = info?.cluster?.rights.list_namespaces;
   const choices = (info?.namespaces ?? []).map((value): IChoice => {
     const isUsual = value === info?.default_namespace;
@@ -52,7 +53,7 @@ function NamespaceField(): React.JSX.Element {
       <Combobox
         lazy
         field={field}
-        value={model.form.drafts[field]?.text ?? namespace}
+        value={draft ?? namespace}
         choices={choices}
         onChange={text => model.setNamespace(text.trim())}
       />

@@ -34,6 +34,13 @@ export function placeOf(
   if (/^\/mounts\b/.test(field)) {
     return { group: 'data', name: trans.__('Volumes') };
   }
+  if (field === '/security/restricted') {
+    return {
+      group: 'where',
+      fold: 'security',
+      name: trans.__('Restricted standard')
+    };
+  }
   if (/^\/security\b/.test(field)) {
     return { group: 'where', fold: 'security', name: trans.__('User') };
   }

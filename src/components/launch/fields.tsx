@@ -12,7 +12,7 @@ import { MISSING } from '../../model/launchProblems';
 import { formatSpan, parseSpan } from '../../model/span';
 import { LinkButton } from '../Buttons';
 import { Icon } from '../Icon';
-import { useLaunch } from './context';
+import { useChecks, useDraft, useLaunch, useModel } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
 
@@ -30,10 +30,9 @@ export function useFieldId(field: string): string {
 
 /** What ties a control to its label, its caption and its errors. */
 export function useField(field: string): IFieldProps {
-  const { checks } = useLaunch();
   const id = useFieldId(field);
-  const invalid = checks.some(
-    check => check.level === 'error' && check.field === field
+  const invalid = useModel(({ checks }) =>
+    checks.some(check => check.level === 'error' && check.field === field)
   );
   return {
     id,
@@ -45,12 +44,12 @@ export function useField(field: string): IFieldProps {
 
 /** What is wrong with a field, in words, below it. */
 export function FieldErrors({ field }: { field: string }): React.JSX.Element {
-  const { checks, model, reveal } = useLaunch();
+  const { model, reveal } = useLaunch();
   const fixAt = (fix: Fix): void => {
     model.applyFix(fix, field);
     reveal(field); // the button goes with the problem
   };
-  const problems = checks.filter(
+  const problems = useChecks(
     check =>
       check.field === field &&
       (check.level === 'error' || check.level === 'warning') &&
@@ -100,11 +99,13 @@ export function Row({
   group = false,
   children
 }: IRowProps): React.JSX.Element {
-  const { model, trans } = useLaunch();
+  const { trans } = useLaunch();
   const id = useFieldId(field);
   const label = ownLabel ?? placeOf(field, trans)?.name;
-  const { lastEdited } = model.state;
-  const edited = lastEdited !== null && [field, ...others].includes(lastEdited);
+  const edited = useModel(
+    ({ state: { lastEdited } }) =>
+      lastEdited !== null && [field, ...others].includes(lastEdited)
+  );
   return (
     <div className="jp-t9k-Launch-row" data-edited={edited || undefined}>
       {group ? (
@@ -176,11 +177,11 @@ export function PathField({
   onChange,
   ...props
 }: IPathFieldProps): React.JSX.Element {
-  const { form, state, isCluster } = useLaunch().model;
-  const root = state.prefill?.root ?? null;
+  const draft = useDraft(props.field);
+  const root = useModel(({ state }) => state.prefill?.root ?? null);
   // A job in a cluster may see a file at another place than the lab.
-  const shown =
-    form.drafts[props.field]?.text ?? shownPath(path, isCluster ? null : root);
+  const isCluster = useModel(model => model.isCluster);
+  const shown = draft ?? shownPath(path, isCluster ? null : root);
   const [typed, setTyped] = React.useState<string | null>(null);
   const commit = () => {
     if (typed !== null && typed !== shown) {
@@ -293,7 +294,7 @@ export function NumberField({
   ...props
 }: INumberFieldProps): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const text = model.form.drafts[field]?.text ?? String(value ?? '');
+  const text = useDraft(field) ?? String(value ?? '');
   return (
     <Spinner
       {...useField(field)}
@@ -333,6 +334,7 @@ export function SpanField({
   ...props
 }: ISpanFieldProps): React.JSX.Element {
   const { model, trans } = useLaunch();
+  const draft = useDraft(field);
   const [typed, setTyped] = React.useState<string | null>(null);
   const change = (text: string) => {
     setTyped(text);
@@ -350,11 +352,7 @@ export function SpanField({
     <TextField
       {...props}
       field={field}
-      value={
-        model.form.drafts[field]?.text ??
-        typed ??
-        (seconds === null ? '' : formatSpan(seconds))
-      }
+      value={draft ?? typed ?? (seconds === null ? '' : formatSpan(seconds))}
       size={12}
       onChange={change}
       onBlur={() => setTyped(null)}

@@ -25,17 +25,24 @@ interface IAttemptDividerProps {
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   const { stream, job, trans, only } = props;
   const explanation = explain(props);
+  const name =
+    job.spec.torchrun === null && job.replicas > 1
+      ? trans.__('%1, attempt %2', stream.replica, stream.attempt)
+      : trans.__('Attempt %1', stream.attempt);
   return (
-    <div className="jp-t9k-LogDivider" role="separator">
-      <Icon of={stateIcons.resuming} size={14} />
-      <strong>
-        {job.spec.torchrun === null && job.replicas > 1
-          ? trans.__('%1, attempt %2', stream.replica, stream.attempt)
-          : trans.__('Attempt %1', stream.attempt)}
-      </strong>
-      <span className="jp-t9k-LogDivider-text" title={explanation}>
-        {explanation}
-      </span>
+    <div className="jp-t9k-LogDivider">
+      {/* A separator has no controls in it for a screen reader. */}
+      <div
+        className="jp-t9k-LogDivider-words"
+        role="separator"
+        aria-label={`${name} ${explanation}`}
+      >
+        <Icon of={stateIcons.resuming} size={14} />
+        <strong>{name}</strong>
+        <span className="jp-t9k-LogDivider-text" title={explanation}>
+          {explanation}
+        </span>
+      </div>
       {only && (
         <LinkButton onClick={() => only(stream.attempt)}>
           {trans.__('Only attempt %1', stream.attempt)}

@@ -1,9 +1,11 @@
-import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';
 import { attemptStarts, contentsPaths, IFileLink } from '../../model/logLines';
-import { ILogNote, logNotes } from '../../model/logNotes';
+import { LogHeights } from '../../model/logHeights';
+import { ILogNote, ILogNotes, logNotes } from '../../model/logNotes';
+import { LogCopy } from '../../model/logCopy';
+import { LogSelection } from '../../model/logSelection';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
 import { logSources, sourceKey } from '../../model/logStreams';
@@ -14,7 +16,8 @@ import { ILogRowContext, LogRow } from './LogRow';
 import { PROBE, useMetrics } from './metrics';
 import { RemovedDivider } from './RemovedDivider';
 import { LogScroller } from './scroller';
-import { selectedText } from './selection';
+import { IUpdates, keyOf, useUpdates } from './updates';
+import { onSelectionKey, SelectionKeeper } from './selectionKeeper';
 
 /** Height of a divider, in rows. */
 const DIVIDER = 1.5;
@@ -24,6 +27,8 @@ const TIME_EVERY = 16;
 interface ILogLinesProps {
   log: LogModel;
   search: LogSearch;
+  selection: LogSelection;
+  copy: LogCopy;
   job: Job;
   replicas: readonly Replica[];
   times: boolean;
@@ -38,9 +43,13 @@ interface ILogLinesProps {
 
 /** The lines of a log; only those in view are in the document. */
 export function LogLines(props: ILogLinesProps): React.JSX.Element {
-  const { log, search, job, times, wrap, trans, openFile, downloadLine } =
-    props;
+  const { log, search, selection, copy, job, times, wrap, trans } = props;
+  const { openFile, downloadLine } = props;
   const [scroller] = React.useState(() => new LogScroller(log));
+  const [keeper] = React.useState(
+    () => new SelectionKeeper(log, selection, scroller)
+  );
+  React.useEffect(keeper.attach, [keeper]);
   React.useSyncExternalStore(scroller.subscribe, scroller.version);
   const box = React.useRef<HTMLDivElement | null>(null);
   const block = React.useRef<HTMLDivElement | null>(null);
@@ -104,46 +113,38 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
 
   // Heights that were measured hold as long as the text is laid out in the same way.
   const { row, columns, view } = metrics;
-  const measured = React.useMemo(
-    () => new WeakMap<LogLine, number>(),
-    [row, columns, times, wrap]
+  const { heights: unfoldedHeights } = updates;
+  const heights = React.useMemo(
+    () =>
+      new LogHeights(line => {
+        if (unfoldedHeights.size > 0) {
+          const known = unfoldedHeights.get(keyOf(line));
+          if (known !== undefined) {
+            return known;
+          }
+        }
+        return line.removed > 0
+          ? DIVIDER * row
+          : wrap
+            ? Math.max(1, Math.ceil(line.text.length / columns)) * row
+            : row;
+      }),
+    [unfoldedHeights, row, columns, times, wrap]
   );
-  const estimate = (line: LogLine): number =>
-    line.removed > 0
-      ? DIVIDER * row
-      : wrap
-        ? Math.max(1, Math.ceil(line.text.length / columns)) * row
-        : row;
-  const dividersAt = (index: number): number =>
-    Number(dividers.has(index)) +
-    (notes.before.get(index)?.length ?? 0) +
-    (notes.after.get(index)?.length ?? 0);
+  const extra = React.useMemo(
+    () => extraHeights(dividers, notes, DIVIDER * row),
+    [dividers, notes, row]
+  );
   const note = (item: ILogNote, key: number): React.JSX.Element => (
     <LogNote key={key} note={item} several={several} trans={trans} />
   );
   scroller.scroll.viewHeight = view;
-  const range = scroller.layout(
-    (line, index) =>
-      (measured.get(line) ?? estimate(line)) + DIVIDER * row * dividersAt(index)
-  );
+  const range = scroller.layout(heights.tops(lines, first, extra));
 
   React.useLayoutEffect(() => {
     scroller.place();
-    let changed = false;
-    block.current
-      ?.querySelectorAll<HTMLElement>('.jp-t9k-LogRow')
-      .forEach(element => {
-        const line = log.window.line(Number(element.dataset.ordinal));
-        if (!line) {
-          return;
-        }
-        if (wrap || measured.has(line) || updates.open.has(line)) {
-          const { height } = element.getBoundingClientRect();
-          changed ||=
-            Math.abs((measured.get(line) ?? estimate(line)) - height) > 0.5;
-          measured.set(line, height);
-        }
-      });
+    const changed = measureRows(block.current, log, heights, updates, wrap);
+    keeper.restore(first + range.start, first + range.end);
     if (changed) {
       scroller.update();
     }
@@ -160,25 +161,40 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       aria-label={trans.__('Log of %1', job.name)}
       aria-busy={log.loading}
       tabIndex={0}
-      onScroll={scroller.onScroll}
+      onScroll={() => {
+        scroller.onScroll();
+        keeper.onScrolled();
+      }}
       onWheel={event => {
         scroller.onInput();
         if (event.deltaY < 0 && log.following) {
           log.setFollowing(false);
         }
       }}
-      onPointerDown={() => log.unmark()}
+      onPointerDown={event => {
+        log.unmark();
+        keeper.onPointerDown(event);
+      }}
       onCopy={event => {
-        if (block.current) {
-          const text = selectedText(block.current, false);
-          event.clipboardData.setData('text/plain', text);
+        keeper.sync(); // browsers tell of a change of the selection only later
+        if (!selection.isEmpty) {
           event.preventDefault();
+          const { clipboardData } = event;
+          void copy.copy(false, text => {
+            clipboardData.setData('text/plain', text);
+            return true;
+          });
         }
       }}
       onKeyDown={event => {
         if (event.target === event.currentTarget) {
+          if (onSelectionKey(event, log, selection, copy, scroller)) {
+            event.preventDefault();
+            event.stopPropagation();
+            return;
+          }
           scroller.onInput();
-          onKeyDown(event, log, block.current);
+          onKeyDown(event, log);
         }
       }}
     >
@@ -242,7 +258,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
                           : 'hit'
                     }
                     marked={log.isMarked(line)}
-                    updates={updates.open.get(line) ?? null}
+                    updates={updates.of(line)}
                   />
                 )}
                 {notes.after.get(index)?.map(note)}
@@ -253,6 +269,63 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       </div>
     </div>
   );
+}
+
+/** Height of the dividers and notes beside each row that has some. */
+function extraHeights(
+  dividers: ReadonlyMap<number, unknown>,
+  notes: ILogNotes,
+  height: number
+): ReadonlyMap<number, number> {
+  const extra = new Map<number, number>();
+  const add = (index: number, count: number): void => {
+    extra.set(index, (extra.get(index) ?? 0) + count * height);
+  };
+  dividers.forEach((_, index) => add(index, 1));
+  notes.before.forEach((each, index) => add(index, each.length));
+  notes.after.forEach((each, index) => add(index, each.length));
+  return extra;
+}
+
+/**
+ * Measure the rows in the document whose height is not sure.
+ *
+ * @returns Whether one is higher or lower than it was taken to be.
+ */
+function measureRows(
+  block: HTMLElement | null,
+  log: LogModel,
+  heights: LogHeights,
+  updates: IUpdates,
+  wrap: boolean
+): boolean {
+  if (!wrap && !updates.used) {
+    return false; // all rows are as high as one line
+  }
+  let changed = false;
+  block?.querySelectorAll<HTMLElement>('.jp-t9k-LogRow').forEach(element => {
+    const ordinal = Number(element.dataset.ordinal);
+    const line = log.window.line(ordinal);
+    if (!line) {
+      return;
+    }
+    const unfolded = updates.of(line) !== null;
+    if (unfolded) {
+      updates.refresh(line);
+    }
+    if (
+      unfolded ||
+      updates.wasOpen(line) ||
+      (wrap && !heights.isMeasured(line))
+    ) {
+      const { height } = element.getBoundingClientRect();
+      changed = heights.measured(ordinal, line, height) || changed;
+      if (unfolded) {
+        updates.heights.set(keyOf(line), height);
+      }
+    }
+  });
+  return changed;
 }
 
 /** Whether a line's time need not be said, as the one before it said the same. */
@@ -268,17 +341,8 @@ function sameTime(
 }
 
 /** Keys of the log itself; those of the whole view are the view's. */
-function onKeyDown(
-  event: React.KeyboardEvent,
-  log: LogModel,
-  block: HTMLElement | null
-): void {
-  const command = event.ctrlKey || event.metaKey;
-  if (command && event.shiftKey && event.key.toLowerCase() === 'c' && block) {
-    Clipboard.copyToSystem(selectedText(block, true));
-  } else if (command && event.key === 'a' && block) {
-    document.getSelection()?.selectAllChildren(block);
-  } else if (event.key === 'Home') {
+function onKeyDown(event: React.KeyboardEvent, log: LogModel): void {
+  if (event.key === 'Home') {
     log.go({ at: 'start' });
   } else if (event.key === 'End') {
     log.setFollowing(true);
@@ -290,34 +354,4 @@ function onKeyDown(
   }
   event.preventDefault();
   event.stopPropagation();
-}
-
-interface IUpdates {
-  readonly open: ReadonlyMap<LogLine, readonly string[] | 'loading'>;
-  toggle(line: LogLine): void;
-}
-
-/** Which progress bars are unfolded, and their updates. */
-function useUpdates(
-  load: (line: LogLine) => Promise<readonly string[]>
-): IUpdates {
-  const [open, setOpen] = React.useState<IUpdates['open']>(() => new Map());
-  const latest = React.useRef(open);
-  latest.current = open;
-  const toggle = React.useCallback(
-    (line: LogLine) => {
-      if (latest.current.has(line)) {
-        setOpen(before => new Map([...before].filter(([key]) => key !== line)));
-        return;
-      }
-      const put = (value: readonly string[]): void =>
-        setOpen(before =>
-          before.has(line) ? new Map(before).set(line, value) : before
-        );
-      setOpen(before => new Map(before).set(line, 'loading'));
-      load(line).then(put, (error: unknown) => put([String(error)]));
-    },
-    [load]
-  );
-  return { open, toggle };
 }

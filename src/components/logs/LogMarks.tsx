@@ -7,6 +7,8 @@ import { useSignal, useValue } from '../hooks';
 
 /** Marks nearer to each other than this part of the height are one. */
 const GRAIN = 160;
+/** A log that grows moves its marks at most this often, in ms. */
+const MOVES = 250;
 
 interface ILogMarksProps {
   log: LogModel;
@@ -22,6 +24,7 @@ export function LogMarks({
 }: ILogMarksProps): React.JSX.Element | null {
   useSignal(search.changed);
   useSignal(errors.changed);
+  useSignal(log.changed, MOVES);
   if (useValue(log.viewChanged, () => isAllInView(log))) {
     return null; // there is no scroll bar to stand beside
   }

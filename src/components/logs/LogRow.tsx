@@ -2,14 +2,25 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LogLine, LogStream } from '../../api/types';
-import { IAnsiStyle, parseAnsi, shownColors } from '../../model/ansi';
-import { formatBytes, formatCount, formatExact } from '../../model/format';
+import {
+  IAnsiStyle,
+  parseAnsi,
+  parseLine,
+  shownColors
+} from '../../model/ansi';
+import {
+  formatBytes,
+  formatCount,
+  formatExact,
+  formatMilliseconds
+} from '../../model/format';
 import {
   fileLinks,
   IFileLink,
   IPiece,
   levelOf,
-  pieces
+  pieces,
+  writtenLinks
 } from '../../model/logLines';
 import { gutterLabel } from '../../model/logStreams';
 import { Icon } from '../Icon';
@@ -54,14 +65,13 @@ function unfolds(line: LogLine): boolean {
 export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
   const { context, line, stream, series, ordinal, hit, updates } = props;
   const { trans } = context;
-  const shown = React.useMemo(() => parseAnsi(line.text), [line]);
+  const shown = React.useMemo(() => parseLine(line), [line]);
   const parts = React.useMemo(
     () =>
-      pieces(
-        shown,
-        context.expression,
-        fileLinks(shown.text, context.contentsPath)
-      ),
+      pieces(shown, context.expression, [
+        ...fileLinks(shown.text, context.contentsPath),
+        ...writtenLinks(shown, context.contentsPath)
+      ]),
     [shown, context]
   );
   const level = shown.runs.length ? null : levelOf(shown.text);
@@ -86,7 +96,9 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
           className="jp-t9k-LogRow-time"
           title={line.time === null ? undefined : formatExact(line.time)}
         >
-          {line.time !== null && !props.sameTime && formatMoment(line.time)}
+          {line.time !== null &&
+            !props.sameTime &&
+            formatMilliseconds(line.time)}
         </span>
       )}
       {unfolds(line) && (
@@ -152,7 +164,19 @@ function Piece(props: {
   if (style) {
     content = <span {...styleProps(style)}>{content}</span>;
   }
-  if (link) {
+  if (link && 'url' in link) {
+    content = (
+      <a
+        className="jp-t9k-LogRow-link"
+        href={link.url}
+        title={link.url}
+        target="_blank"
+        rel="noopener noreferrer"
+      >
+        {content}
+      </a>
+    );
+  } else if (link) {
     content = (
       <button
         type="button"
@@ -218,16 +242,6 @@ function cssColor(color: number | string): string {
   return typeof color === 'number' || color === 'base' || color === 'text'
     ? `var(--jp-t9k-ansi-${color})`
     : color;
-}
-
-/** “10:39:31.104”. */
-export function formatMoment(time: number): string {
-  const date = new Date(time * 1000);
-  const two = (part: number): string => String(part).padStart(2, '0');
-  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
-    .map(two)
-    .join(':');
-  return `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
 function sourceTitle(stream: LogStream, trans: TranslationBundle): string {

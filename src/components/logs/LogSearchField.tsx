@@ -50,7 +50,7 @@ export function LogSearchField({
     timer.current = window.setTimeout(() => void find(wanted), pause);
   };
   const step = (back: boolean): void => {
-    if (query !== search.query || search.error) {
+    if (query !== search.query || search.error || search.lost) {
       void find(query);
     } else if (back) {
       search.previous();
@@ -86,7 +86,16 @@ export function LogSearchField({
             event.stopPropagation();
           }}
         />
-        <span className="jp-t9k-LogSearch-count" title={search.error ?? ''}>
+        <span
+          className="jp-t9k-LogSearch-count"
+          title={
+            search.lost
+              ? trans.__(
+                  'The log could not be searched: there is no connection to the server. It is searched when the connection is back.'
+                )
+              : (search.error ?? '')
+          }
+        >
           {countText(search, trans)}
         </span>
         <IconButton
@@ -118,20 +127,24 @@ export function LogSearchField({
   );
 }
 
-/** “2 of 5”, “none”, “1 of 1 000+”. */
+/** “2 of 5”, “none”, “1 of 1 000+”; or why that is not known. */
 export function countText(search: LogSearch, trans: TranslationBundle): string {
   const { hits, current, complete, query } = search;
   if (!query.pattern) {
     return '';
   }
-  if (search.error !== null && hits.length === 0) {
-    return trans.__('not possible');
-  }
   if (search.pending) {
     return trans.__('searching…');
   }
+  if (search.lost) {
+    return trans.__('not searched');
+  }
   if (hits.length === 0) {
-    return trans.__('none');
+    return search.partial
+      ? trans.__('none so far')
+      : search.error !== null
+        ? trans.__('not possible')
+        : trans.__('none');
   }
   const total = formatCount(hits.length) + (complete ? '' : '+');
   return current === null

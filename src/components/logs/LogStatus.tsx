@@ -1,9 +1,10 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatBytes, formatCount } from '../../model/format';
+import { LogCopy, LogCopyState } from '../../model/logCopy';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
-import { useValue } from '../hooks';
+import { useSignal, useValue } from '../hooks';
 import { countText } from './LogSearchField';
 
 /** A screen reader is told at most this often, in ms. */
@@ -12,6 +13,7 @@ const QUIET = 10_000;
 interface ILogStatusProps {
   log: LogModel;
   search: LogSearch;
+  copy: LogCopy;
   trans: TranslationBundle;
 }
 
@@ -19,8 +21,13 @@ interface ILogStatusProps {
 export function LogStatus({
   log,
   search,
+  copy,
   trans
 }: ILogStatusProps): React.JSX.Element {
+  useSignal(log.changed);
+  useSignal(search.changed);
+  useSignal(copy.changed);
+  const copied = copyText(copy.state, trans);
   const state = stateOf(log);
   const { linesBefore, atEnd, lines, first } = log.window;
   const view = useValue(log.viewChanged, () => log.view);
@@ -56,11 +63,38 @@ export function LogStatus({
           ? state === 'complete'
             ? trans.__('At the end')
             : trans.__('Following the end')
-          : trans.__('Not following; the view stays where it is')}
+          : state === 'complete'
+            ? trans.__('No more lines will come')
+            : trans.__('Not following; the view stays where it is')}
+      </span>
+      {copied !== null && <span>{copied}</span>}
+      <span className="jp-t9k-visuallyHidden" role="status">
+        {copied}
       </span>
       <Spoken log={log} search={search} trans={trans} />
     </div>
   );
+}
+
+/** How much was copied. */
+function copyText(
+  state: LogCopyState,
+  trans: TranslationBundle
+): string | null {
+  switch (state.kind) {
+    case 'reading':
+      return trans.__('Reading the lines to copy…');
+    case 'copied':
+      return trans._n(
+        'Copied %2 line, %3',
+        'Copied %2 lines, %3',
+        state.lines,
+        formatCount(state.lines),
+        formatBytes(state.size)
+      );
+    default:
+      return null;
+  }
 }
 
 type LogState = 'live' | 'complete' | 'elsewhere' | 'lost';
@@ -91,7 +125,11 @@ function stateText(state: LogState, trans: TranslationBundle): string {
 }
 
 /** For screen readers: hits and new lines, politely and not often. */
-function Spoken({ log, search, trans }: ILogStatusProps): React.JSX.Element {
+function Spoken({
+  log,
+  search,
+  trans
+}: Omit<ILogStatusProps, 'copy'>): React.JSX.Element {
   const hits = countText(search, trans);
   const text = search.query.pattern
     ? trans.__('Hits: %1', hits)

@@ -1,6 +1,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { LogStream } from '../../api/types';
 import { clockIcon, errorIcon, wrapIcon } from '../../icons';
 import { LogModel } from '../../model/logs';
 import {
@@ -13,6 +14,8 @@ import { Icon } from '../Icon';
 import { IMenuItem, openMenu } from '../menu';
 import { RankFilter } from './RankFilter';
 
+const NONE: readonly LogStream[] = [];
+
 interface ILogToolbarProps {
   log: LogModel;
   trans: TranslationBundle;
@@ -21,10 +24,10 @@ interface ILogToolbarProps {
   toggleTimes(): void;
   toggleWrap(): void;
   firstError(): void;
-  /** There is none. */
-  noError: boolean;
+  /** Why the first error can't be gone to; null where it can. */
+  noError: string | null;
   downloads(): (IMenuItem | null)[];
-  more(): IMenuItem[];
+  more(): (IMenuItem | null)[];
   /** The search field. */
   children: React.ReactNode;
 }
@@ -33,8 +36,14 @@ interface ILogToolbarProps {
 export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
   const { log, trans } = props;
   const { filter } = log;
-  const streams = log.streams ?? [];
-  const attempts = logAttempts(streams);
+  const streams = log.streams ?? NONE;
+  const attempts = React.useMemo(() => logAttempts(streams), [streams]);
+  const sources = React.useMemo(() => logSources(streams), [streams]);
+  const repeats = React.useMemo(() => repeatedByRanks(streams), [streams]);
+  const launcher = React.useMemo(
+    () => streams.some(stream => stream.source === 'launcher'),
+    [streams]
+  );
   return (
     <div
       className="jp-t9k-LogToolbar"
@@ -62,12 +71,12 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         </select>
       )}
       <RankFilter
-        sources={logSources(streams)}
+        sources={sources}
         hidden={filter.hidden}
         setHidden={hidden => log.setFilter({ ...filter, hidden })}
         trans={trans}
       />
-      {repeatedByRanks(streams).size > 0 && (
+      {repeats.size > 0 && (
         <button
           type="button"
           className="jp-t9k-LogToolbar-toggle"
@@ -82,7 +91,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
           {trans.__('Pods')}
         </button>
       )}
-      {streams.some(stream => stream.source === 'launcher') && (
+      {launcher && (
         <button
           type="button"
           className="jp-t9k-LogToolbar-toggle"
@@ -101,13 +110,9 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
       <button
         type="button"
         className="jp-t9k-LogToolbar-button"
-        aria-disabled={props.noError}
-        title={
-          props.noError
-            ? trans.__('No traceback was found, nor the last line of one')
-            : trans.__('Go to the first error')
-        }
-        onClick={() => !props.noError && props.firstError()}
+        aria-disabled={props.noError !== null}
+        title={props.noError ?? trans.__('Go to the first error')}
+        onClick={() => props.noError === null && props.firstError()}
       >
         <Icon of={errorIcon} size={14} />
         <span>{trans.__('First error')}</span>

@@ -4,13 +4,17 @@ import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';
 import { formatCount } from '../../model/format';
 import { ERROR_PATTERN, IFileLink } from '../../model/logLines';
+import { ILogTexts, LogCopy } from '../../model/logCopy';
+import { LogSelection } from '../../model/logSelection';
 import { LogModel } from '../../model/logs';
 import { LogSearch } from '../../model/logSearch';
 import { SHOW_ALL } from '../../model/logStreams';
 import { Banner } from '../Banner';
-import { useSignal } from '../hooks';
+import { useSignal, useValue } from '../hooks';
 import { Icon } from '../Icon';
 import { IMenuItem } from '../menu';
+import { logClipboard } from './clipboard';
+import { CopyNotice } from './CopyNotice';
 import { LogEmpty } from './LogEmpty';
 import { LogLines } from './LogLines';
 import { LogMarks } from './LogMarks';
@@ -42,22 +46,30 @@ interface ILogViewProps {
   openFile(link: IFileLink): void;
   downloadLine(line: LogLine): void;
   loadUpdates(line: LogLine): Promise<readonly string[]>;
-  downloads(): (IMenuItem | null)[];
+  /** Where lines come from that the page does not hold. */
+  texts: ILogTexts;
+  downloads(copy: LogCopy): (IMenuItem | null)[];
   goToTime(): void;
 }
 
 /** A job's log: what is shown of it, its lines, and where in it one is. */
 export function LogView(props: ILogViewProps): React.JSX.Element {
   const { log, search, errors, job, look, setLook, trans } = props;
-  useSignal(log.changed);
+  const { empty } = useLogState(log);
   useSearches(log, search, errors);
+  const [selection] = React.useState(() => new LogSelection(log));
+  const [copy] = React.useState(
+    () => new LogCopy(log, selection, props.texts, logClipboard)
+  );
+  React.useEffect(() => () => copy.dispose(), [copy]);
+  useSignal(selection.changed);
+  const nothing = selection.isEmpty ? trans.__('Nothing is selected') : null;
   const field = React.useRef<HTMLInputElement>(null);
   const view = React.useRef<HTMLDivElement>(null);
   const toggleTimes = (): void => setLook({ ...look, times: !look.times });
   const toggleWrap = (): void => setLook({ ...look, wrap: !look.wrap });
   const { filter } = log;
   const showAll = (): void => log.setFilter(SHOW_ALL);
-  const empty = log.streams !== null && log.window.lines.length === 0;
 
   return (
     <div
@@ -93,14 +105,8 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         toggleTimes={toggleTimes}
         toggleWrap={toggleWrap}
         firstError={() => void goToFirstError(log, errors, job)}
-        noError={
-          !job.failure?.link &&
-          (empty ||
-            (errors.query.pattern !== '' &&
-              !errors.pending &&
-              errors.hits.length === 0))
-        }
-        downloads={props.downloads}
+        noError={noError(errors, job, empty, trans)}
+        downloads={() => props.downloads(copy)}
         more={() => [
           {
             label: trans.__('Go to Start'),
@@ -110,7 +116,22 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
             label: trans.__('Go to End'),
             execute: () => log.setFollowing(true)
           },
-          { label: trans.__('Go to Time…'), execute: props.goToTime }
+          { label: trans.__('Go to Time…'), execute: props.goToTime },
+          null,
+          {
+            label: trans.__('Select All'),
+            execute: () => selection.selectAll()
+          },
+          {
+            label: trans.__('Copy'),
+            disabled: nothing,
+            execute: () => void copy.copy(false)
+          },
+          {
+            label: trans.__('Copy with Ranks and Times'),
+            disabled: nothing,
+            execute: () => void copy.copy(true)
+          }
         ]}
       >
         <LogSearchField
@@ -124,6 +145,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
           }
         />
       </LogToolbar>
+      <CopyNotice copy={copy} trans={trans} />
       {log.error && <Banner level="error" title={log.error} />}
       {search.error && <Banner level="error" title={search.error} />}
       <div className="jp-t9k-LogView-body">
@@ -136,6 +158,8 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         <LogLines
           log={log}
           search={search}
+          selection={selection}
+          copy={copy}
           job={job}
           replicas={props.replicas}
           times={look.times}
@@ -149,7 +173,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         <LogMarks log={log} search={search} errors={errors} />
         {!log.following && !empty && <JumpToEnd log={log} trans={trans} />}
       </div>
-      <LogStatus log={log} search={search} trans={trans} />
+      <LogStatus log={log} search={search} copy={copy} trans={trans} />
     </div>
   );
 }
@@ -161,6 +185,7 @@ function JumpToEnd({
   log: LogModel;
   trans: TranslationBundle;
 }): React.JSX.Element {
+  useSignal(log.changed);
   const { newLines } = log;
   return (
     <button
@@ -191,6 +216,26 @@ function JumpToEnd({
   );
 }
 
+/**
+ * Render again when another part of the log, or another state of it, is shown: not with every line that
+ * comes, which only rows, counts and marks show.
+ */
+function useLogState(log: LogModel): { empty: boolean } {
+  const { changed } = log;
+  useValue(changed, () => log.streams);
+  useValue(changed, () => log.chosen);
+  useValue(changed, () => log.filter);
+  useValue(changed, () => log.connected);
+  useValue(changed, () => log.following);
+  useValue(changed, () => log.error);
+  useValue(changed, () => log.loading && log.window.lines.length === 0);
+  const empty = useValue(
+    changed,
+    () => log.streams !== null && log.window.lines.length === 0
+  );
+  return { empty };
+}
+
 /** Keep both searches up to the streams that are looked at. */
 function useSearches(
   log: LogModel,
@@ -213,6 +258,37 @@ function useSearches(
       void errors.set(ERRORS);
     }
   }, [ready, chosen, log, search, errors]);
+}
+
+/** Why the first error can't be gone to; null where it can, or where it is not yet known. */
+function noError(
+  errors: LogSearch,
+  job: Job,
+  empty: boolean,
+  trans: TranslationBundle
+): string | null {
+  if (job.failure?.link) {
+    return null;
+  }
+  if (empty) {
+    return trans.__('The log has no lines');
+  }
+  if (!errors.query.pattern || errors.pending || errors.hits.length > 0) {
+    return null;
+  }
+  if (errors.lost) {
+    return trans.__(
+      'The log could not be searched: there is no connection to the server'
+    );
+  }
+  if (errors.partial) {
+    return trans.__(
+      'No traceback was found in the part of the log that was searched'
+    );
+  }
+  return errors.error !== null
+    ? trans.__('The log could not be searched: %1', errors.error)
+    : trans.__('No traceback was found, nor the last line of one');
 }
 
 /** The line that the server found to be the cause, else the first that looks like an error. */

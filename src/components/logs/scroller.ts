@@ -1,15 +1,14 @@
-import { LogLine } from '../../api/types';
 import { ILogReveal, LogModel } from '../../model/logs';
 import { IRowRange, LogScroll } from '../../model/logScroll';
 import { bytesUpTo } from '../../model/logStreams';
-import { selectedRows } from './selection';
 
-/** Rows that exist beyond those in view, on either side. */
+/** Rows that exist beyond those in view, on either side; while the view jumps, the next jump leaves these behind too. */
 const OVERSCAN = 20;
+const OVERSCAN_IN_JUMPS = 2;
+/** Milliseconds after a jump in which the next one may come. */
+const JUMPS = 150;
 /** Rows from the window's edge at which more are loaded. */
 const NEAR_EDGE = 600;
-/** A longer selection than this is not kept in the document. */
-const LONGEST_SELECTION = 3000;
 /**
  * Milliseconds for which the scroll bar is left alone, as moving it would end a scroll that goes on:
  * after a key or the wheel, until the scroll that it asks for has begun; and after a scroll, until the
@@ -50,6 +49,7 @@ export class LogScroller {
     log.revealed.connect(this._onRevealed, this);
     return () => {
       window.clearTimeout(this._timer);
+      window.clearTimeout(this._rest);
       log.changed.disconnect(this.update);
       log.revealed.disconnect(this._onRevealed, this);
     };
@@ -64,20 +64,29 @@ export class LogScroller {
   };
 
   /** Before the rows are drawn: find out which. */
-  layout(heightOf: (line: LogLine, index: number) => number): IRowRange {
+  layout(tops: Float64Array): IRowRange {
     const { scroll, _log: log } = this;
-    scroll.layout(heightOf, extentOf(log));
+    scroll.layout(tops, extentOf(log));
     if (this._reveal && log.window.line(this._reveal.ordinal)) {
       scroll.reveal(this._reveal.ordinal, this._reveal.align);
       this._reveal = null;
     } else if (log.following) {
       scroll.toEnd();
     }
-    this._range = scroll.range(
-      OVERSCAN,
-      this.block && selectedRows(this.block),
-      LONGEST_SELECTION
-    );
+    const { version, first } = log.window;
+    const range = scroll.range(OVERSCAN_IN_JUMPS);
+    const [start, end] = [first + range.start, first + range.end];
+    const jumps = start >= this._drawn.end || end <= this._drawn.start;
+    this._range = jumps ? range : scroll.range(OVERSCAN);
+    this._drawn = {
+      start: first + this._range.start,
+      end: first + this._range.end
+    };
+    window.clearTimeout(this._rest);
+    if (jumps) {
+      this._rest = window.setTimeout(this.update, JUMPS);
+    }
+    this._placed = version;
     return this._range;
   }
 
@@ -142,13 +151,28 @@ export class LogScroller {
     this._leaveBar(Math.max(BEGINS, this._leftUntil - performance.now()));
   };
 
+  /** Bring a row into view, no further than needed. */
+  reveal(ordinal: number): void {
+    this._log.setFollowing(false);
+    this._onRevealed(this, { ordinal, align: 'nearest' });
+  }
+
+  /** Put the bar where it belongs; the rows are drawn again only if the lines have changed. */
+  private readonly _placeAgain = (): void => {
+    if (this._log.window.version !== this._placed) {
+      this.update();
+    } else if (this.box?.clientHeight) {
+      this.place();
+    }
+  };
+
   private readonly _onScrollEnd = (): void => this._leaveBar(0);
 
   /** Do not move the scroll bar for so many milliseconds; then put it where it belongs. */
   private _leaveBar(time: number): void {
     this._leftUntil = performance.now() + time;
     window.clearTimeout(this._timer);
-    this._timer = window.setTimeout(this.update, time + 10);
+    this._timer = window.setTimeout(this._placeAgain, time + 10);
   }
 
   private _barAtEnd(): boolean {
@@ -166,7 +190,7 @@ export class LogScroller {
 
   private _onRevealed(_: unknown, reveal: ILogReveal): void {
     this._reveal = reveal;
-    if (reveal.align === 'center') {
+    if (reveal.align !== 'start') {
       this._leftUntil = -Infinity;
     }
     this.update();
@@ -178,6 +202,11 @@ export class LogScroller {
   private _range: IRowRange | null = null;
   private _reveal: ILogReveal | null = null;
   private _last = 0;
+  /** Ordinals of the rows that were drawn last, `end` excluded. */
+  private _drawn = { start: 0, end: 0 };
+  private _rest = 0;
+  /** Version of the window's lines whose rows were laid out. */
+  private _placed = -1;
   private _leftUntil = -Infinity;
   private _timer = 0;
 }

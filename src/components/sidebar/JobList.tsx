@@ -35,6 +35,8 @@ interface IJobListProps {
   note: string | null;
   /** Where a job is and whose, as far as that tells it from others. */
   placeOf: (job: JobSummary) => string;
+  /** When a job's state was last known to be current, in seconds; null while it is. */
+  asOf: (job: JobSummary) => number | null;
   run: RunCommand;
   openMenu: (id: string, x: number, y: number) => void;
   trans: TranslationBundle;
@@ -42,7 +44,7 @@ interface IJobListProps {
 
 /** Active, finished and deleted jobs as a tree: one tab stop, windowed, still under the pointer. */
 export function JobList(props: IJobListProps): React.JSX.Element {
-  const { folded, onFold, current, note, placeOf, run, openMenu, trans } =
+  const { folded, onFold, current, note, placeOf, asOf, run, openMenu, trans } =
     props;
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
   const hold = (change: Partial<typeof held>): void =>
@@ -185,6 +187,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
                 {...place}
                 job={item.job}
                 place={placeOf(item.job)}
+                asOf={asOf(item.job)}
                 current={key === current}
                 wrapped={wrapped(item.job)}
                 position={index - keys.indexOf(item.section)}

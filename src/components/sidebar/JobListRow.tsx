@@ -1,7 +1,9 @@
 import * as React from 'react';
+import { serverNow } from '../../model/clock';
 import { jobLabel } from '../../model/sentence';
 import { CommandIDs } from '../../tokens';
 import { useTicking } from '../hooks';
+import { AsOf } from '../Time';
 import { IJobRowProps, JobRow } from './JobRow';
 
 interface IJobListRowProps extends IJobRowProps {
@@ -11,6 +13,8 @@ interface IJobListRowProps extends IJobRowProps {
   /** Which one of its section it is, from 1, and of how many. */
   position: number;
   count: number | undefined;
+  /** When its state was last known to be current, in seconds; null while it is. */
+  asOf: number | null;
   /** It is the list's tab stop. */
   focusable: boolean;
   onFocus: (id: string) => void;
@@ -25,13 +29,14 @@ export const JobListRow = React.memo(
     height,
     position,
     count,
+    asOf,
     focusable,
     onFocus,
     onMenu,
     ...row
   }: IJobListRowProps): React.JSX.Element => {
     const { job, place, run, trans } = row;
-    const label = useTicking(() => jobLabel(job, trans));
+    const label = useTicking(() => jobLabel(job, trans, asOf ?? serverNow()));
     return (
       <div
         data-key={job.id}
@@ -54,7 +59,9 @@ export const JobListRow = React.memo(
           onMenu(job.id, event.clientX, event.clientY);
         }}
       >
-        <JobRow {...row} />
+        <AsOf.Provider value={asOf}>
+          <JobRow {...row} />
+        </AsOf.Provider>
       </div>
     );
   }

@@ -8,6 +8,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { logIcon, tensorBoardIcon } from '../../icons';
+import { serverNow } from '../../model/clock';
 import { isActive, stateOf } from '../../model/phase';
 import { ranSeconds } from '../../model/ran';
 import { heldText, jobSentence, jobTitle } from '../../model/sentence';
@@ -19,7 +20,7 @@ import { Icon } from '../Icon';
 import { JobName } from '../JobName';
 import { PhaseIcon } from '../PhaseIcon';
 import { ProgressBar } from '../ProgressBar';
-import { Age, Time } from '../Time';
+import { Age, AsOf, Time } from '../Time';
 
 /** What is needed of a job to show it in a row. */
 export interface IJobRowProps {
@@ -48,8 +49,11 @@ export const JobRow = React.memo(
     trans
   }: IJobRowProps): React.JSX.Element => {
     const state = stateOf(job);
-    const sentence = useTicking(() => jobSentence(job, trans));
-    const short = useTicking(() => jobSentence(job, trans, true));
+    const asOf = React.useContext(AsOf);
+    const say = (short: boolean): string =>
+      jobSentence(job, trans, short, asOf ?? serverNow());
+    const sentence = useTicking(() => say(false));
+    const short = useTicking(() => say(true));
     return (
       <div
         className="jp-t9k-JobRow"
@@ -89,6 +93,7 @@ export const JobRow = React.memo(
             <ProgressBar
               fraction={job.progress?.fraction ?? 0}
               label={trans.__('Progress')}
+              state={stateOf(job)}
               text={sentence.replace(/ · /g, ', ')}
             />
           )}
@@ -123,7 +128,7 @@ function JobTime({
   return (
     <Age
       time={started_at ?? created_at}
-      seconds={started_at === null ? undefined : () => ranSeconds(job)}
+      seconds={started_at === null ? undefined : now => ranSeconds(job, now)}
       trans={trans}
       className={className}
     />

@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
+import { asOfEngine } from '../../model/asOf';
 import { formatClock } from '../../model/format';
 import { ISpread, placeText, spreadOf } from '../../model/place';
 import { matches, sectionsOf } from '../../model/sidebar';
@@ -215,6 +216,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
             current={model.current}
             note={note}
             placeOf={placeOf}
+            asOf={job => asOfEngine(jobs, job.engine)}
             run={run}
             openMenu={props.openMenu}
             trans={trans}

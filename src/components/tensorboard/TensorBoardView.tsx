@@ -1,22 +1,18 @@
-import { launchIcon, refreshIcon, stopIcon } from '@jupyterlab/ui-components';
-import { URLExt } from '@jupyterlab/coreutils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { ApiError } from '../../api/client';
 import { JobSummary, TensorBoard } from '../../api/types';
-import { jobIcon, tensorBoardIcon } from '../../icons';
+import { tensorBoardIcon } from '../../icons';
 import { isActive, stateOf, stateWord } from '../../model/phase';
 import { jobSentence } from '../../model/sentence';
 import { CommandIDs, IJobs } from '../../tokens';
-import { Button, IconButton, LinkButton } from '../Buttons';
+import { Button, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
-import { useAfter, useSignal, useValue } from '../hooks';
-import { Icon } from '../Icon';
+import { useAfter, useSignal } from '../hooks';
 import { PhaseIcon } from '../PhaseIcon';
 import { Duration } from '../Time';
 import { RunCommand } from '../commands';
-import { TensorBoardState } from '../sidebar/TensorBoards';
 import { NotInstalled } from './NotInstalled';
 
 /** A TensorBoard's tab, as its parts see it. */
@@ -27,121 +23,29 @@ export interface ITensorBoardView {
   readonly error: ApiError | null;
   readonly isOpening: boolean;
   readonly readingSince: number | null;
+  readonly refusals: readonly string[] | null;
   readonly changed: ISignal<ITensorBoardView, void>;
   open(): Promise<void>;
   restart(): Promise<void>;
   reload(): void;
+  openInBrowser(): void;
 }
 
-interface IViewProps {
+export interface IViewProps {
   view: ITensorBoardView;
   run: RunCommand;
   trans: TranslationBundle;
 }
 
 /** The job that writes what a tab shows, if it is known. */
-function jobOf(view: ITensorBoardView): JobSummary | undefined {
+export function jobOf(view: ITensorBoardView): JobSummary | undefined {
   const id = view.source.jobId ?? view.board?.job_id;
   return id ? view.jobs.get(id) : undefined;
 }
 
-function jobNameOf(view: ITensorBoardView): string | undefined {
-  const job = jobOf(view);
-  return job?.display_name ?? job?.name;
-}
-
-/** Answers what TensorBoard can't: which folder, when data last came, which job. */
-export function TensorBoardToolbar({
-  view,
-  run,
-  trans
-}: IViewProps): React.JSX.Element {
-  useSignal(view.changed);
-  const { board, jobs } = view;
-  const job = jobOf(view);
-  const jobName = useValue(jobs.changed, () => jobNameOf(view));
-  const path = board && (board.paths[0] ?? board.log_dirs[0]);
-  return (
-    <>
-      <Icon of={tensorBoardIcon} size={16} />
-      {path && (
-        <code title={board.log_dirs.join('\n')}>
-          {path}
-          {board.log_dirs.length > 1 && ` +${board.log_dirs.length - 1}`}
-        </code>
-      )}
-      {job && (
-        <Button
-          icon={jobIcon}
-          title={trans.__('Open the job')}
-          onClick={() => run(CommandIDs.openJob, { id: job.id })}
-        >
-          {trans.__('Job %1', jobName)}
-        </Button>
-      )}
-      {board && (
-        <span className="jp-t9k-TensorBoard-age" role="status">
-          <ToolbarState board={board} trans={trans} />
-        </span>
-      )}
-      <span className="jp-t9k-TensorBoard-spacer" />
-      {board && (
-        <>
-          {board.has_data && (
-            <Button icon={refreshIcon} onClick={() => view.reload()}>
-              {trans.__('Reload')}
-            </Button>
-          )}
-          <Button
-            title={trans.__('Start the TensorBoard process anew')}
-            disabled={view.isOpening}
-            onClick={() => void view.restart()}
-          >
-            {view.isOpening ? trans.__('Starting…') : trans.__('Restart')}
-          </Button>
-          {board.has_data && (
-            <IconButton
-              icon={launchIcon}
-              label={trans.__('Open in a browser tab')}
-              onClick={() =>
-                window.open(
-                  URLExt.join(jobs.api.serverSettings.baseUrl, board.url),
-                  '_blank',
-                  'noopener'
-                )
-              }
-            />
-          )}
-          <IconButton
-            icon={stopIcon}
-            label={trans.__('Stop this TensorBoard')}
-            onClick={() => run(CommandIDs.stopTensorBoard, { id: board.id })}
-          />
-        </>
-      )}
-    </>
-  );
-}
-
-function ToolbarState({
-  board,
-  trans
-}: {
-  board: TensorBoard;
-  trans: TranslationBundle;
-}): React.JSX.Element {
-  if (board.status !== 'running') {
-    return <TensorBoardState board={board} trans={trans} />;
-  }
-  if (!board.has_data) {
-    return <>{trans.__('no event files yet')}</>;
-  }
-  return board.reason ? (
-    // With one of several folders.
-    <>{board.reason.sentence}</>
-  ) : (
-    <TensorBoardState board={board} trans={trans} />
-  );
+/** Whether a job writes nothing any more. */
+export function hasEnded(job: JobSummary | undefined): boolean {
+  return job !== undefined && !isActive(job);
 }
 
 /** What is said while there is no TensorBoard to show. */
@@ -226,7 +130,51 @@ export function TensorBoardPage({
       </EmptyState>
     );
   }
+  if (board.has_data && view.refusals !== null) {
+    return <NotFramed view={view} refusals={view.refusals} trans={trans} />;
+  }
   return <NothingWritten view={view} board={board} run={run} trans={trans} />;
+}
+
+/** Why the browser does not show TensorBoard's page in the tab, as far as that can be told. */
+function NotFramed({
+  view,
+  refusals,
+  trans
+}: Omit<IViewProps, 'run'> & {
+  refusals: readonly string[];
+}): React.JSX.Element {
+  return (
+    <EmptyState
+      icon={tensorBoardIcon}
+      title={trans.__('The browser does not show TensorBoard in this tab')}
+      actions={
+        <>
+          <Button kind="primary" onClick={() => view.openInBrowser()}>
+            {trans.__('Open in a new browser tab')}
+          </Button>
+          <Button onClick={() => view.reload()}>{trans.__('Try again')}</Button>
+        </>
+      }
+    >
+      {refusals.length > 0 ? (
+        <>
+          <p>
+            {trans.__(
+              'The page comes with a header that forbids to show it inside of another page. A proxy in front of JupyterLab may have added the header; its administrator can change that.'
+            )}
+          </p>
+          <pre className="jp-t9k-Verbatim">{refusals.join('\n')}</pre>
+        </>
+      ) : (
+        <p>
+          {trans.__(
+            'The cause is not known. A browser extension, a lost connection, or a page that JupyterLab itself is shown in can be the cause.'
+          )}
+        </p>
+      )}
+    </EmptyState>
+  );
 }
 
 function Starting({ view, trans }: Omit<IViewProps, 'run'>): React.JSX.Element {
@@ -285,7 +233,7 @@ function Refusal(props: {
   );
 }
 
-/** Why there is nothing yet: the job's own state explains it. Opens by itself. */
+/** Why there is nothing: the job's own state explains it. Opens by itself as long as something may be written. */
 function NothingWritten({
   view,
   board,
@@ -296,7 +244,7 @@ function NothingWritten({
   return (
     <EmptyState
       icon={tensorBoardIcon}
-      title={titleOfNothing(board, trans)}
+      title={titleOfNothing(board, hasEnded(job), trans)}
       actions={
         <>
           {job && (
@@ -311,9 +259,11 @@ function NothingWritten({
       }
     >
       <p>
-        {trans.__(
-          'TensorBoard will open by itself when the first event file arrives in'
-        )}
+        {hasEnded(job)
+          ? trans.__('The job has ended, and no event file was found in')
+          : trans.__(
+              'TensorBoard will open by itself when the first event file arrives in'
+            )}
         {board.log_dirs.map(directory => (
           <code key={directory}>{directory}</code>
         ))}
@@ -340,10 +290,16 @@ function NothingWritten({
   );
 }
 
-function titleOfNothing(board: TensorBoard, trans: TranslationBundle): string {
+function titleOfNothing(
+  board: TensorBoard,
+  ended: boolean,
+  trans: TranslationBundle
+): string {
   switch (board.reason?.code) {
     case 'NoFolder':
-      return trans.__('The folder does not exist yet');
+      return ended
+        ? trans.__('The folder does not exist')
+        : trans.__('The folder does not exist yet');
     case 'FolderGone':
       return trans.__('The folder has been removed');
     case 'FolderUnreadable':
@@ -351,7 +307,9 @@ function titleOfNothing(board: TensorBoard, trans: TranslationBundle): string {
     case 'FolderHangs':
       return trans.__('The folder’s disk does not answer');
     default:
-      return trans.__('Nothing has been written here yet');
+      return ended
+        ? trans.__('There are no event files')
+        : trans.__('Nothing has been written here yet');
   }
 }
 
@@ -367,7 +325,7 @@ function whyNothing(job: JobSummary, trans: TranslationBundle): string {
   return isActive(job)
     ? trans.__('is %1: %2', word, sentence)
     : trans.__(
-        'has ended (%1: %2) and has written no events. A script writes them with a SummaryWriter.',
+        'has ended (%1: %2). A script writes event files with a SummaryWriter.',
         word,
         sentence
       );

@@ -101,6 +101,17 @@ describe('ApiClient', () => {
     expect(error.verbatim).toContain('Failed to fetch');
   });
 
+  it('rejects a success that is not an answer of ours', async () => {
+    server.answer = () => new Response('<html>Log in</html>', { status: 200 });
+    const error = await refusal(client.engines());
+    expect(error.status).toBe(200);
+    expect(error.message).toBe(
+      'The answer did not come from the server part of Distributed Jobs.'
+    );
+    expect(error.hint).toMatch(/log in again/);
+    expect(error.serverPartMissing).toBe(false);
+  });
+
   it('gives addresses for downloads', () => {
     expect(client.logDownloadUrl('local::a:u')).toMatch(
       /\/jobs\/local%3A%3Aa%3Au\/log-archive$/

@@ -51,13 +51,44 @@ describe('JsonSocket', () => {
       expect(server.sockets.length).toBe(tries + 1);
     }
     waits.forEach((wait, i) => {
-      const longest = Math.min(1000 * 2 ** i, 30_000);
+      const longest = Math.min(1000 * 2 ** i, 3000);
       expect(wait).toBeGreaterThanOrEqual(longest / 2);
       expect(wait).toBeLessThanOrEqual(longest);
     });
     server.socket.open();
     server.socket.break();
     expect(waits[8]).toBeLessThanOrEqual(1000);
+  });
+
+  it('rests longer where nobody looks, or after some minutes, and tries at once when the page is seen', () => {
+    const hide = (hidden: boolean): void => {
+      Object.defineProperty(document, 'visibilityState', {
+        value: hidden ? 'hidden' : 'visible',
+        configurable: true
+      });
+      document.dispatchEvent(new Event('visibilitychange'));
+    };
+    const fail = (): number => {
+      server.socket.break();
+      return (socket.nextTry ?? 0) - Date.now();
+    };
+    const failAgain = (times: number): number => {
+      let wait = 0;
+      for (let i = 0; i < times; i++) {
+        wait = fail();
+        jest.advanceTimersByTime(wait);
+      }
+      return wait;
+    };
+    hide(true);
+    expect(failAgain(7)).toBeGreaterThanOrEqual(15_000);
+    fail();
+    const tries = server.sockets.length;
+    hide(false);
+    expect(server.sockets.length).toBe(tries + 1);
+    expect(fail()).toBeLessThanOrEqual(3000);
+    jest.advanceTimersByTime(5 * 60_000);
+    expect(fail()).toBeGreaterThanOrEqual(15_000);
   });
 
   it('connects at once when asked, and when the machine is online again', () => {

@@ -1,5 +1,11 @@
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, screen, within } from '@testing-library/react';
+import {
+  act,
+  fireEvent,
+  screen,
+  waitFor,
+  within
+} from '@testing-library/react';
 import { Machine } from '../../../src/api/types';
 import { ILaunchActions } from '../../../src/components/launch/context';
 import { LaunchModel } from '../../../src/model/launch';
@@ -46,6 +52,66 @@ describe('the launch form', () => {
       .map(id => document.getElementById(id)?.textContent ?? '')
       .join(' ');
 
+  it('has its footer behind the fields and before the preview, for the keyboard', async () => {
+    await open();
+    const order = [
+      field('Working directory'),
+      submit(),
+      screen.getByRole('button', { name: 'Dry run' }),
+      screen.getByRole('button', { name: 'Copy' })
+    ];
+    const all = [...document.querySelectorAll('input, button')];
+    const places = order.map(element => all.indexOf(element));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  });
+
+  it('says that it has the arguments of last time, which can be undone', async () => {
+    const db = new StateDB();
+    const first = launchModel(server, { db });
+    await first.open();
+    first.setOption(option('--epochs'), '42');
+    await first.submit();
+    first.dispose();
+    model = launchModel(server, { db, tab: 'next' });
+    await model.open();
+    await drawLaunch(model, db, actions, editors);
+    expect(
+      screen.getByText(/^Filled in as last time \(.*\), with its arguments:$/)
+    ).toBeTruthy();
+    expect(screen.getByText(/^--epochs 42 /)).toBeTruthy();
+    await act(async () => {
+      fireEvent.click(screen.getByText('Use the defaults'));
+    });
+    await waitFor(() => expect(field('--epochs').value).toBe('5'));
+    expect(screen.queryByText(/^Filled in as last time/)).toBeNull();
+  });
+
+  it('says in its footer what it waits for, and submits nothing', async () => {
+    await open();
+    const { answer } = server;
+    let go = (): void => undefined;
+    const gone = new Promise<void>(resolve => (go = resolve));
+    server.answer = async request => {
+      await gone;
+      return answer(request);
+    };
+    let started = Promise.resolve();
+    act(() => {
+      started = model.startFrom('defaults');
+    });
+    expect(submit().getAttribute('aria-disabled')).toBe('true');
+    expect(screen.getByText('Filling in the form…')).toBeTruthy();
+    fireEvent.click(submit());
+    fireEvent.keyDown(field('Name'), { key: 'Enter', ctrlKey: true });
+    expect(actions.submit).not.toHaveBeenCalled();
+    await act(async () => {
+      go();
+      await started;
+    });
+    fireEvent.keyDown(field('Name'), { key: 'Enter', ctrlKey: true });
+    expect(actions.submit).toHaveBeenCalledTimes(1);
+  });
+
   it('is filled in and ready to submit', async () => {
     await open();
     expect(field('Name').value).toBe('train-1');
@@ -64,6 +130,14 @@ describe('the launch form', () => {
     expect(submit().getAttribute('aria-disabled')).toBeNull();
     fireEvent.click(submit());
     expect(actions.submit).toHaveBeenCalledTimes(1);
+  });
+
+  it('says what a dry run has checked', async () => {
+    await open();
+    await act(() => model.dryRun());
+    const sentence =
+      'The server made the same checks as for a submission and started nothing.';
+    expect(screen.getByText(new RegExp(sentence))).toBeTruthy();
   });
 
   it('tells who uses the GPUs that are not free', async () => {
@@ -373,7 +447,7 @@ describe('the launch form', () => {
       within(errors as HTMLElement).getByRole('button', { name: 'train.py:4' })
     );
     expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 4);
-    expect(screen.queryByText(/^DDP script/)).toBeNull();
+    expect(screen.queryByText(/^Distributed script/)).toBeNull();
   });
 
   it('says why there is no command', async () => {

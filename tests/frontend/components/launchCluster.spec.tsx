@@ -83,6 +83,30 @@ describe('the launch form of a cluster', () => {
     expect(manifest.textContent).toContain('kind: PyTorchTrainingJob');
   });
 
+  it.each([
+    [
+      [someCheck({ level: 'passed', code: 'DryRun', message: 'Accepted.' })],
+      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing.'
+    ],
+    [
+      [
+        someCheck({ level: 'hint', code: 'DryRun', message: 'Accepted.' }),
+        someCheck()
+      ],
+      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing. The warnings still hold.'
+    ],
+    [
+      [someCheck({ level: 'hint', code: 'NoDryRun', message: 'No.' })],
+      'This job can be submitted. The API server could not check the job object; nothing was created.'
+    ]
+  ])('says what a dry run has checked', async (checks, sentence) => {
+    await open();
+    server.previewChanges = { checks };
+    await act(() => model.dryRun());
+    const [footer] = screen.getAllByRole('status').slice(-1);
+    expect(footer.textContent?.trim()).toBe(sentence);
+  });
+
   it('disables what the engine lacks, with the reason', async () => {
     await open('kubeflow');
     await unfold('Where', 'Lifecycle');
@@ -105,6 +129,18 @@ describe('the launch form of a cluster', () => {
     expect(described('Memory')).toContain('Write it like 4, 500m or 16Gi.');
     type('Memory', '');
     expect(model.spec.replica_specs[0].resources.memory.limit).toBeNull();
+  });
+
+  it('makes pods fit the restricted standard', async () => {
+    await open();
+    await unfold('Where', 'User and security');
+    const box = field('Make pods fit the restricted standard');
+    expect(box.checked).toBe(false);
+    fireEvent.click(box);
+    expect(model.spec.security.restricted).toBe(true);
+    expect(field('Make pods fit the restricted standard').checked).toBe(true);
+    await unfold('User and security');
+    expect(screen.getByText('user of the image, restricted pods')).toBeTruthy();
   });
 
   it('offers images: the lab’s own, earlier ones, those of the settings', async () => {

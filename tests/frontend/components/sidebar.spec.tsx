@@ -237,6 +237,20 @@ describe('the sidebar', () => {
     expect(screen.queryByText(/Stale since/)).toBeNull();
   });
 
+  it('says that the server refuses the page, and what helps', async () => {
+    await connect({ jobs: two });
+    server.answer = () => json({ message: 'Forbidden' }, 403);
+    for (let i = 0; i < 3; i++) {
+      server.socket.break();
+      await pass(900);
+    }
+    expect(screen.getByText(/the server refuses this page\.$/)).toBeTruthy();
+    expect(screen.getByText('Reload the page').tagName).toBe('BUTTON');
+    expect(screen.queryByText('Try now')).toBeNull();
+    await connect({ jobs: two });
+    expect(screen.queryByText(/Stale since/)).toBeNull();
+  });
+
   it('filters, says that nothing is found, and clears by Escape', async () => {
     await connect({ jobs: two });
     const filter = screen.getByRole('searchbox');
@@ -443,7 +457,7 @@ describe('the sidebar', () => {
     const own = someJob({ name: 'own', engine: 't9k', namespace: 'demo' });
     const other = someJob({
       name: 'other',
-      engine: 't9k',
+      engine: 't9k' as const,
       namespace: 'team-b',
       mine: false,
       owner: 'lin'
@@ -475,6 +489,68 @@ describe('the sidebar', () => {
     await pass(500);
     fireEvent.click(screen.getByText('Show 1 job of others'));
     expect(model.state.onlyMine).toBe(false);
+  });
+
+  it.each([
+    ['NoCredentials', 'Not logged in to the cluster; state as of'],
+    ['Forbidden', 'No permission to see changes in the cluster; state as of'],
+    ['NotServed', 'The cluster no longer has this kind of object; state as of'],
+    ['Silent', 'Changes in the cluster do not arrive; state as of'],
+    ['Untrusted', 'No secure connection to the cluster; state as of'],
+    ['ServerError', 'The cluster answers with an error; state as of']
+  ] as const)(
+    'names what is wrong with the cluster: %s',
+    async (code, title) => {
+      await connect({
+        engines: [
+          engine,
+          someCluster({
+            stale_since: 1000,
+            stale_code: code,
+            stale_reason: 'What happened.',
+            stale_hint: 'What to do.',
+            stale_verbatim: 'pods is forbidden'
+          })
+        ]
+      });
+      const banner = screen.getByRole('status');
+      expect(banner.textContent).toContain(title);
+      expect(banner.textContent).toContain('What happened. What to do.');
+      expect(banner.querySelector('pre')?.textContent).toBe(
+        'pods is forbidden'
+      );
+      expect(banner.textContent).not.toContain('Connection');
+    }
+  );
+
+  it('counts no further how long jobs of a cluster run that is not heard of', async () => {
+    const now = Date.now() / 1000;
+    const runs = {
+      phase: 'Running' as const,
+      started_at: now - 3600,
+      running_since: now - 3600,
+      ran_seconds: 0
+    };
+    const far = {
+      ...runs,
+      uid: 'far',
+      name: 'far',
+      engine: 't9k' as const,
+      namespace: 'demo'
+    };
+    await connect({
+      engines: [engine, someCluster({ stale_since: now - 1800 })],
+      jobs: [someJob({ ...runs, uid: 'near', name: 'near' }), someJob(far)]
+    });
+    const times = (): (string | null)[] =>
+      [...document.querySelectorAll('.jp-t9k-JobRow-time')].map(
+        ({ textContent }) => textContent
+      );
+    expect(times().sort()).toEqual(['1 h 00 min', '30 min']);
+    await pass(3_600_000);
+    expect(times().sort()).toEqual(['2 h 00 min', '30 min']);
+    await change({ engines: [engine, someCluster()] });
+    expect(times().sort()).toEqual(['2 h 00 min', '2 h 00 min']);
   });
 
   it('says since when a cluster is not heard of, once, and goes on', async () => {

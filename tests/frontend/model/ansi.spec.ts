@@ -1,9 +1,46 @@
-import { parseAnsi, shownColors } from '../../../src/model/ansi';
+import { parseAnsi, parseLine, shownColors } from '../../../src/model/ansi';
 
 describe('parseAnsi', () => {
+  it.each([
+    ['https://pytorch.org/a', 'https://pytorch.org/a'],
+    ['file:///work/train.py', 'file:///work/train.py'],
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+    ['//no.scheme', null]
+  ])('shows the text of a link to %s', (address, url) => {
+    const link = `a \x1b]8;id=1;${address}\x1b\\text\x1b]8;;\x07 b`;
+    const { text, links } = parseAnsi(link);
+    expect(text).toBe('a text b');
+    expect(links).toEqual(url === null ? [] : [{ start: 2, end: 6, url }]);
+  });
+
+  it.each([
+    ['user\u200badmin', 'user<U+200B>admin'],
+    ['pay\u00adpal \ufeff\u2060', 'pay<U+00AD>pal <U+FEFF><U+2060>'],
+    ['tag \u{e0041}', 'tag <U+E0041>'],
+    ['a\u200db', 'a<U+200D>b'],
+    [
+      '\u{1f468}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e',
+      '\u{1f468}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e'
+    ]
+  ])(
+    'shows what is not seen, but for joiners within words: %s',
+    (line, shown) => {
+      expect(parseAnsi(line).text).toBe(shown);
+    }
+  );
+
+  it('leaves out of a line that is being written a sequence without an end', () => {
+    for (const end of ['\x1b', '\x1b[3', '\x1b[38;5;', '\x1b]8;;http']) {
+      const line = { text: `10% ${end}`, partial: true, cut: false };
+      expect(parseLine(line).text).toBe('10% ');
+      expect(parseLine({ ...line, partial: false }).text).not.toBe('10% ');
+    }
+  });
+
   it('leaves plain text alone, tabs and HTML included', () => {
     const text = 'a\t<b onclick="x()">bold</b> & é 训练';
-    expect(parseAnsi(text)).toEqual({ text, runs: [] });
+    expect(parseAnsi(text)).toEqual({ text, runs: [], links: [] });
   });
 
   it('reads the sixteen colours and attributes', () => {
@@ -41,7 +78,11 @@ describe('parseAnsi', () => {
 
   it('never lets anything but numbers into a colour', () => {
     for (const code of ['38;2;999;0;0', '38;5;300', '38;5', '38;2;1']) {
-      expect(parseAnsi(`\x1b[${code}mx`)).toEqual({ text: 'x', runs: [] });
+      expect(parseAnsi(`\x1b[${code}mx`)).toEqual({
+        text: 'x',
+        runs: [],
+        links: []
+      });
     }
   });
 
@@ -52,14 +93,11 @@ describe('parseAnsi', () => {
     expect(text.slice(runs[2].start, runs[2].end)).toBe('␛[2J');
   });
 
-  it('shows a link sequence and its address as text', () => {
-    expect(parseAnsi('\x1b]8;;http://x/\x1b\\y\x1b]8;;\x1b\\').text).toBe(
-      '␛]8;;http://x/␛\\y␛]8;;␛\\'
-    );
-  });
-
   it('drops what only erases', () => {
-    expect(parseAnsi('\x1b[2K100%\x1b[K')).toEqual({ text: '100%', runs: [] });
+    expect(parseAnsi('\x1b[2K100%\x1b[K')).toMatchObject({
+      text: '100%',
+      runs: []
+    });
   });
 
   it('shows characters that would turn the reading direction', () => {

@@ -114,14 +114,17 @@ describe('sizes', () => {
 
 describe('exit codes', () => {
   it.each([
-    [0, 'Completed (0)'],
-    [1, 'Python error (1)'],
-    [2, 'Error (2)'],
-    [137, 'Killed (137)'],
-    [143, 'Asked to end (143)'],
-    [138, 'Ended by signal 10 (138)'],
-    [200, 'Error (200)']
-  ])('%d is “%s”', (code, text) => {
-    expect(formatExitCode(code, trans)).toBe(text);
+    [0, null, 'Completed (0)'],
+    [1, null, 'Error (1)'],
+    [127, null, 'Error (127)'],
+    [137, true, 'Killed (137)'],
+    [137, false, 'Error (137)'],
+    [137, null, 'As after SIGKILL (137)'],
+    [143, true, 'Asked to end (143)'],
+    [159, true, 'Ended by signal 31 (159)'],
+    [159, null, 'As after signal 31 (159)'],
+    [200, null, 'Error (200)']
+  ])('%d, by a signal: %s, is “%s”', (code, signaled, text) => {
+    expect(formatExitCode(code, trans, signaled)).toBe(text);
   });
 });

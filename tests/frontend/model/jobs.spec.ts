@@ -1,7 +1,8 @@
+import { ISignal } from '@lumino/signaling';
 import { ApiClient, ApiError } from '../../../src/api/client';
 import { Delta, JobSummary } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
-import { IJobs } from '../../../src/tokens';
+import { IJobWatch, IJobs } from '../../../src/tokens';
 import { someCapacity } from '../capacityFakes';
 import {
   FakeServer,
@@ -12,7 +13,16 @@ import {
   someTensorBoard
 } from '../fakes';
 
-const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
+/** Resolves when something changes the next time. */
+const next = ({ changed }: Pick<IJobs | IJobWatch, 'changed'>): Promise<void> =>
+  new Promise(resolve => {
+    const signal = changed as ISignal<unknown, void>;
+    const tell = (): void => {
+      signal.disconnect(tell);
+      resolve();
+    };
+    signal.connect(tell);
+  });
 
 /** Resolves when the jobs, as they are at a change, satisfy the condition. */
 const until = (jobs: IJobs, condition: () => boolean): Promise<void> =>
@@ -69,7 +79,7 @@ describe('Jobs', () => {
   it('applies deltas, and tells those that come together in one', async () => {
     server.socket.open();
     server.socket.push(snapshot({ jobs: [someJob()] }));
-    await frame();
+    await next(jobs);
     const told = jest.fn();
     jobs.changed.connect(told);
     for (let i = 0; i < 50; i++) {
@@ -82,7 +92,7 @@ describe('Jobs', () => {
     });
     expect(jobs.jobs.map(job => job.name)).toEqual(['other']);
     expect(told).not.toHaveBeenCalled();
-    await frame();
+    await next(jobs);
     expect(told).toHaveBeenCalledTimes(1);
     change({ removed_tensorboards: ['tb1'] });
     expect(jobs.tensorboards).toEqual([]);
@@ -161,6 +171,26 @@ describe('Jobs', () => {
     expect(jobs.connection.state).toBe('open');
   });
 
+  it.each([401, 403])(
+    'finds out that the server refuses the page: %s',
+    async status => {
+      const refused = (): boolean =>
+        jobs.connection.state === 'lost' && jobs.connection.refused;
+      server.socket.open();
+      server.answer = () => new Response('{}', { status });
+      server.socket.break();
+      await until(jobs, refused);
+      jobs.reconnect();
+      server.socket.break();
+      expect(refused()).toBe(true); // until another answer is there
+      server.answer = () => new Response('', { status: 503 });
+      jobs.reconnect();
+      server.socket.break();
+      await until(jobs, () => !refused());
+      expect(jobs.connection.state).toBe('lost');
+    }
+  );
+
   it('finds out that the server part is missing', async () => {
     server.answer = () => new Response('<html>', { status: 404 });
     server.socket.break();
@@ -179,6 +209,7 @@ describe('Jobs', () => {
     await Promise.resolve();
     const told = jest.fn();
     one.changed.connect(told);
+    const news = next(one);
     server.socket.push({
       type: 'job',
       revision: 1,
@@ -187,7 +218,7 @@ describe('Jobs', () => {
       replicas: [],
       events: []
     });
-    await frame();
+    await news;
     expect(told).toHaveBeenCalledTimes(1);
     expect(two.detail?.job?.name).toBe('mnist-ddp-1');
     server.socket.push({
@@ -245,6 +276,38 @@ describe('Jobs', () => {
       jobs: [someJob({ phase: 'Failed', ended_by: 'user', ended_at: 2 })]
     });
     expect(jobs.jobs[0].pending_action).toBeNull();
+  });
+
+  it('keeps an action pending while the server speaks of something else', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    server.answer = () => json(someJob({ pending_action: 'pausing' }));
+    const acting = jobs.act(someJob().id, 'pause');
+    change({ jobs: [someJob({ restarts: 1 })] });
+    expect(jobs.jobs[0].pending_action).toBe('pausing');
+    await acting;
+    change({ jobs: [someJob({ restarts: 2 })] });
+    expect(jobs.jobs[0].pending_action).toBe('pausing');
+    change({ jobs: [someJob({ phase: 'Paused' })] });
+    expect(jobs.jobs[0].pending_action).toBeNull();
+  });
+
+  it('ends an action only with its own answer', async () => {
+    jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'performance'] });
+    try {
+      server.socket.open();
+      server.socket.push(snapshot({ jobs: [someJob()] }));
+      server.answer = () => json(someJob());
+      await jobs.act(someJob().id, 'pause');
+      jest.advanceTimersByTime(900);
+      await jobs.act(someJob().id, 'stop');
+      jest.advanceTimersByTime(200);
+      expect(jobs.jobs[0].pending_action).toBe('stopping');
+      jest.advanceTimersByTime(900);
+      expect(jobs.jobs[0].pending_action).toBeNull();
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('takes the pending action back when it is refused', async () => {

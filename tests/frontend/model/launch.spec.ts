@@ -5,6 +5,7 @@ import {
   PreviewRequest
 } from '../../../src/api/types';
 import { LaunchModel } from '../../../src/model/launch';
+import { someCheck } from '../clusterFakes';
 import { json } from '../fakes';
 import {
   launchModel,
@@ -91,6 +92,22 @@ describe('LaunchModel', () => {
       expect(model.preview.failure?.reason).toBe('NoAnswer');
       expect(errors()).toEqual([]);
     });
+  });
+
+  it('finds its checks once for each change', async () => {
+    const { checks, spec } = model;
+    expect(model.checks).toBe(checks);
+    expect(model.spec).toBe(spec);
+    model.setMore('"');
+    expect(errors()).toHaveLength(1);
+    expect(model.checks).toBe(model.checks);
+    model.setMore('a');
+    expect(errors()).toEqual([]);
+    expect(model.spec.args).toContain('a');
+    const check = someCheck({ level: 'error', field: '/spec/name' });
+    server.previewChanges = { checks: [check] };
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(errors()).toEqual([['/name', check.message]]);
   });
 
   describe('a field that is certainly wrong', () => {
@@ -351,7 +368,15 @@ describe('LaunchModel', () => {
     }
     expect(model.spec.working_dir).toBe('/data');
     expect(model.spec.tensorboard.log_dirs).toEqual(['/data/runs/train-1']);
+    // an empty directory is the script's folder, and one that is half typed moves nothing
+    for (const directory of [null, 'da', null]) {
+      model.setWorkingDir(directory);
+      expect(model.spec.tensorboard.log_dirs).toEqual(['/data/runs/train-1']);
+    }
     model.setWorkingDir('/elsewhere');
+    expect(model.spec.tensorboard.log_dirs).toEqual([
+      '/elsewhere/runs/train-1'
+    ]);
     await model.setEntrypoint('script', '/data/deep/train.py');
     expect(model.spec.working_dir).toBe('/elsewhere');
   });

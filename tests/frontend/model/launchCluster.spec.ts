@@ -224,6 +224,23 @@ describe('LaunchModel in a cluster', () => {
       expect(model.state.namespace).toBe('team-b');
     });
 
+    it('has its volumes in the form again, also unfinished ones', async () => {
+      await model.backToForm();
+      await model.loadVolumes();
+      const mount = { sub_path: null, read_only: false, volume: null };
+      const own = { ...mount, claim: 'own', mount_path: '/own' };
+      const half = { ...mount, claim: 'other', mount_path: '' };
+      model.edit({ mounts: [own, half] }, '/mounts');
+      await model.editAsYaml();
+      await edit('kind: X\n');
+      const spec = someSpec({ name: 'read', mounts: [own] });
+      server.read = { ...server.read, namespace: 'demo', spec };
+      await model.backToForm(await model.readManifest());
+      expect(model.form.spec.mounts).toEqual([own, half]);
+      expect(model.spec.mounts).toEqual([own]);
+      expect(model.state.volumes?.list).toHaveLength(2); // nothing asks again in the same namespace
+    });
+
     it('can’t become the form while it can’t be read', async () => {
       server.unreadable = { message: 'No YAML.', field: '/manifest', line: 1 };
       expect(await model.readManifest()).toBeNull();

@@ -48,7 +48,11 @@ function layout(
 ): void {
   const { a: before } = window.before;
   const { a: after } = window.after;
-  scroll.layout(heightOf, {
+  const tops = window.lines.reduce(
+    (all, line) => [...all, all[all.length - 1] + heightOf(line)],
+    [0]
+  );
+  scroll.layout(Float64Array.from(tops), {
     before,
     within: after - before,
     after: total * BYTES - after
@@ -144,11 +148,15 @@ describe('LogScroll', () => {
     expect(scroll.visible().last).toBe(99);
   });
 
-  it('keeps selected rows in the document, but not too many', () => {
+  it('brings a row into view by the least scrolling', () => {
     const window = windowOn(0, 10_000, 10_000);
     const scroll = scrollOn(window, 10_000);
     scroll.reveal(1000, 'start');
-    expect(scroll.range(20, [900, 950], 3000).start).toBe(900);
-    expect(scroll.range(20, [0, 9000], 3000).start).toBe(980);
+    scroll.reveal(1005, 'nearest');
+    expect(scroll.visible().first).toBe(1000);
+    scroll.reveal(990, 'nearest');
+    expect(scroll.visible().first).toBe(990);
+    scroll.reveal(2000, 'nearest');
+    expect(scroll.visible().last).toBe(2000);
   });
 });

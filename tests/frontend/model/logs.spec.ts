@@ -110,6 +110,31 @@ describe('LogModel', () => {
     expect(log.live).toBe(true);
   });
 
+  it('takes in over several frames what one would be too long for', async () => {
+    const stream = someStream(0);
+    server.connect([stream]);
+    await settle();
+    let now = 0;
+    const clock = jest
+      .spyOn(performance, 'now')
+      .mockImplementation(() => (now += 10)); // every message takes a frame's time
+    server.write(stream, numbered(600));
+    for (let pushed = 0; pushed < 600; pushed += 200) {
+      server.push(200);
+    }
+    const shown = [];
+    for (let frames = 0; frames < 3; frames++) {
+      await frame();
+      shown.push(log.window.lines.length);
+    }
+    clock.mockRestore();
+    expect(shown).toEqual([200, 400, 600]);
+    expect(texts()).toEqual(numbered(600));
+    expect(server.asked.slice(-3)).toEqual(
+      [1, 2, 3].map(sequence => ({ type: 'ack', sequence }))
+    );
+  });
+
   it('counts new lines instead of moving when it does not follow', async () => {
     const stream = someStream(0);
     server.write(stream, numbered(10));

@@ -1,32 +1,34 @@
 import {
-  preferAutoReload,
+  preferSettings,
   pressReload,
   themedUrl
 } from '../../../src/model/tensorboard';
 
 const KEY = '_tb_global_settings';
 
-describe('preferAutoReload', () => {
+describe('preferSettings', () => {
   beforeEach(() => window.localStorage.clear());
 
-  it('switches it on and keeps the other settings', () => {
+  it('switches auto-reload on, closes the settings pane, and keeps the rest', () => {
     window.localStorage.setItem(KEY, '{"theme":"dark"}');
-    expect(preferAutoReload(window.localStorage)).toBe(true);
+    expect(preferSettings(window.localStorage)).toBe(true);
     expect(JSON.parse(window.localStorage.getItem(KEY) ?? '')).toEqual({
       theme: 'dark',
-      autoReload: true
+      autoReload: true,
+      timeSeriesSettingsPaneOpened: false
     });
   });
 
-  it('leaves it off for who has switched it off', () => {
-    window.localStorage.setItem(KEY, '{"autoReload":false}');
-    expect(preferAutoReload(window.localStorage)).toBe(false);
-    expect(window.localStorage.getItem(KEY)).toBe('{"autoReload":false}');
+  it('leaves what the user has chosen', () => {
+    const chosen = '{"autoReload":false,"timeSeriesSettingsPaneOpened":true}';
+    window.localStorage.setItem(KEY, chosen);
+    expect(preferSettings(window.localStorage)).toBe(false);
+    expect(window.localStorage.getItem(KEY)).toBe(chosen);
   });
 
   it('replaces broken settings', () => {
     window.localStorage.setItem(KEY, '{');
-    expect(preferAutoReload(window.localStorage)).toBe(true);
+    expect(preferSettings(window.localStorage)).toBe(true);
   });
 });
 

@@ -1,7 +1,11 @@
 import { JupyterFrontEnd } from '@jupyterlab/application';
-import { Dialog, ToolbarWidgetRegistry } from '@jupyterlab/apputils';
+import {
+  Dialog,
+  Notification,
+  ToolbarWidgetRegistry
+} from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
-import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { FileBrowser, IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { Contents, Drive, ContentsManager } from '@jupyterlab/services';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { StateDB } from '@jupyterlab/statedb';
@@ -17,7 +21,12 @@ import { CommandIDs } from '../../../src/tokens';
 import { LaunchWidget } from '../../../src/widgets/launch';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
-import { LaunchServer, somePrefill, someSpec } from '../launchFakes';
+import {
+  launchModel,
+  LaunchServer,
+  somePrefill,
+  someSpec
+} from '../launchFakes';
 
 /** An open document, as far as we look at one. */
 class Document extends Widget {
@@ -49,6 +58,7 @@ describe('launching', () => {
   let db: StateDB;
   let selected: Partial<Contents.IModel>[];
   let settings: Record<string, boolean>;
+  let refreshed: Signal<object, void>;
   const opened = jest.fn();
 
   beforeEach(async () => {
@@ -59,6 +69,7 @@ describe('launching', () => {
     commands.addCommand(CommandIDs.openJob, { execute: opened });
     contents = new ContentsManager({ serverSettings: server.settings() });
     contents.addDrive(new Drive({ name: 'RTC' }));
+    contents.addDrive(new Drive({ name: 's3' }));
     toolbars = new ToolbarWidgetRegistry({
       defaultFactory: () => new Widget()
     });
@@ -85,8 +96,16 @@ describe('launching', () => {
       contextForWidget: (widget: Widget) =>
         widget instanceof Document ? widget.context : undefined
     } as unknown as IDocumentManager;
+    refreshed = new Signal<object, void>({});
+    const browser = {
+      model: { items: () => selected.values(), refreshed }
+    } as unknown as FileBrowser;
     const browsers = {
-      tracker: { currentWidget: { selectedItems: () => selected.values() } }
+      tracker: {
+        currentWidget: { selectedItems: () => selected.values() },
+        forEach: (call: (browser: FileBrowser) => void) => call(browser),
+        widgetAdded: new Signal<object, FileBrowser>({})
+      }
     } as unknown as IFileBrowserFactory;
     const registry = {
       load: async () => ({
@@ -187,6 +206,25 @@ describe('launching', () => {
     expect(paths()).toEqual(['a.py', 'c.ipynb']);
   });
 
+  it('refuses a file of another drive by name, and goes on with the others', async () => {
+    show(new Document('s3:b.py', true));
+    selected = [
+      { path: 's3:a/train.py', type: 'file' },
+      { path: 'RTC:b.py', type: 'file' },
+      { path: 'odd:c.py', type: 'file' } // a colon, and no drive
+    ];
+    const before = Notification.manager.count;
+    await commands.execute(CommandIDs.launch, { selected: true });
+    await commands.execute(CommandIDs.launch, { path: 's3:c.py' });
+    expect(paths()).toEqual(['b.py', 'odd:c.py']); // that of the drive is not asked to be saved
+    const said = Notification.manager.notifications
+      .slice(0, Notification.manager.count - before)
+      .map(({ message }) => message);
+    expect(said).toHaveLength(2);
+    expect(said.join()).toContain('s3:a/train.py is on the drive “s3”.');
+    expect(said.join()).toContain('s3:c.py is on the drive “s3”.');
+  });
+
   it('goes to the tab that is open for the same file', async () => {
     await commands.execute(CommandIDs.launch, { path: 'a.py' });
     await commands.execute(CommandIDs.launch, { path: 'b.py' });
@@ -206,6 +244,87 @@ describe('launching', () => {
     show(new Document('train.py'));
     expect(offered()).toEqual([true, true]);
     expect(offered({ path: 'x.py' })).toEqual([true, true]);
+  });
+
+  describe('a YAML file', () => {
+    const item = (path: string, changes: Partial<Contents.IModel> = {}) => ({
+      ...{ path, type: 'file', last_modified: '1', size: 100, ...changes }
+    });
+    const texts: Record<string, string> = {
+      'job.yaml': 'apiVersion: x\r\nkind: PyTorchJob # ours\r\n',
+      'second.yml': 'kind: Service\n---\nkind: "PyTorchTrainingJob"\n',
+      'flow.yaml': '{"apiVersion": "v1", "kind": "PyTorchJob"}',
+      'config.yaml': 'kind: ConfigMap\ndata:\n  a: |\n    kind: PyTorchJob\n',
+      'late.yaml': `${'#'.repeat(64 * 1024)}\nkind: PyTorchJob\n`,
+      'other.yaml': 'kind: PyTorchJobs\n',
+      'large.yaml': 'kind: PyTorchJob\n'
+    };
+    const ours = ['job.yaml', 'second.yml', 'flow.yaml'];
+    const reads = (): string[] =>
+      server.requests
+        .filter(({ url }) => url.includes('/api/contents/'))
+        .map(({ url }) => new URL(url).pathname.split('/').pop() ?? '');
+    const offered = (): string[] =>
+      Object.keys(texts).filter(path => {
+        selected = [item(path, path === 'large.yaml' ? { size: 2 ** 21 } : {})];
+        return commands.isVisible(CommandIDs.launch, { selected: true });
+      });
+    /** The file browser lists the files, and they have been looked at. */
+    const list = async (files: Partial<Contents.IModel>[]): Promise<void> => {
+      selected = files;
+      refreshed.emit();
+      for (let turn = 0; turn < 100; turn++) {
+        await new Promise(resolve => setTimeout(resolve));
+      }
+    };
+    let engines: { name: string; available: boolean }[];
+
+    beforeEach(() => {
+      engines = [
+        { name: 'local', available: true },
+        { name: 't9k', available: true }
+      ];
+      Object.defineProperty(jobs, 'engines', { get: () => engines });
+      server.answer = ({ url }) => {
+        const path = new URL(url).pathname.split('/').pop() ?? '';
+        return json({
+          ...{ name: path, path, type: 'file', format: 'text' },
+          ...{ mimetype: 'text/plain', content: texts[path], writable: true },
+          ...{ created: '', last_modified: '1', size: 1 }
+        });
+      };
+    });
+
+    it('is offered where it is one of our kinds, and is read once', async () => {
+      await list(
+        Object.keys(texts).map(path =>
+          item(path, path === 'large.yaml' ? { size: 2 ** 21 } : {})
+        )
+      );
+      expect(offered()).toEqual(ours);
+      await list(selected);
+      expect(reads().sort()).toEqual(
+        Object.keys(texts)
+          .filter(path => path !== 'large.yaml')
+          .sort()
+      );
+    });
+
+    it('is read again when it was changed', async () => {
+      await list([item('config.yaml')]);
+      texts['config.yaml'] = 'kind: PyTorchJob\n';
+      await list([item('config.yaml', { last_modified: '2' })]);
+      expect(commands.isVisible(CommandIDs.launch, { selected: true })).toBe(
+        true
+      );
+    });
+
+    it('is neither offered nor read without a cluster', async () => {
+      engines[1].available = false;
+      await list(Object.keys(texts).map(path => item(path)));
+      expect(offered()).toEqual([]);
+      expect(reads()).toEqual([]);
+    });
   });
 
   it('has a button in the toolbar of each file that can be run', async () => {
@@ -305,6 +424,96 @@ describe('launching', () => {
     await filled(tab);
     expect(tab.model.form.values).toEqual({ '--epochs': '3' });
     expect(tab.model.state.clone?.name).toBe('old-1');
+  });
+
+  it('has a form for each job, also where their names and files are equal', async () => {
+    const { answer } = new LaunchServer();
+    server.answer = request => {
+      const id = decodeURIComponent(request.url.split('/').pop() ?? '');
+      return request.method === 'GET' && id.includes(':')
+        ? json({
+            name: 'job-1',
+            engine: 'local',
+            namespace: '',
+            display_name: '训练',
+            entrypoint_path: '训练.py',
+            spec: someSpec({ args: ['--epochs', id.slice(-1)] })
+          })
+        : answer(request);
+    };
+    const ids = ['local::job-1:1', 'local::job-1:2', 't9k:demo:job-1:3'];
+    for (const id of [...ids, ids[1]]) {
+      await commands.execute(CommandIDs.clone, { id });
+    }
+    await Promise.all(tabs().map(filled));
+    expect(tabs().map(({ model }) => model.form.values['--epochs'])).toEqual([
+      '1',
+      '2',
+      '3'
+    ]);
+    expect(front).toBe(tabs()[1]);
+    await commands.execute(CommandIDs.launch, { path: '训练.py' });
+    expect(tabs()).toHaveLength(4);
+  });
+
+  it('clones with a change, in a form of its own', async () => {
+    server.answer = request =>
+      request.method === 'GET'
+        ? json({
+            name: 'old-1',
+            engine: 'local',
+            namespace: '',
+            display_name: null,
+            entrypoint_path: 'mnist/train.py',
+            spec: someSpec()
+          })
+        : new LaunchServer().answer(request);
+    const id = 'local::old-1:u';
+    const changes = { '/spec/torchrun/max_restarts': 3 };
+    await commands.execute(CommandIDs.clone, { id });
+    for (let times = 0; times < 2; times++) {
+      await commands.execute(CommandIDs.clone, {
+        id,
+        fix: { label: 'Restart it', changes }
+      });
+    }
+    const specs = tabs().map(({ model }) => model.state.clone?.spec.torchrun);
+    expect(specs.map(torchrun => torchrun?.max_restarts)).toEqual([0, 3]);
+  });
+
+  it('takes up the tab of a clone that an older version has kept', async () => {
+    const model = launchModel(server, { db, tab: 'old' });
+    await model.open();
+    await model.save();
+    const store = new LaunchStore(db);
+    const saved = (await store.tab('old')) as ISavedTab;
+    const clone = { name: 'job-1', spec: someSpec() };
+    await store.saveTab('old', { ...saved, clone });
+    model.dispose();
+    await commands.execute(CommandIDs.launch, { tab: 'old' });
+    await filled(tabs()[0]);
+    expect(tabs()[0].model.state.clone).toEqual(clone);
+  });
+
+  it('has a new form for a manifest that was changed since', async () => {
+    let content = 'kind: PyTorchJob';
+    const { answer } = server;
+    server.answer = request =>
+      request.url.includes('/api/contents/')
+        ? json({
+            ...{ name: 'job.yaml', path: 'job.yaml', type: 'file', content },
+            ...{ format: 'text', mimetype: 'text/plain', writable: true },
+            ...{ created: '', last_modified: '', size: 1 }
+          })
+        : answer(request);
+    const launch = () =>
+      commands.execute(CommandIDs.launch, { path: 'job.yaml' });
+    await launch();
+    await launch();
+    expect(tabs()).toHaveLength(1);
+    content = 'kind: PyTorchTrainingJob';
+    await launch();
+    expect(tabs()).toHaveLength(2);
   });
 
   describe('a job that runs no file', () => {

@@ -31,11 +31,17 @@ describe('the tab of the nodes', () => {
     let changes = 0;
     model.changed.connect(() => (changes += 1));
 
+    expect(commands.isVisible(CommandIDs.showNodes)).toBe(false);
     server.socket.open();
     server.socket.push(snapshot());
+    expect(commands.isVisible(CommandIDs.showNodes)).toBe(false);
+    const told = jest.fn();
+    commands.commandChanged.connect(told);
     server.socket.push(delta({ engines: [someCluster()] }));
     await new Promise(requestAnimationFrame);
     expect(changes).toBeGreaterThan(0);
+    expect(commands.isVisible(CommandIDs.showNodes)).toBe(true);
+    expect(told).toHaveBeenCalledTimes(1);
     expect(save).not.toHaveBeenCalled();
 
     model.view = { ...model.view, filter: 'a100' };

@@ -87,6 +87,10 @@ describe('a TensorBoard’s tab', () => {
     expect(server.requests[0].body).toEqual({ paths: ['mnist_ddp/runs'] });
     expect(tab.title.label).toBe('TB: mnist_ddp/runs');
     await says('new data');
+    push(someTensorBoard({ runs: 2, points: 1160 }));
+    await says(' · 2 runs, 1\u202f160 points');
+    push(someTensorBoard({ runs: 1, points: null }));
+    await says(' · 1 run');
   });
 
   it('explains by the job why there is nothing, and opens by itself', async () => {
@@ -100,6 +104,24 @@ describe('a TensorBoard’s tab', () => {
     push(someTensorBoard({ last_data_at: 1001 }));
     await new Promise(requestAnimationFrame);
     expect(tab.node.querySelector('iframe')).toBe(page);
+  });
+
+  it.each([
+    [null, 'There are no event files'],
+    ['NoFolder', 'The folder does not exist']
+  ])('promises nothing for a job that has ended: %s', async (code, title) => {
+    const board = {
+      ...empty,
+      reason: code ? reason(code, 'Not there.') : null
+    };
+    const job = someJob({ phase: 'Succeeded' });
+    open(() => json(board), { jobId: job.id });
+    server.socket.push(snapshot({ tensorboards: [board], jobs: [job] }));
+    await says('The job has ended, and no event file was found in');
+    await says(board.log_dirs[0]);
+    const heading = tab.node.querySelector('h2');
+    expect(heading?.textContent).toBe(title);
+    expect(tab.node.textContent).not.toMatch(/by itself|yet/);
   });
 
   it('is made anew by news of itself, not by those of jobs, and has its job’s name', async () => {
@@ -328,6 +350,58 @@ describe('a TensorBoard’s tab', () => {
     await says('TensorBoard could not be opened');
     await says('10 TensorBoards run and are looked at. Stop one of them.');
   });
+
+  it.each([
+    ['DENY', null, 'X-Frame-Options: DENY'],
+    [
+      'SAMEORIGIN',
+      "default-src *; frame-ancestors 'none'",
+      "Content-Security-Policy: frame-ancestors 'none'"
+    ],
+    [null, "frame-ancestors 'self'", 'The cause is not known.']
+  ])(
+    'says so when the browser refuses its page: %s, %s',
+    async (options, policy, said) => {
+      open(() => json(someTensorBoard()));
+      const page = await frame();
+      const hidden = (): boolean => page.closest('.lm-mod-hidden') !== null;
+      expect(hidden()).toBe(false);
+      const headers = new Headers({
+        ...(options && { 'X-Frame-Options': options }),
+        ...(policy && { 'Content-Security-Policy': policy })
+      });
+      const fetched = jest.fn(() => Promise.resolve({ headers }));
+      const original = window.fetch;
+      window.fetch = fetched as unknown as typeof fetch;
+      // So does a browser that shows a page of its own in place of the one that is refused.
+      Object.defineProperty(page, 'contentDocument', {
+        value: null,
+        configurable: true
+      });
+      page.dispatchEvent(new Event('load'));
+      await says('The browser does not show TensorBoard in this tab');
+      await says(said);
+      window.fetch = original;
+      expect(hidden()).toBe(true);
+      const opening = jest.spyOn(window, 'open').mockReturnValue(null);
+      const press = (name: string): void =>
+        [...tab.node.querySelectorAll('button')]
+          .find(button => button.textContent === name)
+          ?.click();
+      press('Open in a new browser tab');
+      expect(opening).toHaveBeenCalledWith(
+        'http://lab/user/a%40b/t9kjob/tensorboards/tb1/ui/',
+        '_blank',
+        'noopener'
+      );
+      opening.mockRestore();
+      press('Try again');
+      Reflect.deleteProperty(page, 'contentDocument');
+      page.dispatchEvent(new Event('load'));
+      await frames();
+      expect(hidden()).toBe(false);
+    }
+  );
 
   it('lets its page rest while another tab is in front', async () => {
     open(() => json(someTensorBoard()));

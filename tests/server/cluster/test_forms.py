@@ -36,7 +36,7 @@ async def test_a_form_that_is_ready_to_submit(cluster: Place, engine: str) -> No
     assert spec["args"] == ["--log_dir", "runs/train-1"]
     assert spec["tensorboard"] == {"log_dirs": ["/t9k/mnt/proj/runs/train-1"], "cluster": None}
     assert (form["runs_dir"], form["follow_name"]) == ("/t9k/mnt/proj/runs", ["--log_dir"])
-    assert spec["security"] == {"uid": 1000, "gid": 100, "fs_group": 2000}
+    assert spec["security"] == {"uid": 1000, "gid": 100, "fs_group": 2000, "restricted": False}
     # the tests' own Python has torch, so the lab's image is taken to have it
     image = {"image": "lab:1", "pull_policy": "IfNotPresent", "pull_secrets": ["regcred"], "kernel": None}
     assert (spec["runtime"], form["empty"]) == (image, [])

@@ -51,6 +51,9 @@ def refusal(lab: Lab, body: bytes) -> bytes:
 
 async def test_no_secret_is_told(lab: Lab, tmp_path: Path):
     env = [{"name": "SECRET", "value": VALUE}]
+    program = tmp_path / "program"  # there at submission, gone at the start
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
     jobs = {
         "well": ("print(1)", {}),
         "fails": ("import os\nassert False, 'no luck'", {}),
@@ -60,7 +63,7 @@ async def test_no_secret_is_told(lab: Lab, tmp_path: Path):
             "raise SystemExit(1)",
             {"replica_specs": [{"restart_policy": "OnFailure", "env": env}], "run_policy": {"backoff_limit": 1}},
         ),
-        "no-start": ("", {"entrypoint": {"kind": "command", "value": "/nothing/there"}}),
+        "no-start": ("", {"entrypoint": {"kind": "command", "value": str(program)}, "paused": True}),
         "stopped": ("import time\ntime.sleep(600)", {}),
     }
     idents = []
@@ -69,6 +72,8 @@ async def test_no_secret_is_told(lab: Lab, tmp_path: Path):
         answer = lab.submit(spec, f"request-{name}")
         assert answer.status == 201, answer.body
         idents.append(answer.json["id"])
+    program.unlink()
+    lab.ask("POST", "jobs", idents[list(jobs).index("no-start")], "resume")
     lab.ask("POST", "jobs", idents[-1], "stop")
     for ident in idents:
         lab.until(ident, lambda job: job["phase"] in ENDED)

@@ -96,7 +96,7 @@ export function fakeClusterDetail(
           volume: null
         }
       ],
-      security: { uid: 1000, gid: 100, fs_group: null },
+      security: { uid: 1000, gid: 100, fs_group: null, restricted: false },
       scheduling: {
         ...spec.scheduling,
         queue: 'default',

@@ -41,7 +41,10 @@ export function clusterEngines(): EngineInfo[] {
         found: 'PyTorchTrainingJob of batch.tensorstack.dev/v1beta1',
         rights: { create_jobs: able, list_volumes: able },
         stale_since: null,
+        stale_code: null,
         stale_reason: null,
+        stale_hint: null,
+        stale_verbatim: null,
         image: IMAGE
       },
       capabilities: {
@@ -150,7 +153,7 @@ export function clusterSpec(): JobSpec {
       }
     ],
     shm: { size_limit: '32Gi', volume: null },
-    security: { uid: 1000, gid: 1000, fs_group: 1000 }
+    security: { uid: 1000, gid: 1000, fs_group: 1000, restricted: false }
   };
 }
 

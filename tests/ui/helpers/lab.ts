@@ -1,7 +1,7 @@
 /** What a person does in the lab, and what the server knows, for the tests. */
 import { expect, galata, test as base } from '@jupyterlab/galata';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { APIRequestContext, Locator } from '@playwright/test';
+import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import path from 'path';
 import type { Job, JobSpecInput } from '../../../src/api/types';
 
@@ -20,6 +20,12 @@ export const test = base.extend({
   mockSettings: {
     ...galata.DEFAULT_SETTINGS,
     '@jupyterlab/apputils-extension:themes': {}
+  },
+  // The labs of the workers have consecutive ports.
+  baseURL: async ({ baseURL }, use, { parallelIndex }) => {
+    const url = new URL(baseURL ?? '');
+    url.port = String(Number(url.port) + parallelIndex);
+    await use(url.origin);
   },
   tmpPath: async ({ request }, use) => {
     await removeAll(request);
@@ -113,7 +119,9 @@ export async function setMainWidth(page: Lab, width: number): Promise<void> {
 }
 
 /** Without WebGL TensorBoard draws its curves as SVG, which can be read; before one is opened. */
-export async function drawCurvesAsSvg(page: Lab): Promise<void> {
+export async function drawCurvesAsSvg(
+  page: Pick<Page, 'addInitScript'>
+): Promise<void> {
   await page.addInitScript(() => {
     const { getContext } = HTMLCanvasElement.prototype;
     HTMLCanvasElement.prototype.getContext = function (

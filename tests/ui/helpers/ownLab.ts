@@ -8,6 +8,8 @@ const BUILD = path.resolve(__dirname, '../../../build');
 
 interface IOwnLabOptions {
   root?: string;
+  /** With slashes around it. */
+  baseUrl?: string;
   env?: Record<string, string>;
   /** Of our part of the server. */
   traits?: Record<string, unknown>;
@@ -30,7 +32,7 @@ export class OwnLab {
   }
 
   get url(): string {
-    return `http://localhost:${this._port}`;
+    return `http://localhost:${this._port}${(this._options.baseUrl ?? '').replace(/\/$/, '')}`;
   }
 
   /** Start it, after a death at the same address; resolves when it answers. */
@@ -46,6 +48,7 @@ export class OwnLab {
         '--expose-app-in-browser',
         `--port=${this._port}`,
         '--ServerApp.port_retries=0',
+        `--ServerApp.base_url=${this._options.baseUrl ?? '/'}`,
         `--config=${path.resolve(__dirname, '../jupyter_server_config.py')}`
       ],
       {
@@ -94,13 +97,22 @@ export class OwnLab {
   private _process: ChildProcess | null = null;
 }
 
-/** A port that is free, also while its lab is dead: below those that the system gives to whoever connects. */
-async function freePort(): Promise<number> {
+/**
+ * A port that is free, also while its lab is dead: below those that the system gives to whoever connects.
+ *
+ * @param count - How many ports have to be free, from that one on.
+ */
+export async function freePort(count = 1): Promise<number> {
   const port = 30_000 + Math.floor(2_700 * Math.random());
-  const free = await new Promise<boolean>(resolve => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
-  });
-  return free ? port : freePort();
+  for (let next = port; next < port + count; next++) {
+    const free = await new Promise<boolean>(resolve => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(next, () => server.close(() => resolve(true)));
+    });
+    if (!free) {
+      return freePort(count);
+    }
+  }
+  return port;
 }

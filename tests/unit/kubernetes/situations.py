@@ -18,7 +18,9 @@ from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.reasons import place_reason, reason_of
+from jupyterlab_t9kjob.engines.kubernetes.podfields import slim
+from jupyterlab_t9kjob.engines.kubernetes.podreasons import place_reason
+from jupyterlab_t9kjob.engines.kubernetes.reasons import reason_of
 from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
 
 HERE = Path(__file__).parent
@@ -35,6 +37,9 @@ class Situation:
     pods: list[dict[str, Any]]
     events: list[dict[str, Any]]
     after: float = AFTER
+
+    def __post_init__(self) -> None:
+        self.pods[:] = map(slim, self.pods)  # as a watch keeps them: a reader of another field fails here
 
     @property
     def kind(self) -> Any:
@@ -66,7 +71,7 @@ class Situation:
 
     def of_place(self, name: str) -> Reason | None:
         place = next(place for place in self.places if place.name == name)
-        return place_reason(place, self.events, now=self.now)
+        return place_reason(place, self.state, self.events, now=self.now)
 
     def later(self, after: float) -> Situation:
         return replace(self, after=after)

@@ -49,28 +49,28 @@ def follow(*seen: tuple[Place, State]) -> list[AttemptRecord]:
     return history
 
 
-def words(history: list[AttemptRecord], *, launched: bool = False) -> list[tuple[int, str | None]]:
-    return [(one.number, one.ended) for one in attempts_of(history, launched=launched)]
+def words(history: list[AttemptRecord]) -> list[tuple[int, str | None]]:
+    return [(one.number, one.ended) for one in attempts_of(history)]
 
 
 @pytest.mark.parametrize(
-    ("state", "pod", "launched", "said"),
+    ("state", "pod", "said"),
     [
-        (ended(1, 2, 0, "Completed"), {}, False, "Completed"),
-        (ended(1, 2, 1), {}, False, "Python error (1)"),
-        (ended(1, 2, 1), {}, True, "A rank failed (1)"),
-        (ended(1, 2, 137, "OOMKilled"), {}, True, "Killed: out of memory (137)"),
-        (ended(1, 2, 137), {}, False, "Killed (137)"),
-        (ended(1, 2, 143), {}, False, "Asked to end (143)"),
-        (ended(1, 2, 139), {}, False, "Segmentation fault (139)"),
-        (ended(1, 2, 128, "StartError"), {}, False, "Could not be started (128)"),
-        (ended(1, 2, 137), {"phase": "Failed", "reason": "Evicted"}, False, "Evicted from its node"),
-        (ended(1, 2, 137), {"phase": "Failed", "reason": "DeadlineExceeded"}, False, "Ended at the deadline"),
+        (ended(1, 2, 0, "Completed"), {}, "Completed"),
+        (ended(1, 2, 1), {}, "Error (1)"),
+        (ended(1, 2, 137, "OOMKilled"), {}, "Killed: out of memory (137)"),
+        (ended(1, 2, 1, "OOMKilled"), {}, "A process of it was killed: out of memory (1)"),
+        (ended(1, 2, 137), {}, "As after SIGKILL (137)"),
+        (ended(1, 2, 143), {}, "As after SIGTERM (143)"),
+        (ended(1, 2, 139), {}, "As after SIGSEGV (139)"),
+        (ended(1, 2, 128, "StartError"), {}, "Could not be started (128)"),
+        (ended(1, 2, 137), {"phase": "Failed", "reason": "Evicted"}, "Evicted from its node"),
+        (ended(1, 2, 137), {"phase": "Failed", "reason": "DeadlineExceeded"}, "Ended at the deadline"),
     ],
 )
-def test_ends_in_words(state: Any, pod: Any, launched: bool, said: str) -> None:
+def test_ends_in_words(state: Any, pod: Any, said: str) -> None:
     history = follow((place("a", state, **pod), RUNNING))
-    assert attempts_of(history, launched=launched) == [
+    assert attempts_of(history) == [
         Attempt(number=1, started_at=seconds(at(1)), ended_at=seconds(at(2)),
                 exit_code=state["terminated"]["exitCode"], ended=said)
     ]  # fmt: skip
@@ -86,8 +86,8 @@ def test_a_container_that_is_started_again_and_again() -> None:
         (place("a", loop, 1, ended(3, 4, 3)), RUNNING),
         (place("a", runs(6), 2, ended(3, 4, 3)), RUNNING),
     )
-    assert words(history) == [(1, "Python error (1)"), (2, "Error (3)"), (3, None)]
-    assert [one.restart for one in attempts_of(history, launched=False)] == [None, 1, 2]
+    assert words(history) == [(1, "Error (1)"), (2, "Error (3)"), (3, None)]
+    assert [one.restart for one in attempts_of(history)] == [None, 1, 2]
 
 
 def test_lives_that_nobody_saw_are_counted() -> None:
@@ -184,7 +184,7 @@ def test_the_master_of_a_job_that_succeeded_has_succeeded() -> None:
 def test_the_jobs_status_may_tell_the_code_of_a_pod_that_is_gone() -> None:
     history = follow((place("a", runs(1)), RUNNING))
     told = Place("worker", 1, pod_uid="a", said="Failed", exit_code=137)
-    assert words(observe(history, told, RUNNING, now=NOW)) == [(1, "Killed (137)")]
+    assert words(observe(history, told, RUNNING, now=NOW)) == [(1, "As after SIGKILL (137)")]
 
 
 def test_what_is_shown_of_a_replica() -> None:

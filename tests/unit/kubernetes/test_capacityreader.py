@@ -52,6 +52,8 @@ class Api:
         self.connection = connection
         self.moved = False
         self.lost = False
+        self.attended = asyncio.Event()
+        self.streams_lists = False
         self.watch_ends: Callable[[], None] = lambda: None
         self.refusals: dict[str, ApiError | Unreachable] = {}
         self.slow: dict[str, asyncio.Event] = {}
@@ -216,7 +218,7 @@ async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypat
     connected = [clusters["old"].connection]
     monkeypatch.setattr(cluster_module, "nothing_to_load", lambda _context: None)
     monkeypatch.setattr(cluster_module, "load_connection", lambda _context: connected[0])
-    monkeypatch.setattr(cluster_module, "KubeApi", lambda connection: clusters[connection.host])
+    monkeypatch.setattr(cluster_module, "KubeApi", lambda connection, _attended: clusters[connection.host])
     kind = cast(JobKind, SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs", kind="Job"))
     cluster = Cluster(Settings())
     cluster.start(cast(Any, SimpleNamespace(kind=kind)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,13 +12,20 @@ from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.space import Space
+from jupyterlab_t9kjob.engines.kubernetes.staleness import Trouble
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
 
-KIND = cast(JobKind, SimpleNamespace(engine="kubeflow"))
+KIND = cast(
+    JobKind,
+    SimpleNamespace(engine="kubeflow", kind="PyTorchJob", plural="pytorchjobs", group="kubeflow.org"),
+)
 DENIED = ApiError(403, {"message": "may not list"})
 LOST = Unreachable("No route.")
 
+IN_BETWEEN = " before it, answers with an error"
+BROKEN = ApiError(500, {"message": "no\x1b[1m\nquorum"})
 State = tuple[float, ApiError | Unreachable] | None
 
 
@@ -35,8 +43,14 @@ def watch(state: State) -> Collection:
         (None, (9.0, DENIED), (9.0, DENIED), 14.0, (14.0, "The cluster does not answer.")),
         ((13.0, LOST), (12.0, LOST), (9.0, DENIED), 14.0, (12.0, "The cluster does not answer.")),
         ((13.0, LOST), (12.5, LOST), (9.0, DENIED), None, (12.5, "No route.")),
-        ((9.0, DENIED), None, None, None, (9.0, "may not list")),
-        ((9.0, ApiError(500, {"message": "no\x1b[1m\nquorum"})), None, None, None, (9.0, "no [1m quorum")),
+        ((9.0, DENIED), None, None, None, (9.0, "You don't have permission to see PyTorchJobs in namespace lab.")),
+        (
+            (9.0, BROKEN),
+            None,
+            None,
+            None,
+            (9.0, "The cluster at , or a gateway before it, answers with an error (500)."),
+        ),
         ((9.0, DENIED), None, None, 14.0, (14.0, "The cluster does not answer.")),
     ],
 )
@@ -46,7 +60,10 @@ def test_since_when_changes_are_missed(
     """A right that was never there is no reason to call an outage older than it is."""
     cluster = Cluster(Settings())
     cluster.problem_since = problem_since
-    cluster.problem = "The cluster does not answer." if problem_since is not None else None
-    space: Any = SimpleNamespace(jobs={"kubeflow": watch(jobs)}, pods=watch(pods), events=watch(events))
+    cluster.trouble = Trouble("Unreachable", "The cluster does not answer.") if problem_since is not None else None
+    space: Any = SimpleNamespace(name="lab", jobs={"kubeflow": watch(jobs)}, pods=watch(pods), events=watch(events))
+    space.watched = partial(Space.watched, space)
     cluster.spaces["lab"] = space
-    assert cluster.stale(KIND) == told
+    stale = cluster.stale(KIND)
+    assert (stale and (stale.since, stale.trouble.sentence)) == told
+    assert stale is None or stale.trouble.verbatim in (None, "may not list", "no[1m\nquorum", "no [1m\nquorum")

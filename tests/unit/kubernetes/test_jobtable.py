@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -12,8 +13,12 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.job import JobSummary
+from jupyterlab_t9kjob.core.lab import Lab
 from jupyterlab_t9kjob.core.manifests import Parsed, parse
+from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
+from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes import jobtable, known, records
+from jupyterlab_t9kjob.engines.kubernetes.arena import USER
 from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.jobtable import Drop, JobTable
 from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
@@ -83,6 +88,113 @@ async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monke
     go_on.set()
     found = await asked
     assert found.spec is not None, found.problem
+    await table.stop()
+
+
+async def test_a_job_that_changes_is_read_by_its_own_thread_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop puts attempts into a job at any time: nobody else may look through them."""
+    looked: set[threading.Thread] = set()
+    find = known.failed_life
+
+    def note(lives: Any) -> Any:
+        looked.add(threading.current_thread())
+        return find(lives)
+
+    monkeypatch.setattr(known, "failed_life", note)
+    table = a_table(tmp_path)
+    table._cluster.lab = Lab()
+    await table.start()
+    found = table.note("lab", training("one", 1))
+    found.lives["master-0"] = []
+    assert (await table.get("one")).spec is not None
+    await table.stop()
+    assert looked == {threading.main_thread()}
+
+
+@pytest.mark.parametrize("withheld", [False, True])
+@pytest.mark.parametrize(("owner", "left_out"), [("tester", False), ("alice", True), (None, True)])
+async def test_secrets_of_others_are_not_kept(
+    tmp_path: Path, owner: str | None, *, left_out: bool, withheld: bool
+) -> None:
+    manifest = training("one", 1)
+    pods = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
+    secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+    pods["containers"][0]["env"] = [{"name": "TOKEN", "value": "hush"}, secret]
+    pods["containers"][0]["args"] = ["--api-key", "hush", "--token=hush", "--lr", "0.1", "HF_TOKEN='hush' python x"]
+    pods["initContainers"] = [{"name": "fetch", "image": "i", "env": [{"name": "PASSWORD", "value": "hush"}]}]
+    manifest["metadata"]["annotations"] = {LAST_APPLIED: json.dumps(manifest["spec"])}
+    if owner is not None:
+        manifest["metadata"]["annotations"][OWNER] = owner
+    table = a_table(tmp_path)
+    await table.start()
+    found = table.note("lab", manifest)
+    table.look_at(found)
+    await table.save(found)
+    written = tmp_path / "lab" / "one" / "record.json"
+    assert ("hush" in written.read_text()) != left_out
+    assert "--api-key" in written.read_text() and "0.1" in written.read_text() and "python x" in written.read_text()
+    assert '"TOKEN"' in written.read_text() and '"secretKeyRef"' in written.read_text()
+    assert "hush" in str(found.manifest), "as long as the cluster shows it, it is shown"
+    table.job_gone("lab", "one")
+    assert ("hush" in str(found.manifest)) != left_out
+    row = summary(table.kind, table.observer.seen(await table.get("one")))
+    assert ("rerun" in row.refused) == left_out
+    assert ("rerun" in row.actions) != left_out
+    await table.stop()
+    assert ("hush" in written.read_text()) != left_out
+    # a record that was written before this was so
+    shown = {"name": "x", "uid": "x", "created_at": 0.0, "command": ["train", "--token", "hush"]}
+    replica = {"name": "master-0", "type": "master", "index": 0, "status": "Error", "pod": shown}
+    older = json.loads(written.read_text()) | {
+        "last": manifest,
+        "withheld": withheld and left_out,
+        "replicas": [replica],
+    }
+    written.write_text(json.dumps(older))
+    table = a_table(tmp_path)
+    await table.start()
+    row = summary(table.kind, table.observer.seen(await table.get("one")))
+    assert ("rerun" in row.refused) == left_out
+    await table.stop()
+    assert ("hush" in written.read_text()) != left_out
+
+
+async def test_a_job_of_others_without_values_can_be_run_again(tmp_path: Path) -> None:
+    manifest = training("one", 1)
+    manifest["metadata"]["annotations"] = {LAST_APPLIED: json.dumps(manifest["spec"])}
+    table = a_table(tmp_path)
+    await table.start()
+    table.look_at(table.note("lab", manifest))
+    table.job_gone("lab", "one")
+    assert "rerun" in summary(table.kind, table.observer.seen(await table.get("one"))).actions
+    await table.stop()
+
+
+WORKED = "system:serviceaccount:kube-ai:carol"
+
+
+@pytest.mark.parametrize(
+    ("on_job", "on_pods", "owner", "mine"),
+    [
+        ({OWNER: "tester"}, {USER: "carol"}, "tester", True),
+        ({USER: "carol"}, {}, "carol", False),
+        ({}, {USER: WORKED}, "carol", False),
+        ({}, {USER: "tester"}, "tester", False),  # a kubeconfig may call anybody that
+        ({}, {}, None, False),
+    ],
+)
+async def test_who_submitted_it_with_arena(
+    tmp_path: Path, on_job: dict[str, str], on_pods: dict[str, str], owner: str | None, *, mine: bool
+) -> None:
+    manifest = training("one", 1)
+    manifest["metadata"]["annotations"] = on_job
+    manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["metadata"] = {"annotations": on_pods}
+    table = a_table(tmp_path)
+    await table.start()
+    row = summary(table.kind, table.observer.seen(table.note("lab", manifest)))
+    assert (row.owner, row.mine) == (owner, mine)
     await table.stop()
 
 

@@ -119,7 +119,7 @@ def test_attempts_of_one_who_looked_away() -> None:
 def test_attempts_through_a_restart() -> None:
     assert attempts("pytorchjob-restarted", SPEC) == [
         [(1, "Ended with the job", None)],
-        [(1, "Asked to be restarted (138)", None), (2, "Python error (1)", 1)],
+        [(1, "Asked to be restarted (138)", None), (2, "Error (1)", 1)],
     ]
 
 

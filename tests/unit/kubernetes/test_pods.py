@@ -13,9 +13,10 @@ from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.engines.kubernetes import pods
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.podfields import slim
 
 # Recorded with kubectl 1.32 and an API server 1.34: the server makes that text.
-RECORDED = [json.loads(line) for line in (Path(__file__).parent / "data" / "pods.jsonl").read_text().splitlines()]
+WHOLE = [json.loads(line) for line in (Path(__file__).parent / "data" / "pods.jsonl").read_text().splitlines()]
 
 
 def container(name: str = "pytorch", **limits: str | int) -> dict[str, Any]:
@@ -24,6 +25,10 @@ def container(name: str = "pytorch", **limits: str | int) -> dict[str, Any]:
 
 def gpus(count: int | str, name: str = "c") -> dict[str, Any]:
     return {"name": name, "resources": {"limits": {"nvidia.com/gpu": count}}}
+
+
+RECORDED = [{**seen, "pod": slim(seen["pod"])} for seen in WHOLE]
+"""With the fields that are kept."""
 
 
 @pytest.mark.parametrize("seen", RECORDED, ids=lambda seen: f"{seen['status']}-{seen['pod']['metadata']['name']}")

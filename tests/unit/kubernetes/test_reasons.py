@@ -18,7 +18,8 @@ from jupyterlab_t9kjob.engines.kubernetes.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
 from jupyterlab_t9kjob.engines.kubernetes.marks import mark
 from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
-from jupyterlab_t9kjob.engines.kubernetes.reasons import ENDED_BY, place_reason, reason_of
+from jupyterlab_t9kjob.engines.kubernetes.podreasons import place_reason
+from jupyterlab_t9kjob.engines.kubernetes.reasons import ENDED_BY, reason_of
 from tests.unit.kubernetes.situations import NAMES, situation
 
 WAIT = " · waiting 2 min"
@@ -57,7 +58,8 @@ SENTENCES = {
     "limitrange": ("OutOfRange", "A container may have 1Gi memory at most here, and this asks for 4Gi" + WAIT),
     "podsecurity": (
         "PodSecurity",
-        "The namespace's security rules (baseline:latest) forbid: host namespaces (hostNetwork=true),"
+        "The namespace enforces the Pod Security Standard baseline:latest, and the pods don't fit it: host namespaces"
+        " (hostNetwork=true),"
         ' hostPort (container "pytorch" uses hostPort 23456)' + WAIT,
     ),
     "serviceaccount": ("NoServiceAccount", "There is no service account nobody in its namespace" + WAIT),
@@ -95,7 +97,7 @@ SENTENCES = {
         "CrashLoopBackOff",
         "Keeps failing: its init container fetch ended with exit code 4; 2 restarts so far",
     ),
-    "crash-loop": ("CrashLoopBackOff", "Keeps failing: it ended with an error (1); 3 restarts so far"),
+    "crash-loop": ("CrashLoopBackOff", "Keeps failing: it ended with exit code 1; 3 restarts so far"),
     "crash-oom": ("OOMKilled", "Its last attempt was killed: out of memory (137); it starts again"),
     # it runs, or ran
     "running": ("Started", "All 2 replicas are running"),
@@ -105,10 +107,10 @@ SENTENCES = {
     # it failed
     "oom": ("OOMKilled", "The job was killed: out of memory (137)"),
     "t9k-oom": ("OOMKilled", "The job was killed: out of memory (137)"),
-    "t9k-oom-gone": ("ExitCode", "The command was killed (137)"),
-    "exit-1": ("ExitCode", "The command failed: RuntimeError: shapes do not match"),
-    "exit-137": ("ExitCode", "The command was killed (137)"),
-    "t9k-exit": ("ExitCode", "worker-0 failed: ValueError: lr must be positive"),
+    "t9k-oom-gone": ("ExitCode", "The command ended with exit code 137 (as after SIGKILL)"),
+    "exit-1": ("ExitCode", "The command ended with exit code 1"),
+    "exit-137": ("ExitCode", "The command ended with exit code 137 (as after SIGKILL)"),
+    "t9k-exit": ("ExitCode", "worker-0 ended with exit code 1"),
     "worker-fails": ("ExitCode", "worker-0 ended with exit code 7"),
     "command-missing": (
         "StartError",
@@ -119,14 +121,14 @@ SENTENCES = {
         "StartError",
         "The job could not be started: the working directory /dev/null/x can't be used in the container",
     ),
-    "init-fails": ("InitContainerFailed", "The job could not start: its init container fetch failed: no such bucket"),
+    "init-fails": ("InitContainerFailed", "The job could not start: its init container fetch ended with exit code 4"),
     "evicted": (
         "Evicted",
         "The job was evicted from node-1: more was written to /scratch than its limit of 5Mi",
     ),
-    "backoff": ("BackoffLimitExceeded", "The command ended with an error (1)"),
-    "t9k-backoff": ("BackoffLimitExceeded", "The command ended with an error (1)"),
-    "t9k-deadline-gone": ("DeadlineExceeded", "Ended at its deadline, after 6 s"),
+    "backoff": ("BackoffLimitExceeded", "The command ended with exit code 1"),
+    "t9k-backoff": ("BackoffLimitExceeded", "The command ended with exit code 1"),
+    "t9k-deadline-gone": ("DeadlineExceeded", "Ended at its deadline of 6 s"),
     # from outside
     "node-lost": ("NodeLost", "Its pod was lost with its node why-node"),
     "t9k-low": (
@@ -149,8 +151,8 @@ def test_sentences(name: str) -> None:
 HINTS = {
     "gpu-9": "It starts once a node has that much free; whether one is large enough is not known."
     " Ask for less to start sooner.",
-    "backoff": "Its log says which. Its one restart is used up.",
-    "t9k-backoff": "Its log says which. All 2 restarts are used up.",
+    "backoff": "Its log may end with the cause. Its one restart is used up.",
+    "t9k-backoff": "Its log may end with the cause. All 2 restarts are used up.",
     "oom": "Its memory limit is 16Mi. Give it more memory, or use smaller batches or fewer workers that load data.",
     "secret-missing": "Create it, and the job starts by itself; or leave it out under Environment.",
     "t9k-low": "Its pod t9k-low-99ce9-worker-0 had to make room for a more important one.",
@@ -231,14 +233,17 @@ def test_memory_is_named_where_a_node_did_not_notice_that_it_ran_out() -> None:
     pod["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] = "Error"
     job = situation("oom")
     reason = job.reason(places=[replace(job.places[0], pod=pod)])
-    assert (reason.code, reason.sentence) == ("ExitCode", "The command was killed (137)")
-    said = "The cluster does not say by what. It may have run out of memory: its limit is 16Mi."
+    assert (reason.code, reason.sentence) == ("ExitCode", "The command ended with exit code 137 (as after SIGKILL)")
+    said = "The cluster does not say why. It may have run out of memory: its limit is 16Mi."
     assert reason.hint == f"{said} Its log may end with the cause."
 
 
 @pytest.mark.parametrize(
     ("how", "hint"),
-    [("OOMKilled", "Its memory limit is 64Mi. "), ("Error", "The cluster does not say by what. It may have run out")],
+    [
+        ("OOMKilled", "Its memory limit is 64Mi. "),
+        ("Error", "Its termination message ends with “no such bucket”. The cluster does not say why. It may have"),
+    ],
 )
 def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> None:
     pod = situation("init-fails").places[0].pod
@@ -248,8 +253,9 @@ def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> 
     pod["status"]["initContainerStatuses"][0]["state"]["terminated"] |= {"exitCode": 137, "reason": how}
     job = situation("init-fails")
     reason = job.reason(places=[replace(job.places[0], pod=pod)])
-    oom = ": out of memory" if how == "OOMKilled" else ""
-    assert reason.sentence == f"The job could not start: its init container fetch was killed{oom} (137)"
+    oom = "was killed: out of memory (137)"
+    words = oom if how == "OOMKilled" else "ended with exit code 137 (as after SIGKILL)"
+    assert reason.sentence == f"The job could not start: its init container fetch {words}"
     assert reason.hint is not None and reason.hint.startswith(hint) and "64Mi" in reason.hint
     assert "batches" not in reason.hint
     assert (reason.code, reason.fix) == ("InitContainerFailed", None)
@@ -470,7 +476,7 @@ def test_what_is_lacking_where_nodes_are_known(name: str) -> None:
     job = situation("gpu-9")
     reason = job.reason(room=there)
     assert (reason.code, reason.sentence, reason.hint) == ("Unschedulable", sentence + WAIT, hint)
-    place = place_reason(job.places[0], job.events, now=job.now, room=there)
+    place = place_reason(job.places[0], job.state, job.events, now=job.now, room=there)
     assert place is not None and place.sentence == reason.sentence
 
 
@@ -587,7 +593,7 @@ def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
     state, places = job.kind.state(odd["job"], odd["pods"]), job.kind.places(odd["job"], odd["pods"])
     assert_fit_to_show(reason_of(odd["job"], None, state, places, odd["events"], now=job.now))
     for place in places[:10]:
-        assert_fit_to_show(place_reason(place, odd["events"], now=job.now))
+        assert_fit_to_show(place_reason(place, state, odd["events"], now=job.now))
     for event in events_of(odd["events"], places):
         assert not [char for char in event.message if unicodedata.category(char)[0] == "C" and char != "\n"]
 
@@ -600,7 +606,7 @@ def test_no_status_is_too_odd(status: Any, spec: Any, events: list[Any], words: 
     for phase in ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"):
         state = State(phase, cause=words, message=words)  # type: ignore[arg-type]
         assert_fit_to_show(reason_of({"status": status}, None, state, [place], events, now=1e9))
-    assert_fit_to_show(place_reason(place, events, now=1e9))
+    assert_fit_to_show(place_reason(place, State("Running"), events, now=1e9))
 
 
 @settings(deadline=None)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.engines.kubernetes.known import KnownJob
 from jupyterlab_t9kjob.engines.kubernetes.records import Record, Records
 
 pytestmark = pytest.mark.asyncio
@@ -82,3 +85,49 @@ async def test_what_is_told_of_a_job_while_it_is_dropped_brings_nothing_back(tmp
     await dropping
     await records.stop()
     assert await kept(tmp_path) == set()
+
+
+def older(error: str, *, deleted: bool, ended: dict[str, Any] | None = None) -> Record:
+    """Return a record as an earlier version wrote it, with the last line of the log as the error."""
+    said = {"code": "ExitCode", "sentence": f"Rank 3 failed: {error}", "hint": "Mend it.", "verbatim": error}
+    failure = {"replica": "worker-0", "attempt": 1, "rank": 3, "exit_code": 1, "error": error, "frames": []}
+    failure["link"] = {"kind": "log", "label": "Show in log", "stream": "worker-0.1.rank-3.err", "offset": 7}
+    replica = {"name": "worker-0", "type": "worker", "index": 0, "status": "Error"}
+    return Record.model_validate_json(
+        json.dumps(
+            {
+                **record("old").model_dump(mode="json"),
+                **{"phase": "Failed", "deleted": deleted, "reason": said, "failures": {"worker-0": failure}},
+                "endings": {"worker-0": ended} if ended is not None else {},
+                "replicas": [{**replica, "reason": {"code": "ExitCode", "sentence": f"Failed: {error}"}}],
+            }
+        )
+    )
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_a_record_of_an_earlier_version_claims_no_false_cause(*, deleted: bool) -> None:
+    line = "epoch 3 loss .2"
+    ended = {"pod_uid": "p", "restart_count": 0, "code": "ExitCode", "words": f"failed: {line}", "exit_code": 1}
+    ended |= {"at": 1.0, "error": line, "hint": None, "verbatim": f"epoch 2\n{line}", "rerun": False}
+    job = KnownJob.recorded(older(line, deleted=deleted, ended=ended))
+    assert job.record is not None and job.record.reason is not None
+    assert job.record.reason.sentence == "Rank 3 ended with exit code 1"
+    (replica,) = job.record.replicas
+    assert replica.reason is not None and replica.reason.sentence == "Ended with exit code 1"
+    assert job.endings["worker-0"]["words"] == "ended with exit code 1"
+    if not deleted:
+        assert job.failures == {}  # it is read again
+        return
+    failure = job.failures["worker-0"]
+    assert failure.error is None and failure.last_output is not None
+    assert failure.last_output.lines == [line]
+
+
+async def test_a_known_error_of_an_earlier_version_stays() -> None:
+    known = older("free(): invalid pointer", deleted=True)
+    known.failures["worker-0"].exit_code = 134
+    job = KnownJob.recorded(known)
+    assert job.failures["worker-0"].error == "free(): invalid pointer"
+    assert job.record is not None and job.record.reason is not None
+    assert job.record.reason.sentence == "Rank 3 failed: free(): invalid pointer"

@@ -17,7 +17,18 @@ words = st.one_of(
 )
 words_lists = st.lists(words, max_size=3)
 env_names = st.sampled_from(
-    ["A", "B", "C_1", "USER", "HOME", "T9KJOB_NAME", "T9KJOB_LOG_DIR", "LOGNAME", "PYTHONUNBUFFERED"]
+    [
+        "A",
+        "B",
+        "C_1",
+        "USER",
+        "HOME",
+        "T9KJOB_NAME",
+        "T9KJOB_LOG_DIR",
+        "LOGNAME",
+        "PYTHONUNBUFFERED",
+        "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+    ]
 )
 folders = st.sampled_from(["/w", "/w/sub", "/data", "/", "/w/sub/deep"])
 quantities = st.none() | st.sampled_from(["1", "0", "500m", "0.5", "16Gi", "1e3", "1073741824", "08"])
@@ -183,7 +194,11 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
             },
             "mounts": draw(mounts),
             "shm": draw(shms),
-            "security": {"uid": draw(st.none() | st.just(1000)), "fs_group": draw(st.none() | st.just(0))},
+            "security": {
+                "uid": draw(st.none() | st.just(1000)),
+                "fs_group": draw(st.none() | st.just(0)),
+                "restricted": draw(st.booleans()),
+            },
             "tensorboard": draw(boards),
             "keep_logs": draw(st.booleans()),
             "extra": draw(extras),

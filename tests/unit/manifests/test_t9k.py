@@ -80,7 +80,7 @@ def test_everything_has_its_place() -> None:
             "jupyterlab-t9kjob/owner": "jo",
             "jupyterlab-t9kjob/request-id": "r-1",
             "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,USER,LOGNAME,HOME,"
-            "PYTHONUNBUFFERED,T9KJOB_POD,T9KJOB_POD_UID",
+            "PYTHONUNBUFFERED,TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE,T9KJOB_POD,T9KJOB_POD_UID",
             "jupyterlab-t9kjob/spec": '{"/runtime/kernel":"torch","/working_dir":null}',
         },
     }
@@ -122,6 +122,10 @@ def test_everything_has_its_place() -> None:
                                     {"name": "LOGNAME", "value": "jo"},
                                     {"name": "HOME", "value": "/t9k/mnt"},
                                     {"name": "PYTHONUNBUFFERED", "value": "1"},
+                                    {
+                                        "name": "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
+                                        "value": "[rank${rank}.${role_name}${local_rank}]:",
+                                    },
                                     {"name": "T9KJOB_POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
                                     {
                                         "name": "T9KJOB_POD_UID",

@@ -109,15 +109,17 @@ describe('JobHeader', () => {
   it('names the failing rank, its code and its error, and leads to the log', () => {
     const { container, buttons, showFailure } = header(failedJob());
     expect(container.textContent).toContain('Rank 1 failed: ValueError: boom.');
-    expect(container.textContent).toContain('Python error (1)');
+    expect(container.textContent).toContain('Error (1)');
     fireEvent.click(screen.getByText('Show in log'));
     expect(showFailure).toHaveBeenCalled();
     expect(buttons()).toEqual(['Clone', 'Run again', 'Delete', 'More actions']);
   });
 
-  it('stands still while nothing is heard of the job', () => {
+  it('stands still while nothing is heard of the job, and says so', () => {
     const { container } = header(fullJob({ running_since: 1000 }), false, 1221);
-    expect(container.textContent).toContain('Running for 3 min 41 s · ');
+    expect(container.textContent).toMatch(
+      /Running for 3 min 41 s \(as of \d\d:\d\d\) · /
+    );
   });
 
   it('counts the time that it ran, not that it was paused', () => {

@@ -1,14 +1,15 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { act, fireEvent, render, screen } from '@testing-library/react';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
-import { Event, Job, Replica } from '../../../../src/api/types';
+import { Checkpoints, Event, Job, Replica } from '../../../../src/api/types';
 import { attemptRows } from '../../../../src/components/job/Attempts';
 import {
   argumentGroups,
   Overview
 } from '../../../../src/components/job/Overview';
 import { Replicas, rankRange } from '../../../../src/components/job/Replicas';
-import { failedJob, fullJob, someReplica } from '../../fakeJob';
+import { CommandIDs } from '../../../../src/tokens';
+import { failedJob, fullJob, someFailure, someReplica } from '../../fakeJob';
 import { someStream } from '../../fakeLog';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
@@ -17,9 +18,23 @@ function overview(
   job: Job,
   events: Event[] = [],
   replicas: Replica[] = [],
-  rawEvents = false
+  rawEvents = false,
+  checkpoints?: Partial<Checkpoints>
 ) {
+  const found: Checkpoints = {
+    folders: ['mnist_ddp'],
+    count: 0,
+    size: 0,
+    newest: null,
+    complete: true,
+    ...checkpoints
+  };
   const calls = {
+    has: () => true,
+    readCheckpoints: jest.fn(
+      // Without any, the answer never comes.
+      () => new Promise<Checkpoints>(done => checkpoints && done(found))
+    ),
     setRawEvents: jest.fn(),
     run: jest.fn(),
     openFile: jest.fn(),
@@ -74,7 +89,7 @@ describe('Overview', () => {
     const { container, openFile, showInLog } = overview(failedJob());
     expect(screen.getByText('Rank 1 failed: ValueError: boom')).toBeTruthy();
     expect(container.textContent).toContain(
-      'Rank 1 on worker-0 ended: Python error (1)'
+      'Rank 1 on worker-0 ended: Error (1)'
     );
     expect(screen.getByText('2 frames in torch/nn/b.py')).toBeTruthy();
     expect(container.textContent).not.toContain('torch/nn/a.py');
@@ -87,6 +102,90 @@ describe('Overview', () => {
     });
     fireEvent.click(screen.getByText('Show in log'));
     expect(showInLog).toHaveBeenCalled();
+  });
+
+  it('has one button that continues: the user’s own code, where the traceback names it', () => {
+    const { run, openFile, showInLog } = overview(failedJob());
+    const panel = within(screen.getByRole('region', { name: 'Why it failed' }));
+    const names = panel.getAllByRole('button').map(item => item.textContent);
+    expect(names).toEqual([
+      'train.py, line 96',
+      'Open the file',
+      'Run again',
+      'Show in log'
+    ]);
+    expect(panel.getByText('Open the file').dataset.kind).toBe('primary');
+    expect(panel.getByText('Run again').dataset.kind).toBe('plain');
+    fireEvent.click(panel.getByText('train.py, line 96'));
+    fireEvent.click(panel.getByText('Open the file'));
+    const place = { path: 'mnist_ddp/train.py', line: 96 };
+    expect(openFile).toHaveBeenCalledTimes(2);
+    expect(openFile.mock.calls[0][0]).toEqual(place);
+    expect(openFile.mock.calls[1][0]).toMatchObject(place);
+    fireEvent.click(panel.getByText('Run again'));
+    expect(run).toHaveBeenCalledWith(CommandIDs.rerun);
+    fireEvent.click(panel.getByText('Show in log'));
+    expect(showInLog).toHaveBeenCalled();
+  });
+
+  it('shows the last output unless it is the traceback again', () => {
+    const stream = 'worker-0.1.rank-1.err';
+    const output = (lines: string[], offset: number): Job =>
+      failedJob({
+        failure: someFailure({ last_output: { stream, offset, lines } })
+      });
+    const error = 'ValueError: boom';
+    const same = overview(output(['  boom()', error], 50));
+    expect(screen.queryByText('Last output')).toBeNull();
+    same.unmount();
+    const before = overview(output(['step 400', error], 30));
+    expect(screen.getByText('step 400')).toBeTruthy();
+    before.unmount();
+    overview(output([error, 'closing'], 50));
+    expect(screen.getByText('closing')).toBeTruthy();
+  });
+
+  it('offers the change that the server knows, and clones with it', () => {
+    const job = failedJob();
+    const fix = {
+      label: 'Clone with 192Gi',
+      changes: { '/spec/replica_specs/0/resources/memory/limit': '192Gi' }
+    };
+    const reason = job.reason && { ...job.reason, fix };
+    const { run } = overview({ ...job, reason });
+    const button = screen.getByText('Clone with 192Gi');
+    expect(button.dataset.kind).toBe('primary');
+    fireEvent.click(button);
+    expect(run).toHaveBeenCalledWith(CommandIDs.clone, { fix });
+  });
+
+  it('says which checkpoints are kept', async () => {
+    const { container, openFolder } = overview(failedJob(), [], [], false, {
+      count: 2,
+      size: 64_000_000,
+      newest: { path: 'mnist_ddp/out/step_400.pt', time: 1041 }
+    });
+    fireEvent.click(await screen.findByText('mnist_ddp/out'));
+    expect(openFolder).toHaveBeenCalledWith('mnist_ddp/out');
+    expect(container.textContent).toContain(
+      'mnist_ddp/out · 2 files, 64 MB, the newest step_400.pt on '
+    );
+  });
+
+  it('says that there are none, or that not all was looked at', async () => {
+    const none = overview(failedJob(), [], [], false, {});
+    expect(await screen.findByText(/^none found in the job/)).toBeTruthy();
+    none.unmount();
+    const some = { count: 1, newest: { path: 'a.pt', time: 1041 } };
+    const many = overview(failedJob(), [], [], false, {
+      ...some,
+      complete: false
+    });
+    expect(await screen.findByText(/at least 1 file,/)).toBeTruthy();
+    expect(screen.getByText('the root folder')).toBeTruthy();
+    many.unmount();
+    const { readCheckpoints } = overview(fullJob());
+    expect(readCheckpoints).not.toHaveBeenCalled(); // it still runs
   });
 
   it('tells the story with repeats folded', () => {
@@ -164,7 +263,7 @@ describe('Overview', () => {
             volume: null
           }
         ],
-        security: { uid: 1000, gid: 100, fs_group: null },
+        security: { uid: 1000, gid: 100, fs_group: null, restricted: false },
         scheduling: {
           ...job.spec.scheduling,
           queue: 'default',

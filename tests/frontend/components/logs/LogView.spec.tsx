@@ -4,7 +4,8 @@ import {
   cleanup,
   fireEvent,
   render,
-  screen
+  screen,
+  waitFor
 } from '@testing-library/react';
 import * as React from 'react';
 import { Job, Replica } from '../../../../src/api/types';
@@ -34,6 +35,7 @@ describe('LogView', () => {
   let log: LogModel;
   const openFile = jest.fn();
   const downloadLine = jest.fn();
+  const texts = { read: jest.fn(), download: jest.fn() };
   const loadUpdates = jest.fn(async (): Promise<string[]> => ['10%', '20%']);
   const streams = [someStream(0), someStream(1)];
 
@@ -61,6 +63,7 @@ describe('LogView', () => {
         openFile={openFile}
         downloadLine={downloadLine}
         loadUpdates={loadUpdates}
+        texts={texts}
         downloads={() => []}
         goToTime={() => undefined}
       />
@@ -286,6 +289,44 @@ describe('LogView', () => {
     expect(container.textContent).toContain('20%');
   });
 
+  it('keeps a progress bar unfolded while it moves, and reads it again', async () => {
+    const bar = { partial: true, updates: 2 };
+    server.put(streams[0], '20%', 0, { ...bar, size: 4 });
+    server.connect(streams);
+    const container = await show();
+    fireEvent.click(screen.getByRole('button', { name: /All updates/ }));
+    await settle();
+    loadUpdates.mockResolvedValue(['10%', '20%', '30%']);
+    server.put(streams[0], '30%', 1, { ...bar, size: 8 });
+    await settle();
+    const unfolded = '.jp-t9k-LogRow-updates';
+    expect(container.querySelector(unfolded)?.textContent).toBe('10%20%');
+    await waitFor(
+      () =>
+        expect(container.querySelector(unfolded)?.textContent).toBe(
+          '10%20%30%'
+        ),
+      { timeout: 10_000 }
+    );
+  });
+
+  it('says that a search without a connection was not done', async () => {
+    server.write(streams[0], ['a'], 0);
+    server.connect(streams);
+    const container = await show();
+    act(() => server.break());
+    const field = screen.getByRole('searchbox');
+    fireEvent.change(field, { target: { value: 'a' } });
+    fireEvent.keyDown(field, { key: 'Enter' });
+    await settle();
+    const count = container.querySelector('.jp-t9k-LogSearch-count');
+    expect(count?.textContent).toBe('not searched');
+    await act(async () => server.connect(streams));
+    await settle();
+    await settle();
+    expect(count?.textContent).toMatch('1');
+  });
+
   it('says between attempts why the next one began', async () => {
     const second = someStream(0, { attempt: 2 });
     server.write(streams[0], ['first'], 0);
@@ -294,14 +335,14 @@ describe('LogView', () => {
     const [attempt] = someReplica().attempts;
     const replica = someReplica({
       attempts: [
-        { ...attempt, started_at: 0, ended_at: 4, ended: 'Python error (1)' },
+        { ...attempt, started_at: 0, ended_at: 4, ended: 'Error (1)' },
         { ...attempt, number: 2, started_at: 9 }
       ]
     });
     const { container } = render(<View job={fullJob()} replica={replica} />);
     await settle();
     expect(screen.getByRole('separator').textContent).toMatch(
-      /Attempt 2started at .+\. Attempt 1 ended after 4 s: Python error \(1\)\./
+      /Attempt 2started at .+\. Attempt 1 ended after 4 s: Error \(1\)\./
     );
     fireEvent.click(screen.getByText('Only attempt 2'));
     await settle();

@@ -1,0 +1,131 @@
+"""Checkpoint files of a job that has ended, found below the job's folders within bounds."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from .core.disk_threads import on_disk
+from .core.errors import FieldError, Unavailable
+from .core.job import CheckpointFile, Checkpoints, Job
+from .paths import ContentsRoot
+
+MOST_ENTRIES: Final = 20_000
+MOST_SECONDS: Final = 1.0
+DEEPEST: Final = 6
+MARGIN_SECONDS: Final = 2.0
+"""A file's time and the record's come from different clocks where the disk is another machine's."""
+
+_CHECKPOINT: Final = re.compile(r"\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdparams)$|^pytorch_model.*\.bin$", re.I)
+# Data sets are often kept in the same formats; environments and caches have thousands of files.
+_LEFT_OUT: Final = frozenset(
+    {"data", "dataset", "datasets", "raw", "processed", "node_modules", "site-packages", "__pycache__"}
+)
+
+
+async def checkpoints_of(job: Job, root: ContentsRoot) -> Checkpoints:
+    """Return the checkpoint files that were changed while a job ran, in folders that JupyterLab shows.
+
+    Raises
+    ------
+    DiskSilent
+        If the disk of a folder does not answer.
+    """
+    if job.started_at is None:
+        return Checkpoints()
+    folders = folders_of(job, root)
+    if not folders:
+        return Checkpoints()
+    ended = job.ended_at if job.ended_at is not None else time.time()
+    return await on_disk(folders, find, folders, root, job.started_at - MARGIN_SECONDS, ended + MARGIN_SECONDS)
+
+
+def folders_of(job: Job, root: ContentsRoot) -> list[Path]:
+    """Return the folders that a job may have written checkpoints to, those that its arguments name first.
+
+    Only the working directory is looked through as a whole; an argument counts if it has a folder in it.
+    """
+    try:
+        working = root.disk(job.working_dir_path) if job.working_dir_path is not None else None
+        named = [_folder(argument, working) for argument in job.spec.args]
+        logs = [root.disk(path) for path in job.log_dir_paths if path is not None]
+    except (FieldError, Unavailable):  # outside of what JupyterLab shows
+        return []
+    wanted = [*(folder for folder in named if folder is not None), *logs, *([working] if working else [])]
+    return [folder for folder in dict.fromkeys(wanted) if root.contains(folder)]
+
+
+def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float) -> Checkpoints:
+    """Look for checkpoint files; blocks, at most about `MOST_SECONDS` on a disk that answers: call it in a thread.
+
+    Parameters
+    ----------
+    folders
+        Absolute paths. Folders in them are looked through as well, `DEEPEST` levels at most; links are not.
+    root
+        To name files as the contents API does.
+    since, until
+        When a file was changed last, seconds since the epoch.
+    """
+    found = Checkpoints(folders=[name for name in map(root.api, folders) if name is not None])
+    for entry in _files(folders, found):
+        if not _CHECKPOINT.search(entry.name):
+            continue
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:  # removed meanwhile
+            continue
+        if since <= status.st_mtime <= until:
+            found.count += 1
+            found.size += status.st_size
+            path = root.api(entry.path)
+            if path is not None and (found.newest is None or status.st_mtime > found.newest.time):
+                found.newest = CheckpointFile(path=path, time=status.st_mtime)
+    return found
+
+
+def _files(folders: Sequence[Path], found: Checkpoints) -> Iterator[os.DirEntry[str]]:
+    """Yield the files below folders, the nearest first, each folder once; says in `found` if there are more."""
+    end = time.monotonic() + MOST_SECONDS
+    left = MOST_ENTRIES
+    queue = deque((str(folder), 0) for folder in folders)
+    seen: set[str] = set()
+    while queue:
+        folder, depth = queue.popleft()
+        if folder in seen:
+            continue
+        seen.add(folder)
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left < 0 or time.monotonic() > end:
+                        found.complete = False
+                        return
+                    if entry.is_file(follow_symlinks=False):
+                        yield entry
+                    elif entry.is_dir(follow_symlinks=False) and not _is_left_out(entry.name):
+                        if depth < DEEPEST:
+                            queue.append((entry.path, depth + 1))
+                        else:
+                            found.complete = False
+        except OSError:  # it does not exist, or may not be read
+            continue
+
+
+def _is_left_out(name: str) -> bool:
+    return name.startswith(".") or name.lower() in _LEFT_OUT
+
+
+def _folder(argument: str, working: Path | None) -> Path | None:
+    """Return the folder that an argument names: itself, or the one of the file; None if it names none."""
+    value = argument.partition("=")[2] if argument.startswith("-") else argument
+    if "/" not in value or "\0" in value or "://" in value or working is None:
+        return None
+    path = Path(os.path.normpath(working / value))
+    return path.parent if path.suffix else path

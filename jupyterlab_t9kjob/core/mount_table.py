@@ -1,0 +1,85 @@
+"""The mount table of this process: which mount holds a path, told without touching any disk.
+
+A folder on a network disk whose server is gone blocks whoever looks at it, and so does a look at whether it is a mount
+point. The kernel's table answers the same from memory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import threading
+from typing import NamedTuple
+
+MOUNT_TABLE = "/proc/self/mountinfo"
+"""Fields by ``proc_pid_mountinfo(5)``: mount id, parent's id, device, root, mount point, …"""
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    """One mount.
+
+    Attributes
+    ----------
+    ident
+        The kernel's id: a mount that takes another one's place has an id of its own.
+    point
+        Where it is mounted.
+    """
+
+    ident: int
+    point: str
+
+
+class MountTable:
+    """Finds mounts. Where there is no table (macOS), everything lies on one mount."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._changes = select.poll() if hasattr(select, "poll") else None
+        self._top = Mount(0, "/")
+        self._below: dict[tuple[int, str], Mount] = {}
+
+    def holding(self, path: str) -> Mount:
+        """Return the mount that holds an absolute path in which there are no links and no dots."""
+        with self._lock:
+            self._refresh()
+            mount, point = self._top, ""
+            for name in filter(None, path.split("/")):
+                point += f"/{name}"
+                while (found := self._below.get((mount.ident, point))) is not None:
+                    mount = found  # several may lie on each other
+            return mount
+
+    def _refresh(self) -> None:
+        """Read the table if it is not the one that was read last; the kernel tells (``proc_pid_mounts(5)``)."""
+        if self._descriptor is None:
+            try:
+                self._descriptor = os.open(MOUNT_TABLE, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                return
+            if self._changes is not None:
+                self._changes.register(self._descriptor, select.POLLERR | select.POLLPRI)
+        elif self._changes is not None and not self._changes.poll(0):
+            return
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        data = b""
+        while piece := os.read(self._descriptor, 1 << 16):
+            data += piece
+        self._read(data)
+
+    def _read(self, data: bytes) -> None:
+        below: dict[tuple[int, str], Mount] = {}
+        tops: list[tuple[int, Mount]] = []
+        for line in data.splitlines():
+            ident, parent, _device, _root, point = line.split(b" ", 5)[:5]
+            mount = Mount(int(ident), os.fsdecode(_ESCAPED.sub(lambda found: bytes([int(found[1], 8)]), point)))
+            if mount.point == "/":
+                tops.append((int(parent), mount))
+            else:
+                below[int(parent), mount.point] = mount
+        self._below = below
+        if tops:  # one on the other, the last one is seen
+            self._top = tops[-1][1]

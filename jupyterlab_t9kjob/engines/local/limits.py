@@ -1,0 +1,52 @@
+"""How much memory and how many processes a job on this machine can have at most."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def most_memory() -> int:
+    """Return the bytes that all processes together can have: memory and swap, or what the container is given."""
+    limits = [psutil.virtual_memory().total + psutil.swap_memory().total]
+    limits += _limits("memory", ("memory.max", "memory.limit_in_bytes"))
+    return min(limits)
+
+
+def most_processes() -> int | None:
+    """Return how many processes the container or this user can have; None if that is not limited."""
+    limits = list(_limits("pids", ("pids.max",)))
+    with contextlib.suppress(ImportError):  # Windows
+        import resource
+
+        own = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+        if own != resource.RLIM_INFINITY and os.getuid() != 0:  # setrlimit(2): root is not bound by it
+            limits.append(own)
+    return min(limits, default=None)
+
+
+def _limits(controller: str, names: tuple[str, ...]) -> Iterator[int]:
+    """Yield the limits of this process's control group and of those around it, cgroups(7)."""
+    for folder in _groups(controller):
+        for name in names:
+            with contextlib.suppress(OSError, ValueError):  # not there, or “max”
+                yield int((folder / name).read_text())
+
+
+def _groups(controller: str) -> Iterator[Path]:
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers in ("", controller):
+            root = CGROUPS / controller if controllers else CGROUPS
+            inner = root / path.lstrip("/")
+            yield from (inner, *(folder for folder in inner.parents if folder.is_relative_to(root)))

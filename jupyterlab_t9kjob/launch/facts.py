@@ -1,0 +1,338 @@
+"""Facts of one module that its text tells: imports, search paths, who starts processes, who reads options."""
+
+from __future__ import annotations
+
+import ast
+import os.path
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run
+from .packages import OPTION_READERS, OWN_LAUNCHERS
+from .path_expressions import PathExpressions
+from .walking import Context, Nodes, names_in
+
+IMPORTS_ANYTHING: Final = frozenset(
+    (
+        *("importlib.import_module", "__import__", "exec", "eval", "runpy.run_path", "runpy.run_module"),
+        *(
+            "importlib.util.spec_from_file_location",
+            "torch.hub.load",
+            "pkgutil.iter_modules",
+            "compile",
+            "_t9kjob.run_file",
+        ),
+    )
+)
+IN_POOLS: Final = frozenset(
+    (
+        *("map", "starmap", "imap", "imap_unordered", "map_async", "starmap_async", "apply", "apply_async"),
+        "submit",
+    )
+)
+"""Methods by which a pool of processes calls a function."""
+PER_RANK: Final = re.compile(r"rank|world_?size|gpus?$|nprocs?$", re.IGNORECASE)
+
+
+class Import(NamedTuple):
+    """One import; `names` is empty for a plain ``import module``."""
+
+    line: int
+    level: int
+    module: str
+    names: tuple[str, ...]
+    guarded: bool
+
+
+class Place(NamedTuple):
+    """A call that matters: `inside` is the module's function or class that it stands in, `function` the innermost."""
+
+    line: int
+    what: str
+    inside: str | None = None
+    function: str | None = None
+    main: bool = False
+
+
+@dataclass
+class Facts:
+    """Facts that a module's text tells.
+
+    Attributes
+    ----------
+    names
+        Identifiers that it uses, each by its last part.
+    imports
+        Its imports; not those for type checkers alone.
+    folders
+        What it adds to `sys.path`.
+    opaque
+        It may import or start what its text does not tell.
+    launches
+        What starts the training's processes by itself.
+    readers
+        What reads the command line otherwise than by argparse.
+    parsers
+        Where it adds options by argparse.
+    lends
+        Where it has others add options to its parser: what it calls.
+    parses
+        Lines in which it has the command line parsed.
+    given
+        Lines in which it has a list of its own parsed instead.
+    ipython
+        Lines in which it calls `get_ipython` without an import, and nothing catches that there is none.
+    shell
+        Lines in which it uses what `get_ipython` returns, which is None where there is no IPython.
+    executes
+        Files that it runs by ``exec``.
+    references
+        The identifiers that each of its functions and classes uses; None is the code outside of them.
+    package
+        It sets ``__package__``, so it can be run as a script all the same.
+    runs
+        Scripts that it runs, by their paths from its folder.
+    """
+
+    names: set[str] = field(default_factory=set)
+    imports: list[Import] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+    opaque: bool = False
+    launches: list[Place] = field(default_factory=list)
+    readers: list[Place] = field(default_factory=list)
+    parsers: list[Place] = field(default_factory=list)
+    lends: list[Place] = field(default_factory=list)
+    parses: list[int] = field(default_factory=list)
+    given: list[int] = field(default_factory=list)
+    ipython: list[int] = field(default_factory=list)
+    shell: list[int] = field(default_factory=list)
+    executes: list[Place] = field(default_factory=list)
+    references: dict[str | None, set[str]] = field(default_factory=dict)
+    package: bool = False
+    runs: list[Place] = field(default_factory=list)
+
+    @property
+    def relative(self) -> Import | None:
+        """The first import that works in a package only."""
+        unguarded = [found for found in self.imports if found.level and not found.guarded]
+        return min(unguarded, default=None)
+
+    def refers(self, name: str) -> bool:
+        """Return True if code outside of the function or class `name` names it."""
+        return any(name in used for inside, used in self.references.items() if inside != name)
+
+
+def read_facts(nodes: Nodes, path: str) -> Facts:
+    """Return the facts of a module.
+
+    Parameters
+    ----------
+    nodes
+        What `walk` returned.
+    path
+        Where the module lies; ``__file__`` in its text stands for it.
+    """
+    return _Reading(nodes, path).read()
+
+
+class _Reading:
+    def __init__(self, nodes: Nodes, path: str) -> None:
+        self._nodes = nodes
+        self._facts = Facts()
+        self._aliases: dict[str, str] = {}
+        self._assigned: dict[str, ast.expr] = {}
+        self._parsers: set[str] = set()
+        self._paths = PathExpressions(path, self._assigned)
+        self._starts_programs: list[tuple[ast.Call, Context]] = []
+        self._processes: list[Place] = []
+
+    def read(self) -> Facts:
+        nodes, facts = self._nodes, self._facts
+        self._names()
+        imports: list[tuple[ast.Import | ast.ImportFrom, Context]] = [*nodes.of(ast.Import), *nodes.of(ast.ImportFrom)]
+        for imported, context in imports:
+            self._import(imported, context)
+        for assigned, _ in sorted(nodes.of(ast.Assign), key=lambda found: found[0].lineno):
+            self._assign(assigned)
+        for augmented, _ in nodes.of(ast.AugAssign):
+            if self._dotted(augmented.target) == "sys.path":
+                self._add(augmented.value)
+        for subscript, context in nodes.of(ast.Subscript):
+            self._subscript(subscript, context)
+        functions: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, Context]] = [
+            *nodes.of(ast.FunctionDef),
+            *nodes.of(ast.AsyncFunctionDef),
+        ]
+        for defined, context in functions:
+            for decorator in defined.decorator_list:
+                if not isinstance(decorator, ast.Call):
+                    self._reader(self._dotted(decorator), decorator, context)
+        for class_, context in nodes.of(ast.ClassDef):
+            for base in class_.bases:
+                self._reader(self._dotted(base), base, context)
+        for call, context in nodes.of(ast.Call):
+            self._call(call, context)
+        if self._starts_programs:
+            facts.opaque = True
+            launcher = find_launcher(nodes, self._starts_programs, self._assigned)
+            if launcher is not None:
+                facts.launches.append(Place(launcher[0], "a launcher", *launcher[1][:3]))
+        facts.launches += self._processes
+        for found in (facts.launches, facts.readers, facts.parsers, facts.lends, facts.executes):
+            found.sort(key=lambda place: place.line)
+        facts.imports.sort()
+        facts.names.update(*facts.references.values())
+        return facts
+
+    def _names(self) -> None:
+        used: defaultdict[str | None, set[str]] = defaultdict(set)
+        for name, context in self._nodes.of(ast.Name):
+            used[context.inside].add(name.id)
+            if name.id == "__package__" and isinstance(name.ctx, ast.Store):
+                self._facts.package = True
+        for attribute, context in self._nodes.of(ast.Attribute):
+            used[context.inside].add(attribute.attr)
+            of_call = isinstance(attribute.value, ast.Call) and _last(attribute.value.func) == "get_ipython"
+            if of_call and not context.guarded:
+                self._facts.shell.append(attribute.lineno)
+        self._facts.references = used
+
+    def _import(self, node: ast.Import | ast.ImportFrom, context: Context) -> None:
+        facts, used = self._facts, self._facts.references.setdefault(context.inside, set())
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                used.add(alias.name.rpartition(".")[2])
+                facts.imports.append(Import(node.lineno, 0, alias.name, (), context.guarded))
+                if alias.asname:
+                    self._aliases[alias.asname] = alias.name
+            return
+        names = tuple(alias.name for alias in node.names)
+        used.update(names)
+        facts.imports.append(Import(node.lineno, node.level, node.module or "", names, context.guarded))
+        if not node.level:
+            self._aliases.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})
+
+    def _assign(self, node: ast.Assign) -> None:
+        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name, value = node.targets[0].id, node.value
+            self._assigned.setdefault(name, value)
+            if isinstance(value, ast.Call) and _last(value.func) == "ArgumentParser":
+                self._parsers.add(name)
+            elif isinstance(value, ast.Attribute) and name not in self._aliases:
+                dotted = self._dotted(value)  # launch = torch.multiprocessing.spawn
+                if dotted in OWN_LAUNCHERS:
+                    self._aliases[name] = dotted
+
+    def _subscript(self, node: ast.Subscript, context: Context) -> None:
+        first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+        if not first and self._dotted(node.value) == "sys.argv":
+            self._facts.readers.append(Place(node.lineno, "sys.argv", *context[:3]))
+
+    def _call(self, node: ast.Call, context: Context) -> None:
+        facts, called = self._facts, self._dotted(node.func)
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if method in ("parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_intermixed_args"):
+            (facts.given if _literal_words(node) else facts.parses).append(node.lineno)
+        elif method in IN_POOLS and node.args and isinstance(node.args[0], ast.Name):
+            if self._starts_group(node.args[0].id):
+                facts.launches.append(Place(node.lineno, "a process pool", *context[:3]))
+        elif method not in ("add_argument", "set_defaults") and any(
+            getattr(argument, "id", None) in self._parsers for argument in _arguments(node)
+        ):
+            facts.lends.append(Place(node.lineno, called or method or "a function", *context[:3]))
+        if called is None:
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+                facts.parsers.append(Place(node.lineno, "argparse", *context[:3]))
+            return
+        last = called.rpartition(".")[2]
+        if called == "get_ipython" and not context.guarded:
+            facts.ipython.append(node.lineno)  # not where it is imported: IPython's own returns None
+        facts.runs += [Place(node.lineno, path, *context[:3]) for path in scripts_run(called, node)]
+        if called in OWN_LAUNCHERS:
+            facts.launches.append(Place(node.lineno, OWN_LAUNCHERS[called], *context[:3]))
+        elif last == "Process" and context.loop and any(_per_rank(argument) for argument in _arguments(node)):
+            self._processes.append(Place(node.lineno, "Process", *context[:3]))
+        elif called in STARTS_PROGRAMS:
+            self._starts_programs.append((node, context))
+        elif runs_launcher(called, node):
+            facts.opaque = True
+            facts.launches.append(Place(node.lineno, "a launcher", *context[:3]))
+        elif called in IMPORTS_ANYTHING:
+            facts.opaque = True
+            file = _opened(node) if called == "exec" else None
+            if file is not None:
+                facts.executes.append(Place(node.lineno, file, *context[:3]))
+        elif called in ("sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir") and node.args:
+            self._add(node.args[-1])
+        elif last == "add_argument":
+            facts.parsers.append(Place(node.lineno, "argparse", *context[:3]))
+        self._reader(called, node, context)
+
+    def _reader(self, called: str | None, node: ast.expr, context: Context) -> None:
+        if called is None:
+            return
+        known = OPTION_READERS.get(called)
+        if known is None and called.startswith(("absl.flags.DEFINE", "click.option", "typer.Option")):
+            known = OPTION_READERS.get(called.rpartition(".")[0], called.partition(".")[0])
+        if known is not None:
+            self._facts.readers.append(Place(node.lineno, known, *context[:3]))
+
+    def _starts_group(self, function: str) -> bool:
+        """Return True if a function of the module starts a process group, or one that it calls does."""
+        used = self._facts.references
+        names = used.get(function, set())
+        return any("init_process_group" in used.get(name, set()) for name in (function, *names))
+
+    def _dotted(self, node: ast.AST) -> str | None:
+        """Return a name with its imports followed: ``mp.spawn`` → ``torch.multiprocessing.spawn``."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute) and len(parts) < 10:
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return None
+        return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
+
+    def _add(self, node: ast.expr) -> None:
+        """Take in what is added to `sys.path`: a folder, or a list of them."""
+        for item in node.elts if isinstance(node, ast.List | ast.Tuple) else [node]:
+            folder = self._paths.folder(item)
+            if folder is None:
+                self._facts.opaque = True
+            else:
+                self._facts.folders.append(os.path.normpath(folder))
+
+
+def _last(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def _arguments(node: ast.Call) -> Iterable[ast.expr]:
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def _literal_words(node: ast.Call) -> bool:
+    """Return True for ``parse_args([])`` and the like: what is parsed is not the command line."""
+    given = next(iter(node.args), next((key.value for key in node.keywords if key.arg == "args"), None))
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "split":
+        given = given.func.value if isinstance(given.func.value, ast.Constant) else next(iter(given.args), None)
+    if isinstance(given, ast.List | ast.Tuple):
+        return all(isinstance(item, ast.Constant) for item in given.elts)
+    return isinstance(given, ast.Constant) and isinstance(given.value, str)
+
+
+def _opened(node: ast.Call) -> str | None:
+    """Return the file that ``exec(open("…").read())`` runs."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and part is not node and part.args:
+            first = part.args[0]
+            if names_in(part.func) & {"open", "Path"} and isinstance(first, ast.Constant):
+                return first.value if isinstance(first.value, str) else None
+    return None
+
+
+def _per_rank(node: ast.expr) -> bool:
+    return any(PER_RANK.search(name) for name in names_in(node))

@@ -1,0 +1,79 @@
+"""Modules that a notebook's own cells bring: files that they write, and packages that their commands install."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+from .packages import DISTRIBUTIONS
+
+_INSTALLS: Final = re.compile(
+    r"\b(?:pip3?|conda|mamba|micromamba)\s+(?:-\S+\s+)*install\s+(?P<what>[^;&|>]*)|_t9kjob\.pip\('install\s+(?P<of_pip>[^;&|>']*)"
+)
+_ANYTHING: Final = re.compile(
+    r"\bgit\s+clone\b|\b(?:wget|curl|unzip|tar|cp|mv|ln|make|bash|sh)\s|\buv\s+\S|\bsetup\.py\b"
+)
+"""Commands after which any module may be there."""
+_WRITES: Final = re.compile(r"_t9kjob\.writefile\((?P<quote>['\"])(?P<path>.*?)(?P=quote),")
+
+
+@dataclass(frozen=True)
+class Brought:
+    """Modules that are there once a notebook's cells have run.
+
+    Attributes
+    ----------
+    modules
+        Those that are known, and the distributions that are named, in lower case.
+    line
+        A line of the notebook's code whose command may bring any module; None if no command may.
+    """
+
+    modules: frozenset[str] = field(default_factory=frozenset)
+    line: int | None = None
+
+    def brings(self, module: str) -> bool:
+        """Return True if a cell writes the module or installs its distribution."""
+        return not self.modules.isdisjoint({module, _plain(module), _plain(DISTRIBUTIONS.get(module, module))})
+
+
+def brought(code: str, lines: list[int]) -> Brought:
+    """Return what a notebook's commands bring.
+
+    Parameters
+    ----------
+    code
+        The notebook as Python.
+    lines
+        The lines of it that run commands or write files, from 1.
+    """
+    modules: set[str] = set()
+    anything: int | None = None
+    texts = code.split("\n")
+    for number in lines:
+        text = texts[number - 1]
+        written = _WRITES.search(text)
+        if written is not None:
+            path = PurePosixPath(written["path"])
+            if path.suffix == ".py":
+                modules.add(path.parts[0].removesuffix(".py"))
+            continue
+        for found in _INSTALLS.finditer(text):
+            words = (found["what"] or found["of_pip"] or "").replace("\\", " ").split()
+            for word in words:
+                name = re.match(r"['\"]*([A-Za-z][\w.-]*)", word)
+                if name is not None and "/" not in word and "://" not in word:
+                    modules.add(_plain(name[1]))
+                elif anything is None and (
+                    word in ("-r", "-e", ".") or word.startswith(("git+", ".", "/", "http", "--req"))
+                ):
+                    anything = number
+        if anything is None and _ANYTHING.search(text):
+            anything = number
+    return Brought(frozenset(modules), anything)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

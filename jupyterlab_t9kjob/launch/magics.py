@@ -1,0 +1,141 @@
+"""Lines that only IPython understands, as Python: what a job runs of them, leaves out, or refuses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+HELPER: Final = "_t9kjob"
+AUTOMAGIC: Final = (
+    r"(?:pip|conda|mamba|uv|cd|ls|ll|mkdir|cp|mv|rm|rmdir|cat)\s+"
+    r"(?!(?:in|is|if|and|or|not|for|else)\b)(?:[\w~\"']|\.\.)"
+)
+"""A magic without its sign, where it is no Python: a name that another one follows."""
+SHELLS: Final = {"%%bash": "bash", "%%sh": "sh", "%%!": "sh", "%%sx": "sh", "%%system": "sh"}
+WRITES: Final = frozenset({"%%writefile", "%%file"})
+TRANSPARENT: Final = frozenset({"%%time", "%%capture"})
+SHOWS: Final = frozenset(
+    "%%html %%HTML %%javascript %%js %%latex %%markdown %%svg %%SVG".split()  # noqa: SIM905
+)
+"""Cells that only show something."""
+_HARMLESS: Final = """
+matplotlib load_ext reload_ext unload_ext autoreload config who whos who_ls pinfo pinfo2 pdoc psource pfile history hist
+lsmagic magic quickref precision xmode colors pdb debug tensorboard tb pprint page pwd dirs doctest_mode automagic
+autocall gui clear cls watermark notebook
+"""
+HARMLESS: Final = frozenset(_HARMLESS.split())
+"""Magics that show something or set up the notebook itself, so a job does without them."""
+_ALIASES: Final = "mkdir cp mv rm rmdir ls ll lf lk ldir lx cat conda mamba uv"
+ALIASES: Final = frozenset(_ALIASES.split())
+"""Magics that are the shell's command of that name."""
+ASSIGNED: Final = re.compile(r"(?P<target>[A-Za-z_][\w.,\s\[\]*]*=)\s*(?P<sign>[!%])\s*(?P<rest>.*)", re.DOTALL)
+
+
+class Refused(Exception):
+    """A job can't run the line."""
+
+
+def line_code(line: str) -> str | None:
+    """Return a line of IPython's as Python on one line; None if a job does without it.
+
+    Parameters
+    ----------
+    line
+        Without its indentation, with what its backslashes join.
+
+    Raises
+    ------
+    Refused
+        If it does more than show something, and a job can't do it.
+    """
+    assigned = ASSIGNED.fullmatch(line)
+    if assigned is not None:
+        return _assigned(assigned["target"], assigned["sign"], assigned["rest"])
+    if line.startswith("!"):
+        return _run("system", line.lstrip("!").strip())
+    if line.startswith("%"):
+        name, _, rest = line.lstrip("%").partition(" ")
+        return _magic(name, rest.strip())
+    if line.startswith("?") or line.partition("#")[0].rstrip().endswith("?"):
+        return None
+    if line.startswith("pip "):
+        return _run("pip", line[4:].strip())
+    if line.startswith("cd "):
+        return _run("cd", line[3:].strip())
+    if line.partition(" ")[0] in ALIASES:
+        return _run("system", line)
+    raise Refused
+
+
+def cell_code(magic: str, rest: str, body: str) -> str | None:
+    """Return a cell that a magic runs as Python on one line; None if it only shows something.
+
+    Raises
+    ------
+    Refused
+        If a job can't run it.
+    """
+    if magic in SHOWS:
+        return None
+    if magic in WRITES:
+        append = rest.startswith("-a ")
+        return f"{HELPER}.writefile({rest.removeprefix('-a ').strip()!r}, {body!r}, {append}, globals())"
+    if magic in SHELLS and (not rest or rest.startswith("-s ")):
+        return f"{HELPER}.script({body!r}, {f'{SHELLS[magic]} {rest}'.strip()!r}, globals())"
+    if magic == "%%script" and rest and not rest.startswith("-"):
+        return f"{HELPER}.script({body!r}, {rest!r}, globals())"
+    raise Refused
+
+
+def _run(how: str, text: str) -> str:
+    return f"{HELPER}.{how}({text!r}, globals(), locals())"
+
+
+def _assigned(target: str, sign: str, rest: str) -> str:
+    if sign == "!":
+        return f"{target} {_run('output', rest)}"
+    name, _, statement = rest.partition(" ")
+    if name in ("sx", "system"):
+        return f"{target} {_run('output', statement)}"
+    if name == "time" and _simple(f"{target} {statement}"):
+        return f"with {HELPER}.time(): {target} {statement}"
+    raise Refused
+
+
+def _magic(name: str, rest: str) -> str | None:
+    if name in HARMLESS:
+        return None
+    if name in ("env", "set_env"):
+        return _run("env", rest) if "=" in rest or " " in rest else None
+    if name == "cd" and not rest.startswith(("-b", "-q")):
+        return _run("cd", rest)
+    if name == "cd" and rest.startswith("-q"):
+        return _run("cd", rest[2:].strip())
+    if name == "pip":
+        return _run("pip", rest)
+    if name == "aimport" and not rest.startswith("-"):
+        return f"import {rest}" if rest else None
+    if name in ("sx", "system"):
+        return _run("system", rest)
+    if name in ALIASES:
+        return _run("system", f"{name} {rest}".strip())
+    if name == "run" and rest and not rest.startswith("-") and ".ipynb" not in rest.split()[0]:
+        return _run("run_file", rest)
+    if name == "time":
+        if not rest:
+            return None
+        if _simple(rest):
+            return f"with {HELPER}.time(): {rest}"
+    if name == "timeit" and rest and not rest.startswith("-"):
+        return f"{HELPER}.timeit({rest!r}, {{**globals(), **locals()}})"
+    raise Refused
+
+
+def _simple(text: str) -> bool:
+    """Return True for statements that may stand behind a colon."""
+    try:
+        found = ast.parse(f"if 1: {text}").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return len(found) == 1

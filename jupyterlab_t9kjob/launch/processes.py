@@ -1,0 +1,68 @@
+"""The launcher of a training's processes and its process group, read from the source of the training's modules."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from .facts import Facts, Place
+from .packages import STARTS_NO_GROUP
+from .workspace import Closure
+
+STARTS_GROUP: Final = frozenset(
+    (
+        *("init_process_group", "init_device_mesh", "DistributedDataParallel", "FullyShardedDataParallel"),
+        *("fully_shard", "DeviceMesh", "init_rpc"),
+    )
+)
+MAY_START_GROUP: Final = re.compile(
+    r"distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)|process_group|DDP|FSDP|deepspeed|accelerat(?!ion)|local_rank",
+    re.IGNORECASE,
+)
+"""Identifiers after which nobody can say that a script starts no process group."""
+
+
+def starts_group(closure: Closure) -> bool | None:
+    """Return whether a script starts a process group; None where its text does not tell."""
+    names = closure.names
+    if names & STARTS_GROUP:
+        return True
+    trains = "transformers" in closure.foreign and any("Train" in name for name in names)
+    if not closure.complete or trains or any(map(MAY_START_GROUP.search, names)):
+        return None
+    return False if closure.foreign <= STARTS_NO_GROUP else None
+
+
+def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
+    """Return where a script, or a module of the workspace that it uses, starts the processes itself.
+
+    Returns
+    -------
+    place, path
+        The call, and the module that it is in; None is the script itself.
+    """
+    for path, facts in [(None, closure.script), *closure.modules.items()]:
+        for place in facts.launches:
+            if place.what == "Process" and not _starts_ranks(closure):
+                continue
+            if used(closure, facts, place):
+                return place, path
+    return None
+
+
+def used(closure: Closure, facts: Facts, place: Place) -> bool:
+    """Return True if the function that a call stands in is named elsewhere, so that it is likely to run."""
+    if place.main and facts is not closure.script and all(facts is not closure.modules[x] for x in closure.executed):
+        return False  # runs only where the module is the script
+    if place.inside is None:
+        return True
+    names = closure.names
+    inner = place.function or place.inside
+    if inner != place.inside and inner not in names and not inner.startswith("__"):
+        return False
+    return any(other.refers(place.inside) if other is facts else place.inside in other.names for other in closure.facts)
+
+
+def _starts_ranks(closure: Closure) -> bool:
+    names = closure.names
+    return bool(names & STARTS_GROUP)

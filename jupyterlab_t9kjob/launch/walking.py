@@ -1,0 +1,131 @@
+"""One walk over a module's syntax tree: the nodes that its readers look at, by kind, each with where it stands."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final, NamedTuple, TypeVar, cast
+
+N = TypeVar("N", bound=ast.AST)
+
+
+class Context(NamedTuple):
+    """Where a node stands.
+
+    Attributes
+    ----------
+    inside
+        The module's function or class that holds it.
+    function
+        The innermost function that holds it.
+    main
+        It runs only where the module is the script.
+    guarded
+        What it lacks is caught: a module, or a name that only IPython has.
+    loop
+        It is in a loop.
+    """
+
+    inside: str | None = None
+    function: str | None = None
+    main: bool = False
+    guarded: bool = False
+    loop: bool = False
+
+
+class Nodes:
+    """The nodes of a module, by kind; no docstrings, nor what only type checkers read."""
+
+    def __init__(self) -> None:
+        self._found: defaultdict[type[ast.AST], list[tuple[ast.AST, Context]]] = defaultdict(list)
+
+    def of(self, kind: type[N]) -> list[tuple[N, Context]]:
+        """Return the nodes of exactly this kind, in no order."""
+        return cast("list[tuple[N, Context]]", self._found.get(kind, []))
+
+
+def walk(tree: ast.Module) -> Nodes:
+    """Return the nodes of a module."""
+    nodes = Nodes()
+    found = nodes._found
+    stack: list[tuple[ast.AST, Context]] = [(tree, Context())]
+    while stack:
+        entry = stack.pop()
+        node, context = entry
+        kind = type(node)
+        if kind in _KEPT:
+            found[kind].append(entry)
+        if kind in _LEAVES:
+            continue
+        if kind in _BLOCKS:
+            stack.extend(_children(node, context))
+            continue
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if type(value) is list:
+                stack.extend([(item, context) for item in value if isinstance(item, ast.AST)])
+            elif isinstance(value, ast.AST) and type(value) not in _SIGNS:
+                stack.append((value, context))
+    return nodes
+
+
+_KEPT: Final = frozenset(
+    (
+        *(ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.Assign, ast.AugAssign, ast.Constant, ast.Subscript),
+        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Call, ast.Raise, ast.Assert),
+    )
+)
+_LEAVES: Final = frozenset(
+    {ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal}
+)
+_SIGNS: Final = frozenset(
+    kind
+    for group in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+    for kind in group.__subclasses__()
+)
+_LOOPS: Final = frozenset({ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp})
+_BLOCKS: Final = _LOOPS | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Expr, ast.Try, ast.If}
+_CAUGHT: Final = frozenset(
+    {"ImportError", "ModuleNotFoundError", "NameError", "AttributeError", "Exception", "BaseException"}
+)
+
+
+def _children(node: ast.AST, context: Context) -> Iterator[tuple[ast.AST, Context]]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        function = context.function if isinstance(node, ast.ClassDef) else node.name
+        inner = context._replace(inside=context.inside or node.name, function=function)
+        for child in ast.iter_child_nodes(node):
+            yield child, context if child in node.decorator_list else inner
+    elif isinstance(node, ast.Expr):
+        if not isinstance(node.value, ast.Constant):
+            yield node.value, context
+    elif isinstance(node, ast.Try):
+        inner = context._replace(guarded=context.guarded or any(_catches_lack(h.type) for h in node.handlers))
+        yield from ((child, inner) for child in node.body)
+        # The handler holds the other way to import it.
+        yield from ((child, inner) for handler in node.handlers for child in handler.body)
+        yield from ((child, context) for child in [*node.orelse, *node.finalbody])
+    elif isinstance(node, ast.If):
+        named = names_in(node.test)
+        yield node.test, context
+        if "TYPE_CHECKING" not in named:
+            inner = context._replace(main=True) if "__name__" in named else context
+            yield from ((child, inner) for child in node.body)
+        yield from ((child, context) for child in node.orelse)
+    else:
+        inner = context._replace(loop=True)
+        yield from ((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the identifiers of an expression, each by its last part."""
+    return {
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
+
+
+def _catches_lack(caught: ast.expr | None) -> bool:
+    return caught is None or not names_in(caught).isdisjoint(_CAUGHT)

@@ -1,0 +1,272 @@
+"""The modules of the workspace that a script imports, read without importing them. All of it blocks."""
+
+from __future__ import annotations
+
+# ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120  (an import has names of any length: `Path` raises at them)
+import ast
+import os
+import stat
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from .facts import Facts, Import, read_facts
+from .walking import walk
+
+MAX_FILES: Final = 300
+MAX_BYTES: Final = 8 * 1024 * 1024
+MAX_FILE_BYTES: Final = 1024 * 1024
+MAX_SECONDS: Final = 1.0
+MAX_ENTRIES: Final = 5000
+MAX_PARENTS: Final = 32
+SOURCES: Final = ("", "src", "lib", "python")
+"""Folders of a project from which its packages are imported."""
+REMEMBERED: Final = 2000
+BINARY: Final = (".so", ".pyd", ".pyx")
+
+
+@dataclass
+class Closure:
+    """A script with what it imports from the workspace.
+
+    Attributes
+    ----------
+    script
+        The script's own facts.
+    modules
+        Those of the modules of the workspace that it imports, by path.
+    complete
+        Every module of the workspace that it imports was read, and none imports what its text does not tell.
+    foreign
+        Top-level modules that neither the workspace nor Python's standard library has.
+    own
+        Top-level modules that the script imports and that Python finds in the workspace.
+    executed
+        Paths of the modules that it runs as scripts.
+    """
+
+    script: Facts = field(default_factory=Facts)
+    modules: dict[str, Facts] = field(default_factory=dict)
+    complete: bool = True
+    foreign: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+    executed: set[str] = field(default_factory=set)
+
+    @property
+    def facts(self) -> list[Facts]:
+        """The facts of the script and of all its modules."""
+        return [self.script, *self.modules.values()]
+
+    @property
+    def names(self) -> set[str]:
+        """Every identifier that any of them uses."""
+        return set().union(*(facts.names for facts in self.facts))
+
+
+class Workspace:
+    """The folder in which a script and its modules lie.
+
+    Parameters
+    ----------
+    root
+        No file outside of it is read, by whatever links.
+    script
+        The script.
+    """
+
+    def __init__(self, root: Path, script: Path) -> None:
+        self.root = os.path.realpath(root)
+        self.script = script
+
+    def closure(self, script: Facts) -> Closure:
+        """Return a script's facts together with those of the modules that it imports, within bounds."""
+        return _Reading(self).read(script)
+
+    def contains(self, path: str) -> bool:
+        """Return True if a path lies in the root, links followed."""
+        real = os.path.realpath(path)
+        return real == self.root or real.startswith(self.root.rstrip("/") + "/")
+
+    def elsewhere(self, name: str) -> Path | None:
+        """Return the folder above the script, up to the root, or a project's folder of sources, that has a module."""
+        for folder in [self.script.parent, *self.script.parent.parents][:MAX_PARENTS]:
+            if not self.contains(str(folder)):
+                return None
+            for place in (folder / sources for sources in SOURCES):
+                if self.contains(str(place)) and is_module(str(place), name):
+                    return place
+        return None
+
+    def top(self) -> Path:
+        """Return the folder above the script's top package: the one from which ``python -m`` finds it."""
+        folder = self.script.parent
+        for _ in range(MAX_PARENTS):
+            if not (folder / "__init__.py").is_file() or folder.parent == folder:
+                break
+            folder = folder.parent
+        return folder
+
+
+class _Reading:
+    """One reading of a script's imports, with its bounds."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._closure = Closure()
+        self._search = [str(workspace.script.parent)]
+        self._top = str(workspace.top())  # where Python looks if the script is run as a module of its package
+        self._bytes = 0
+        self._ends = time.monotonic() + MAX_SECONDS
+        self._seen: set[str] = {os.path.realpath(workspace.script)}
+        self._found: dict[tuple[str, str], bool] = {}
+
+    def read(self, script: Facts) -> Closure:
+        closure = self._closure
+        closure.script = script
+        waiting: list[tuple[str, Facts]] = [(str(self._workspace.script), script)]
+        while waiting:
+            path, facts = waiting.pop()
+            closure.complete &= not facts.opaque
+            for folder in facts.folders:
+                if folder not in self._search:
+                    self._search.append(folder)
+                    closure.complete &= self._workspace.contains(folder)
+            for place in facts.runs if facts is script else ():
+                file = os.path.join(self._search[0], place.what)
+                found = self._load(file) if os.path.isfile(file) else None
+                if found is not None:
+                    closure.executed.add(file)
+                    closure.modules[file] = found
+                    waiting.append((file, found))
+            for imported in facts.imports:
+                for file in self._files(path, imported, of_script=facts is script):
+                    found = self._load(file)
+                    if found is not None:
+                        closure.modules[file] = found
+                        waiting.append((file, found))
+        return closure
+
+    def _files(self, path: str, imported: Import, *, of_script: bool) -> Iterator[str]:
+        """Yield the files that an import reads."""
+        closure = self._closure
+        parts = [part for part in imported.module.split(".") if part]
+        if imported.level:
+            folder = os.path.dirname(path)
+            for _ in range(min(imported.level, MAX_PARENTS) - 1):
+                folder = os.path.dirname(folder)
+            yield from self._below(folder, parts, imported.names)
+            return
+        first = parts[0]
+        folder_ = next((folder for folder in [*self._search, self._top] if self._has(folder, first)), None)
+        if folder_ is None:
+            if first not in sys.stdlib_module_names:
+                closure.foreign.add(first)
+            return
+        if of_script and folder_ in self._search:
+            closure.own.add(first)
+        yield from self._below(folder_, parts, imported.names)
+
+    def _has(self, folder: str, name: str) -> bool:
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = is_module(folder, name)
+        return self._found[key]
+
+    def _below(self, folder: str, parts: list[str], names: tuple[str, ...]) -> Iterator[str]:
+        """Yield the files of a dotted module below a folder, with its packages' own and its submodules."""
+        for part in parts:
+            package = os.path.join(folder, part)
+            if os.path.isfile(f"{package}/__init__.py"):
+                yield f"{package}/__init__.py"
+            elif os.path.isfile(f"{package}.py"):
+                yield f"{package}.py"
+                return  # further parts are names in it
+            elif not os.path.isdir(package):
+                self._closure.complete = False  # compiled, or made at run time
+                return
+            folder = package
+        if not parts and os.path.isfile(f"{folder}/__init__.py"):
+            yield f"{folder}/__init__.py"
+        for name in names:
+            for file in (f"{folder}/{name}.py", f"{folder}/{name}/__init__.py"):
+                if name != "*" and os.path.isfile(file):
+                    yield file
+
+    def _load(self, file: str) -> Facts | None:
+        """Return a file's facts; None if it was read before, or can't be."""
+        real = os.path.realpath(file)
+        if real in self._seen:
+            return None
+        self._seen.add(real)
+        if len(self._seen) > MAX_FILES or time.monotonic() > self._ends or not self._workspace.contains(real):
+            self._closure.complete = False
+            return None
+        facts, size = _facts_of(real)
+        self._bytes += size
+        if facts is None or self._bytes > MAX_BYTES:
+            self._closure.complete = False
+            return None
+        return facts
+
+
+def is_module(folder: str, name: str) -> bool:
+    """Return True if Python finds a module in a folder: a file, a package, or a folder with Python files."""
+    base = os.path.join(folder, name)
+    try:
+        if os.path.isfile(f"{base}.py") or os.path.isfile(f"{base}/__init__.py"):
+            return True
+        if os.path.isdir(base):
+            with os.scandir(base) as entries:
+                return any(_python(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False))
+        with os.scandir(folder) as entries:
+            some = zip(range(MAX_ENTRIES), entries, strict=False)
+            return any(e.name.startswith(f"{name}.") and e.name.endswith(BINARY) for _, e in some)
+    except (OSError, ValueError):
+        return False
+
+
+def _python(entry: os.DirEntry[str]) -> bool:
+    if entry.name.endswith((".py", *BINARY)):
+        return True
+    try:
+        return entry.is_dir() and os.path.isfile(f"{entry.path}/__init__.py")
+    except OSError:
+        return False
+
+
+_remembered: OrderedDict[str, tuple[tuple[int, int, int], Facts | None]] = OrderedDict()
+_lock = Lock()
+
+
+def _facts_of(path: str) -> tuple[Facts | None, int]:
+    """Return a file's facts and size; None for what can't be read. They are remembered until the file changes."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+                return None, 0
+            stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
+            with _lock:
+                known = _remembered.get(path)
+            if known is not None and known[0] == stamp:
+                return known[1], status.st_size
+            data = file.read(MAX_FILE_BYTES)
+    except OSError:
+        return None, 0
+    facts: Facts | None = None
+    try:
+        facts = read_facts(walk(ast.parse(data, filename=os.path.basename(path))), path)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        facts = None  # it is not known what it does
+    with _lock:
+        _remembered[path] = (stamp, facts)
+        _remembered.move_to_end(path)
+        while len(_remembered) > REMEMBERED:
+            _remembered.popitem(last=False)
+    return facts, len(data)

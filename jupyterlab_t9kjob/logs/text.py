@@ -1,0 +1,200 @@
+"""The text of several streams, merged by time as the log view shows it, for copying and for one file to download.
+
+Lines are whole, however long; of a progress bar only the last update is there. Control sequences stay as they are.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import dropwhile, takewhile
+from typing import NamedTuple
+
+from .cuts import read as read_cut
+from .lines import Line, last_update
+from .sources import OpenSource, Source, opened
+
+PIECE = 256 * 1024
+"""Bytes after which a piece of the text is sent."""
+LONGEST_LINE = 16 * 1024 * 1024
+"""Bytes of one line that are held in memory; the rest of a longer line is left out, and the text says so."""
+
+Notes = Mapping[str, Sequence[tuple[int, bytes]]]
+Order = tuple[float, int, int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the merged log: its stream, the offset of its first byte, and its time."""
+
+    stream: str
+    offset: int
+    time: float | None = None
+
+
+@dataclass(frozen=True)
+class Passage:
+    """The lines from `first` to `last`, both included; None stands for the log's start or end."""
+
+    first: Place | None = None
+    last: Place | None = None
+
+
+class _Item(NamedTuple):
+    order: Order
+    file: OpenSource
+    line: Line
+    note: bytes | None
+
+
+def size_of_passage(sources: Sequence[Source], passage: Passage) -> int:
+    """Return about how many bytes the passage has, without what was removed from the logs (blocking)."""
+    with opened(sources) as files:
+        return sum(_size(file, files, passage) for file in files)
+
+
+def passage_text(
+    sources: Sequence[Source], passage: Passage, *, labels: bool = False, notes: Notes | None = None
+) -> Generator[bytes, None, None]:
+    """Return the passage in pieces (blocking).
+
+    Parameters
+    ----------
+    sources
+        In the order in which lines of the same time come.
+    passage
+        Which lines.
+    labels
+        Put the stream's id and the time (UTC, ISO 8601) before each line, each with a tab behind it.
+    notes
+        By stream, lines that are put in before the line at an offset, with that offset.
+    """
+    reached: dict[str, int] = {}
+    while True:
+        with opened(sources) as files:
+            for text, used, after in _pieces(_merged(files, passage, reached, notes or {}), labels):
+                if any(file.was_cut for file in used):
+                    break  # these bytes may have been gone already: read again what is there now
+                reached.update(after)
+                yield text
+            else:
+                return
+
+
+def _pieces(items: Iterator[_Item], labels: bool) -> Iterator[tuple[bytes, list[OpenSource], dict[str, int]]]:
+    """Return pieces of text, the files that each is from, and where the next line of each of these streams begins."""
+    text = bytearray()
+    used: dict[str, OpenSource] = {}
+    after: dict[str, int] = {}
+    for _, file, line, note in items:
+        label = _label(file, line) if labels else b""
+        if note is not None:
+            text += label + note
+        else:
+            text += label + _whole(file, line) + b"\n"
+            after[file.stream] = line.offset + line.size
+        used[file.stream] = file
+        if len(text) >= PIECE:
+            yield bytes(text), list(used.values()), after
+            text, used, after = bytearray(), {}, {}
+    if text:
+        yield bytes(text), list(used.values()), after
+
+
+def _merged(files: Sequence[OpenSource], passage: Passage, reached: Mapping[str, int], notes: Notes) -> Iterator[_Item]:
+    """Return the lines of the passage that have not been reached, in order."""
+    lines = [_lines(file, files, passage, reached, notes.get(file.stream, ())) for file in files]
+    return lines[0] if len(lines) == 1 else heapq.merge(*lines, key=lambda item: item.order)
+
+
+def _lines(
+    file: OpenSource,
+    files: Sequence[OpenSource],
+    passage: Passage,
+    reached: Mapping[str, int],
+    notes: Sequence[tuple[int, bytes]],
+) -> Iterator[_Item]:
+    """Return a file's lines in the passage.
+
+    The stream of the passage's first or last line is cut at that line's offset: of bytes that are just written the
+    time may still change. The other streams are cut by what lines are ordered by.
+    """
+    start = _start(file, files, passage.first)
+    items = _ordered(file, max(start, reached.get(file.stream, 0)), notes)
+    first, last = passage.first, passage.last
+    if first is not None and first.stream != file.stream:
+        low = _order(first, files)
+        items = dropwhile(lambda item: item.order < low, items)
+    if last is not None and last.stream == file.stream:
+        return takewhile(lambda item: item.line.offset <= last.offset, items)
+    if last is not None:
+        high = _order(last, files)
+        return takewhile(lambda item: item.order <= high, items)
+    return items
+
+
+def _ordered(file: OpenSource, start: int, notes: Sequence[tuple[int, bytes]]) -> Iterator[_Item]:
+    waiting = sorted(note for note in notes if note[0] >= start)
+    for line in file.reader.forward(start):
+        order = (file.time(line.offset) or 0.0, file.order, line.offset)
+        while waiting and waiting[0][0] <= line.offset:
+            yield _Item(order, file, line, waiting.pop(0)[1])
+        yield _Item(order, file, line, None)
+    if waiting:
+        end = Line(file.size, 0, "", 1, partial=False, cut=False)
+        order = (file.time(max(0, file.size - 1)) or 0.0, file.order, file.size)
+        for _, note in waiting:
+            yield _Item(order, file, end, note)
+
+
+def _order(place: Place, files: Sequence[OpenSource]) -> Order:
+    """Return what a line is ordered by, as `OpenSource` orders its own."""
+    number = next((file.order for file in files if file.stream == place.stream), -1)
+    return (place.time or 0.0, number, place.offset)
+
+
+def _start(file: OpenSource, files: Sequence[OpenSource], first: Place | None) -> int:
+    """Return an offset at or before the file's first line in the passage."""
+    if first is None:
+        return 0
+    if first.stream == file.stream:
+        return min(first.offset, file.size)
+    if first.time is None or file.size == 0 or file.time(file.size - 1) is None:
+        return 0
+    return file.position(first.time)
+
+
+def _end(file: OpenSource, last: Place | None) -> int:
+    """Return an offset near the end of the file's last line in the passage."""
+    if last is None or last.time is None:
+        return file.size
+    return file.reader.line_end(last.offset + 1) if last.stream == file.stream else file.position(last.time)
+
+
+def _size(file: OpenSource, files: Sequence[OpenSource], passage: Passage) -> int:
+    start, end = _start(file, files, passage.first), _end(file, passage.last)
+    hole = file.reader.hole
+    removed = max(0, min(end, hole[1]) - max(start, hole[0]))
+    return max(0, end - start - removed)
+
+
+def _label(file: OpenSource, line: Line) -> bytes:
+    time = file.time(line.offset)
+    when = "" if time is None else datetime.fromtimestamp(time, timezone.utc).isoformat(timespec="milliseconds")
+    return f"{file.stream}\t{when.replace('+00:00', 'Z')}\t".encode()
+
+
+def _whole(file: OpenSource, line: Line) -> bytes:
+    """Return a line's text as a whole, without the newline; in the place of removed bytes, how many they were."""
+    if line.removed:
+        cut = read_cut(file.source.cuts)
+        return cut.words.rstrip(b"\n") if cut is not None else b""
+    if not line.cut:
+        return line.text.encode("utf-8", "replace")
+    data = file.reader.read(line.offset, line.offset + min(line.size, LONGEST_LINE))
+    text = last_update(data.rstrip(b"\n")).decode("utf-8", "replace").encode()
+    if line.size > LONGEST_LINE:
+        text += b" [jupyterlab_t9kjob: the line goes on; it has %d bytes]" % line.size
+    return text

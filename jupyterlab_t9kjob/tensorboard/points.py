@@ -1,0 +1,147 @@
+"""Number of points in event files: a file is read once, and later only what was added, within bounds."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+MAX_SECONDS: Final = 0.2
+MAX_BYTES: Final = 8 * 1024 * 1024
+PARSED_BYTES: Final = 64 * 1024
+"""A larger record is not parsed: it is one picture, tensor or histogram."""
+LONGEST_RECORD: Final = 2**31
+"""A protobuf message is never longer; a length above it is no length."""
+
+_LENGTH = struct.Struct("<Q")
+_HEADER_BYTES = 12  # length and its checksum
+_CHECKSUM_BYTES = 4
+_SUMMARY = 5  # of tensorboard's Event
+_VALUE = 1  # of its Summary
+_HPARAMS = b"_hparams_/"
+
+
+class NotEvents(ValueError):
+    """The bytes are not those of an event file."""
+
+
+@dataclass
+class _File:
+    """How far a file was read, and how many points that part has."""
+
+    offset: int = 0
+    points: int = 0
+
+
+class PointCounter:
+    """Counts the points of event files, more of them at every call."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+
+    def count(self, files: Iterable[tuple[str, int]]) -> int | None:
+        """Return the number of points; None as long as not all was read. Blocks: call it in a thread.
+
+        Parameters
+        ----------
+        files
+            Paths and sizes.
+
+        Raises
+        ------
+        OSError
+            If a file can't be read.
+        NotEvents
+            If a file is no event file.
+        """
+        end = time.monotonic() + MAX_SECONDS
+        left = MAX_BYTES
+        known, self._files = self._files, {}
+        complete = True
+        for path, size in files:
+            file = self._files[path] = known.get(path) or _File()
+            if size < file.offset:  # written anew
+                file = self._files[path] = _File()
+            if size == file.offset:
+                continue
+            if left <= 0 or time.monotonic() > end:
+                complete = False
+                continue
+            begun = file.offset
+            complete = _read(path, file, left, end) and complete
+            left -= file.offset - begun
+        return sum(file.points for file in self._files.values()) if complete else None
+
+
+def _read(path: str, file: _File, most: int, end: float) -> bool:
+    """Read on in a file; return whether its end was reached, which may be within a record that is being written."""
+    stop = file.offset + most
+    with Path(path).open("rb") as opened:
+        opened.seek(file.offset)
+        while file.offset < stop and time.monotonic() < end:
+            record = _record(opened)
+            if record is None:
+                return True
+            length, data = record
+            file.points += _points(data) if data is not None else 1
+            file.offset += _HEADER_BYTES + length + _CHECKSUM_BYTES
+    return False
+
+
+def _record(opened: BinaryIO) -> tuple[int, bytes | None] | None:
+    """Return the next record's length and, if it is not large, its bytes; None if it is not there in full."""
+    header = opened.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES:
+        return None
+    (length,) = _LENGTH.unpack_from(header)
+    if length > LONGEST_RECORD:
+        raise NotEvents
+    if length > PARSED_BYTES:
+        opened.seek(length + _CHECKSUM_BYTES - 1, 1)
+        return (length, None) if opened.read(1) else None
+    data = opened.read(length + _CHECKSUM_BYTES)
+    return (length, data[:length]) if len(data) == length + _CHECKSUM_BYTES else None
+
+
+def _points(event: bytes) -> int:
+    """Return how many values an event has that belong to a curve, and not to the table of hyperparameters."""
+    return sum(
+        not value[2:].startswith(_HPARAMS)  # the tag is a value's first field, and shorter than 128 bytes there
+        for summary in _messages(event, _SUMMARY)
+        for value in _messages(summary, _VALUE)
+    )
+
+
+def _messages(data: bytes, wanted: int) -> Iterator[bytes]:
+    """Yield the fields of a protobuf message that have a number and a length."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            _, at = _varint(data, at)
+        elif kind == 2:
+            length, at = _varint(data, at)
+            if key >> 3 == wanted:
+                yield data[at : at + length]
+            at += length
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            raise NotEvents
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number and where the next byte after it is."""
+    value = shift = 0
+    while at < len(data) and shift < 70:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise NotEvents

@@ -1,0 +1,19 @@
+import { EngineInfo } from '../api/types';
+import { IJobs } from '../tokens';
+
+/**
+ * When the state of an engine's jobs was last known to be current, in seconds;
+ * null while it is.
+ */
+export function asOfEngine(
+  jobs: Pick<IJobs, 'connection' | 'asOf'> & {
+    readonly engines: readonly EngineInfo[];
+  },
+  engine: string
+): number | null {
+  if (jobs.connection.state === 'lost') {
+    return jobs.asOf;
+  }
+  const found = jobs.engines.find(({ name }) => name === engine);
+  return found?.cluster?.stale_since ?? null;
+}

@@ -1,0 +1,116 @@
+import { FileBrowser } from '@jupyterlab/filebrowser';
+import { Contents } from '@jupyterlab/services';
+import { IJobs } from '../tokens';
+
+/** Characters of a file that decide what it is. */
+const DECISIVE = 64 * 1024;
+
+/** Bytes that a manifest has at most; the server reads no larger one. */
+const LARGEST = 1 << 20;
+
+/** Files of a folder that are looked at before they are selected. */
+const AHEAD = 50;
+
+/** A file as the file browser lists it. */
+type Listed = Pick<Contents.IModel, 'path' | 'type' | 'last_modified' | 'size'>;
+
+/** Whether a file may be a manifest, by its name. */
+export function isYaml(path: string): boolean {
+  return /\.ya?ml$/.test(path);
+}
+
+/** Return true if a text has a document of a kind that can be run as a job. */
+export function isOurKind(text: string): boolean {
+  const head = text.slice(0, DECISIVE);
+  if (/^\s*\{/.test(head)) {
+    return /"kind"\s*:\s*"(PyTorchTrainingJob|PyTorchJob)"/.test(head);
+  }
+  // A manifest within a value of another object is indented more than the object's own fields.
+  const indent = /^( *)(?:apiVersion|kind|metadata|spec)\s*:/m.exec(head)?.[1];
+  return new RegExp(
+    `^${indent ?? ''}kind\\s*:\\s*(["']?)(PyTorchTrainingJob|PyTorchJob)\\1\\s*(#.*)?$`,
+    'm'
+  ).test(head);
+}
+
+/**
+ * Which files are manifests that can be run as jobs.
+ *
+ * A context menu asks at once and a file is read later, so the YAML files of a folder are read when the file browser
+ * lists them, one after another, and again when they were changed. Without a cluster nothing is read.
+ */
+export class ManifestFiles {
+  /**
+   * @param _onChange - Called when more is known.
+   */
+  constructor(
+    private readonly _contents: Contents.IManager,
+    private readonly _jobs: Pick<IJobs, 'engines'>,
+    private readonly _onChange: () => void
+  ) {}
+
+  /** Return true if there is a cluster that a manifest can be submitted to. */
+  get isOffered(): boolean {
+    return this._jobs.engines.some(
+      ({ name, available }) => available && name !== 'local'
+    );
+  }
+
+  /** Return true if a file is known to be a manifest; a file that is not known yet is looked up. */
+  has(file: Listed): boolean {
+    if (!this._isCandidate(file)) {
+      return false;
+    }
+    const known = this._known.get(file.path);
+    if (known?.time !== file.last_modified) {
+      void this._look(file);
+    }
+    return known?.is ?? false;
+  }
+
+  /** Look at what a file browser lists, now and later. */
+  follow({ model }: FileBrowser): void {
+    const look = (): void => {
+      const files = [...model.items()].filter(file => this._isCandidate(file));
+      files.slice(0, AHEAD).forEach(file => this.has(file));
+    };
+    model.refreshed.connect(look);
+    look();
+  }
+
+  private _isCandidate({ path, type, size }: Listed): boolean {
+    const isFile = type !== 'directory' && isYaml(path);
+    return isFile && (size ?? 0) <= LARGEST && this.isOffered;
+  }
+
+  private _look({ path, last_modified: time }: Listed): Promise<void> {
+    const is = this._known.get(path)?.is ?? false;
+    this._known.set(path, { time, is });
+    this._queue = this._queue.then(async () => {
+      const now = await this._read(path);
+      this._known.set(path, { time, is: now });
+      if (now !== is) {
+        this._onChange();
+      }
+    });
+    return this._queue;
+  }
+
+  private async _read(path: string): Promise<boolean> {
+    try {
+      const file = await this._contents.get(path, {
+        type: 'file',
+        format: 'text',
+        content: true
+      });
+      return isOurKind(String(file.content));
+    } catch (error) {
+      // It has gone, or is no text; the file browser says so where somebody opens it.
+      console.debug(`t9kjob: ${path} could not be read.`, error);
+      return false;
+    }
+  }
+
+  private readonly _known = new Map<string, { time: string; is: boolean }>();
+  private _queue = Promise.resolve();
+}
