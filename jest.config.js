@@ -29,5 +29,7 @@ module.exports = {
     ...jupyterlab.transform,
     '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tests/frontend/tsconfig.json' }]
   },
+  // Busy machines need more than the usual five seconds.
+  testTimeout: 60_000,
   transformIgnorePatterns: [`/node_modules/(?!${esModules}).+`]
 };
