@@ -141,8 +141,10 @@ class Bench:
 @contextmanager
 def patient() -> Iterator[None]:
     """Have who asks wait until the cluster was looked at and its jobs were listed, however long a busy one takes."""
-    where = "jupyterlab_t9kjob.engines.kubernetes"
-    with patch(f"{where}.cluster.READY_SECONDS", 60.0), patch(f"{where}.jobtable.READY_SECONDS", 60.0):
+    with (
+        patch("jupyterlab_t9kjob.engines.kubernetes.cluster.READY_SECONDS", 60.0),
+        patch("jupyterlab_t9kjob.engines.kubernetes.jobtable.READY_SECONDS", 60.0),
+    ):
         yield
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.manifests.names import KUEUE, T9K_SCHEDULER
 from jupyterlab_t9kjob.engines.kubernetes import queueing
-from jupyterlab_t9kjob.engines.kubernetes.discovery import KUEUE, T9K_SCHEDULER
 from jupyterlab_t9kjob.engines.kubernetes.queueing import Queueing
 from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
 from tests.kubernetes.fakecluster import FakeCluster

@@ -52,7 +52,10 @@ ENV_LINE_PREFIX: Final = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 LINE_PREFIX: Final = "[rank${rank}.${role_name}${local_rank}]:"
 """Prefix of a rank's lines in the log of torchrun: “[rank5.default1]:”, without it “[default1]:”. See `logs.sift`."""
 
-KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+KUEUE: Final = "kueue.x-k8s.io"
+T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
+"""API groups of what queues jobs."""
+KUEUE_QUEUE: Final = f"{KUEUE}/queue-name"
 """Label that hands a job to a queue of Kueue (kube-engines.md §2.1)."""
 
 CONTAINER: Final = "pytorch"

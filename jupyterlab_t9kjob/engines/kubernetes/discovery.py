@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...core.manifests import CURRENT, Dialect
+from ...core.manifests.names import KUEUE, T9K_SCHEDULER
 from .kinds import JobKind
 from .transport import ApiError, Json, KubeApi, Unreachable
 
 STRICT_SINCE: Final = (1, 27)
 """The first version whose field validation can be relied upon (KEP-2885 is stable in it)."""
-KUEUE: Final = "kueue.x-k8s.io"
-T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
 QUEUEING: Final[Mapping[str, tuple[str, ...]]] = {KUEUE: ("v1beta2", "v1beta1"), T9K_SCHEDULER: ("v1beta1",)}
 """API groups of what queues jobs, each with the versions that are understood, the best first."""
 SILENCE_SECONDS: Final = 10.0

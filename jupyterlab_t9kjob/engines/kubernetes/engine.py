@@ -27,12 +27,12 @@ from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.manifests import CAPABILITIES, CURRENT, Dialect
-from ...core.manifests.names import PAUSED, STOPPED
+from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
 from . import inventory, views
 from .cluster import LOOKING, Cluster
 from .creation import Creation
-from .discovery import KUEUE, Found
+from .discovery import Found
 from .failurereader import FailureReader
 from .jobtable import JobTable
 from .kinds import JobKind

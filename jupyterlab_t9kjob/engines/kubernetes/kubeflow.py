@@ -8,9 +8,8 @@ from typing import Final
 
 from ...core.job import EngineName, Phase
 from ...core.manifests import Kind
-from ...core.manifests.names import CONTAINER, PAUSED, REMINDED, STOPPED
+from ...core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
 from ...core.manifests.pytorchjob import GROUP, KIND
-from .discovery import KUEUE
 from .fields import flag, moment, part, text, value, whole
 from .kinds import (
     MOST_PLACES,

@@ -7,10 +7,9 @@ from typing import Final
 
 from ...core.engine import Capability
 from ...core.job import ACTIVE_PHASES, Event
-from ...core.manifests.names import KUEUE_QUEUE, OWNER
+from ...core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
 from . import kueue, views
 from .cluster import Cluster
-from .discovery import KUEUE, T9K_SCHEDULER
 from .events import events_of
 from .fields import text
 from .finished import is_over

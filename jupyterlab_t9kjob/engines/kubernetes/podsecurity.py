@@ -12,16 +12,12 @@ from ...core.spec import JobSpec
 from .fields import part, text
 from .fit import replicas_of
 from .manifestfields import field_of
+from .rules import OPERATORS_CONTAINER, RESTRICT, SETTING
 from .sentences import listed, named
 from .transport import ApiError, Json, KubeApi, Unreachable
 
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 """Label of a namespace: the API server refuses pods that violate this standard."""
-OPERATORS_CONTAINER: Final = "init-pytorch"
-"""Kubeflow's training operator gives it to the workers of a job that has a master (kube-engines.md §2.2)."""
-SETTING: Final = "Make pods fit the restricted standard"
-"""Label of the form's field."""
-RESTRICT: Final = Fix(label="Make the pods fit", changes={"/spec/security/restricted": True})
 KEEP_SECONDS: Final = 60.0
 """How long the answer about a namespace is used."""
 

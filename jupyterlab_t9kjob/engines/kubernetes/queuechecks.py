@@ -11,10 +11,10 @@ from typing import Final
 
 from ...core.capacity import Queue, QueueList, QuotaLine
 from ...core.engine import Check
+from ...core.manifests.names import KUEUE
 from ...core.manifests.pytorchjob import GANG_SCHEDULERS
 from ...core.spec import JobSpec
 from ...core.wording import duration
-from .discovery import KUEUE
 from .fit import groups_of
 from .resources import exact, is_accelerator, quantity, said, together
 from .sentences import listed, named

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from .discovery import KUEUE, T9K_SCHEDULER
+from ...core.manifests.names import KUEUE, T9K_SCHEDULER
 from .fields import flag, moment, part, parts, text, value, whole
 from .kinds import conditions, holds
 from .transport import Json, KubeApi

@@ -14,9 +14,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ...core.capacity import Queue, QueueList, QuotaLine
+from ...core.manifests.names import KUEUE, T9K_SCHEDULER
 from ...core.quantity import amount
 from .cluster import Cluster
-from .discovery import KUEUE, T9K_SCHEDULER
 from .fields import flag, part, parts, text, value, whole
 from .kinds import JobKind, conditions
 from .reasons import refused

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.engine import Capability
-from .discovery import KUEUE, T9K_SCHEDULER
+from ...core.manifests.names import KUEUE, T9K_SCHEDULER
 from .kinds import JobKind
 from .queueing import OBJECTS
 from .transport import ApiError, KubeApi, Unreachable

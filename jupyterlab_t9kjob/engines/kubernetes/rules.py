@@ -12,8 +12,13 @@ from typing import Final
 
 from ...core.job import Fix
 from ...core.quantity import amount
-from .podsecurity import OPERATORS_CONTAINER, RESTRICT, SETTING
 from .sentences import listed, named
+
+OPERATORS_CONTAINER: Final = "init-pytorch"
+"""Kubeflow's training operator gives it to the workers of a job that has a master (kube-engines.md §2.2)."""
+SETTING: Final = "Make pods fit the restricted standard"
+"""Label of the form's field."""
+RESTRICT: Final = Fix(label="Make the pods fit", changes={"/spec/security/restricted": True})
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from ...core.errors import Unavailable
 from ...core.job import EngineName, Phase
 from ...core.manifests import CURRENT, Dialect, Kind
 from ...core.manifests.dialect import GROUP, KIND
-from ...core.manifests.names import PAUSED, STOPPED
-from .discovery import T9K_SCHEDULER
+from ...core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
 from .fields import count, flag, part, parts, text, whole
 from .kinds import (
     MOST_PLACES,

@@ -9,8 +9,8 @@ import pytest
 from jupyterlab_t9kjob.core.capacity import Queue, QueueList, QuotaLine
 from jupyterlab_t9kjob.core.engine import Check
 from jupyterlab_t9kjob.core.manifests import Context, render
+from jupyterlab_t9kjob.core.manifests.names import KUEUE, T9K_SCHEDULER
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.discovery import KUEUE, T9K_SCHEDULER
 from jupyterlab_t9kjob.engines.kubernetes.queuechecks import checks
 
 GPUS = QuotaLine(quota="gpus", resource="nvidia.com/gpu", used=6, hard=8)
