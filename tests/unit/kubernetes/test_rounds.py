@@ -17,7 +17,8 @@ async def test_all_that_wait_have_their_turn_a_few_at_a_time(monkeypatch: pytest
     monkeypatch.setattr(rounds, "TICK_SECONDS", 0.01)
     monkeypatch.setattr(rounds, "TICK_SECONDS_PER_JOB", 0.0)
     monkeypatch.setattr(rounds, "TICK_JOBS", 3)
-    monkeypatch.setattr(rounds, "TELL_SECONDS", 0.0)  # else a round rests, and gathers, by how long telling took
+    # else a round rests, and gathers, by how long telling took
+    monkeypatch.setattr(rounds, "TELL_SECONDS", 0.0)
     told = Counter[str]()
     sizes: list[int] = []
     came = asyncio.Event()
