@@ -24,7 +24,7 @@ from .core.errors import JobError, NotFound
 from .core.job import JobSummary
 from .core.pace import rest
 from .core.tasks import spawn
-from .handlers.messages import Delta, JobDetail, Snapshot
+from .feed_messages import Delta, JobDetail, Snapshot
 from .jobs import JobService, listed
 from .tensorboard.model import TensorBoard
 

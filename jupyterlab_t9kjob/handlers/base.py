@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from http.client import responses
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from jupyter_server.auth.decorator import authorized, ws_authenticated
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
@@ -26,8 +26,8 @@ from ..core.errors import BadRequest, JobError, NotFound, TooLarge
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from ..app import T9kJobApp
     from ..core.spec import Model
+    from ..services import Services
 
     SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
@@ -37,6 +37,34 @@ AUTH_RESOURCE = "t9kjob"
 MAX_BODY = 1024 * 1024
 MAX_MESSAGE = 256 * 1024
 _SAID = ("message", "reason", "field", "hint", "verbatim", "line", "column")
+
+
+class App(Protocol):
+    """The server extension, as handlers need it.
+
+    Attributes
+    ----------
+    sockets
+        WebSockets that are open; the extension closes them when it stops.
+    stopping
+        Whether the extension stops.
+    log_bytes_in_flight
+        Largest number of bytes of log that a page is sent before it has acknowledged them.
+    """
+
+    sockets: set[Socket]
+    stopping: bool
+    log_bytes_in_flight: int
+
+    async def services(self) -> Services:
+        """Return the services, started.
+
+        Raises
+        ------
+        Unavailable
+            If they can't start, or the server is stopping.
+        """
+        ...
 
 
 def guarded(method: Verb) -> Verb:
@@ -70,9 +98,9 @@ class Answers(ExtensionHandlerMixin, _Handler):
             raise web.HTTPError(403, "A request from another site is refused.")
 
     @property
-    def app(self) -> T9kJobApp:
+    def app(self) -> App:
         """The extension, which owns the services."""
-        return cast("T9kJobApp", self.extensionapp)
+        return cast("App", self.extensionapp)
 
     def get_login_url(self) -> str:
         """Answer 403 instead of leading programs to a login page."""

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from ..core.capacity import Capacity
 from ..core.engine import EngineInfo, Volume
-from ..core.job import Event, Job, JobSummary, LogStream, Replica, Time
+from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
+from ..feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..logs.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
@@ -94,47 +94,6 @@ class Subscribe(Model):
     tensorboards: bool = True
     capacity: bool = Field(False, description="How much of the cluster is free; counted only while a page asks.")
     details: list[str] = Field(default_factory=list, max_length=50, description="Ids of jobs.")
-
-
-class Snapshot(Model):
-    """Server → client: everything that was subscribed to, at `revision`."""
-
-    type: Literal["snapshot"] = "snapshot"
-    revision: int
-    time: Time
-    engines: list[EngineInfo]
-    jobs: list[JobSummary]
-    tensorboards: list[TensorBoard]
-    capacity: Capacity | None = Field(None, description="Null: no cluster, or not counted yet.")
-    complete: bool = Field(
-        True, description="False: these are the newest jobs, and deltas of the same revision bring the others."
-    )
-
-
-class Delta(Model):
-    """Server → client: what changed since the revision before this one."""
-
-    type: Literal["delta"] = "delta"
-    revision: int
-    time: Time
-    jobs: list[JobSummary] = Field(default_factory=list)
-    removed_jobs: list[str] = Field(default_factory=list)
-    tensorboards: list[TensorBoard] = Field(default_factory=list)
-    removed_tensorboards: list[str] = Field(default_factory=list)
-    engines: list[EngineInfo] | None = None
-    capacity: Capacity | None = Field(None, description="Null if it has not changed.")
-    complete: bool = Field(True, description="False: more of a snapshot follows.")
-
-
-class JobDetail(Model):
-    """Server → client: one job in full, on subscription and at every change of it."""
-
-    type: Literal["job"] = "job"
-    revision: int
-    id: str
-    job: Job | None = Field(description="Null: the job is gone.")
-    replicas: list[Replica] = Field(default_factory=list)
-    events: list[Event] = Field(default_factory=list)
 
 
 class SocketError(Model):

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from typing import Protocol
 
 import anyio
 from pydantic import TypeAdapter
@@ -21,7 +22,6 @@ from ..core.errors import JobError, NotFound, Unavailable
 from ..core.job import LogStream
 from ..core.pace import SHARE
 from ..core.tasks import spawn
-from ..jobs import JobService
 from .index import TimeIndex
 from .model import LogLine
 from .pages import Direction, Page, read_page
@@ -43,6 +43,18 @@ KEPT_BATCHES = 8
 LINES: TypeAdapter[list[LogLine]] = TypeAdapter(list[LogLine])
 
 log = logging.getLogger(__name__)
+
+
+class LogFiles(Protocol):
+    """Who knows the log files of jobs."""
+
+    async def log_files(self, ident: str) -> list[LogFile]:
+        """Return a job's log streams on disk, in a stable order."""
+        ...
+
+    async def look_at_logs(self, ident: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Keep a job's logs up to date until the returned function is called; `grown` is called when they grow."""
+        ...
 
 
 class Pulse:
@@ -90,7 +102,7 @@ class JobLogs:
 
     Parameters
     ----------
-    service
+    jobs
         Knows the files.
     ident
         The job's id.
@@ -103,10 +115,10 @@ class JobLogs:
         Beats when there may be more to read; only while somebody waits for it.
     """
 
-    def __init__(self, service: JobService, ident: str) -> None:
+    def __init__(self, jobs: LogFiles, ident: str) -> None:
         self.listed = Pulse()
         self.grown = Pulse()
-        self._service = service
+        self._jobs = jobs
         self._ident = ident
         self._files: list[LogFile] = []
         self._sources: dict[str, Source] = {}
@@ -132,7 +144,7 @@ class JobLogs:
         await asyncio.shield(self._start)
 
     async def _begin(self) -> None:
-        self._end_look = await self._service.look_at_logs(self._ident, self._told.set)
+        self._end_look = await self._jobs.look_at_logs(self._ident, self._told.set)
         await self._list()
         self._watch = spawn(self._watch_files(), "watch the files of a log")
 
@@ -259,7 +271,7 @@ class JobLogs:
     async def _list(self) -> None:
         before = [_steady(file) for file in self._files]
         try:
-            self._files = await self._service.log_files(self._ident)
+            self._files = await self._jobs.log_files(self._ident)
         except NotFound:
             if self._watch is None:
                 raise
@@ -285,12 +297,12 @@ class LogService:
 
     Parameters
     ----------
-    service
+    jobs
         Knows the jobs.
     """
 
-    def __init__(self, service: JobService) -> None:
-        self._service = service
+    def __init__(self, jobs: LogFiles) -> None:
+        self._jobs = jobs
         self._looks: dict[str, list[JobLogs]] = {}
 
     @contextlib.asynccontextmanager
@@ -303,7 +315,7 @@ class LogService:
             If there is no such job.
         """
         looks = self._looks.setdefault(ident, [])
-        logs = looks[0] if looks else JobLogs(self._service, ident)
+        logs = looks[0] if looks else JobLogs(self._jobs, ident)
         looks.append(logs)
         try:
             await logs.start()

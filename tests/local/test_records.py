@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
+from jupyterlab_t9kjob.core.locks import try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
-from jupyterlab_t9kjob.engines.local.locks import try_lock
 from jupyterlab_t9kjob.engines.local.record import Outcome
 from jupyterlab_t9kjob.engines.local.settle import conclude
 from jupyterlab_t9kjob.engines.local.storedjob import StoredJob

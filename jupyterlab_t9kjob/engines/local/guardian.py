@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+from ...core.locks import held, lock_path
 from ...core.processes import LINUX, machine_id, same_boot
 from . import process
 from .devices import Claim
-from .locks import held, lock_path
 from .record import JobFiles, Record, RunPlan
 from .settle import prepare, settle, settle_lost
 from .supervisor import Supervisor
@@ -23,7 +23,7 @@ def main(directory: Path) -> None:
     files = JobFiles(directory)
     plan = files.read_plan()
     # Held by this process and its child: the last of them to end lets it go.
-    with held(lock_path(plan)) as free:
+    with held(lock_path(plan["lock"])) as free:
         if not free:
             return
         record = files.read_record()

@@ -10,11 +10,11 @@ from pathlib import Path
 from ...core.disk_threads import on_disk
 from ...core.engine import Check, Preview
 from ...core.errors import FieldError, Unavailable
+from ...core.locks import runtime_directory
 from ...core.spec import JobSpec
 from .checks import Checker
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool
-from .locks import runtime_directory
 from .record import RunPlan
 from .settings import Settings
 

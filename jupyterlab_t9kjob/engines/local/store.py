@@ -22,8 +22,8 @@ from typing import Any
 
 from ...core.disk import trouble_at, trouble_of
 from ...core.errors import Conflict, NotFound
+from ...core.locks import held, lock_path, runtime_directory, try_lock
 from ...core.processes import MachineId, alive, machine_id, same_boot
-from .locks import held, lock_path, runtime_directory, try_lock
 from .record import (
     ACTIVE,
     JobFiles,
@@ -381,7 +381,7 @@ class Store:
 
     def _lock(self, job: StoredJob) -> Path:
         if job.plan is not None:
-            return lock_path(job.plan)
+            return lock_path(job.plan["lock"])
         return runtime_directory() / f"{job.uid}.lock"
 
     def _tell_others(self) -> None:

@@ -10,8 +10,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .record import RunPlan
-
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[bool]:
@@ -62,9 +60,9 @@ def unlock(descriptor: int) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
-def lock_path(plan: RunPlan) -> Path:
-    """Return a job's lock, also where a session's end took the directory that it was made in."""
-    path = Path(plan["lock"])
+def lock_path(noted: str) -> Path:
+    """Return the lock whose path was noted, also where a session's end took the directory that it was made in."""
+    path = Path(noted)
     return path if path.parent.is_dir() else runtime_directory() / path.name
 
 
