@@ -50,7 +50,8 @@ async def test_one_of_many_holds_it(tmp_path: Path):
 
 async def test_one_whose_process_is_dead_is_taken_over_at_once(tmp_path: Path):
     script = (
-        "import asyncio, os, signal, sys; from pathlib import Path; from jupyterlab_t9kjob.logs.lease import Lease;"
+        "import asyncio, os, signal, sys; from pathlib import Path;"
+        "from jupyterlab_t9kjob.logs.lease import Lease;"
         "print(asyncio.run(Lease(Path(sys.argv[1])).hold())); os.kill(os.getpid(), signal.SIGKILL)"
     )
     await asyncio.to_thread(subprocess.run, [sys.executable, "-c", script, str(tmp_path / "lease")])
