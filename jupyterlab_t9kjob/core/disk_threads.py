@@ -192,7 +192,7 @@ class Lane:
                     self._threads -= 1
                     if not self._threads:
                         self._waiting.pop()
-                        raise _no_thread() from None
+                        raise no_thread() from None
             else:
                 self._news.notify()
         return future
@@ -226,7 +226,7 @@ class Lane:
                     threading.Thread(target=self._probe, name="disk probe", daemon=True).start()
                 except RuntimeError:
                     self._probing = None
-                    raise _no_thread() from None
+                    raise no_thread() from None
             return self._probing
 
     def silent(self, seconds: float) -> DiskSilent:
@@ -377,7 +377,8 @@ def _too_long(what: str, seconds: float) -> DiskSilent:
     )
 
 
-def _no_thread() -> Unavailable:
+def no_thread() -> Unavailable:
+    """Return the error for a limit on processes that lets no thread begin."""
     return Unavailable(
         "This machine lets the server start no more threads.",
         reason="NoThread",

@@ -21,6 +21,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
+from ..core.disk_threads import no_thread
 from ..core.errors import BadRequest, JobError, NotFound, TooLarge
 
 if TYPE_CHECKING:
@@ -80,6 +81,14 @@ def guarded_socket(method: Verb) -> Verb:
     return cast("Verb", ws_authenticated(authorized(resource=AUTH_RESOURCE)(method)))
 
 
+def _typed(error: BaseException | None) -> JobError | None:
+    """Return the typed error that an exception amounts to; None if it is a fault of the program."""
+    if isinstance(error, JobError):
+        return error
+    # Threads are started in many places, also in asyncio's, and Python has no type of its own for this.
+    return no_thread() if isinstance(error, RuntimeError) and str(error) == "can't start new thread" else None
+
+
 if TYPE_CHECKING:
     _Handler = JupyterHandler
 else:
@@ -112,7 +121,7 @@ class Answers(ExtensionHandlerMixin, _Handler):
         if isinstance(value, web.HTTPError):
             if value.log_message:
                 self.log.warning("%s at %s", value, where)
-        elif not isinstance(value, JobError):
+        elif _typed(value) is None:
             self.log.error("Uncaught exception at %s", where, exc_info=(typ, value, tb))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
@@ -120,9 +129,10 @@ class Answers(ExtensionHandlerMixin, _Handler):
         if status_code == 405:
             self.set_header("Allow", ", ".join(filter(self._answers, self.SUPPORTED_METHODS)))
         error = kwargs.get("exc_info", (None, None, None))[1]
-        if isinstance(error, JobError):
-            self.set_status(error.status)
-            body = {name: getattr(error, name, None) for name in _SAID}
+        typed = _typed(error)
+        if typed is not None:
+            self.set_status(typed.status)
+            body = {name: getattr(typed, name, None) for name in _SAID}
         else:
             message = getattr(error, "log_message", None) or responses.get(status_code, "Unknown error")
             if status_code >= 500:

@@ -40,6 +40,14 @@ _BY_ERROR: Final = [
             "the job more memory.",
         ),
         (
+            # Not every EAGAIN: for a locked file the number is the same, and the words of h5py are others.
+            r"^(?:BlockingIOError: \[Errno \d+\]|std::system_error:) Resource temporarily unavailable$"
+            r"|can't start new thread",
+            "Probably no more processes or threads were allowed (ulimit -u, or the container's limit). Use fewer "
+            "processes or data-loading workers, set OMP_NUM_THREADS=1 in the job's environment, or have the limit "
+            "raised.",
+        ),
+        (
             r"^(?:ModuleNotFoundError|ImportError): No module named|: No module named ",
             "Install the module in the environment that the job runs in, or choose an environment that has it. "
             "If it is a file of yours, check the job's working directory.",

@@ -82,12 +82,12 @@ async def search(
             stderr=asyncio.subprocess.PIPE,
             limit=LONGEST_HIT,
         )
-    except OSError as error:  # too many open files or processes
+    except (OSError, RuntimeError) as error:  # too many open files, processes or threads
         raise Unavailable(
             "The log could not be searched: the server can't start a process for it.",
             reason="NoProcess",
             hint="Close what is not needed, or raise the limits of this machine (ulimit -n, ulimit -u).",
-            verbatim=error.strerror,
+            verbatim=getattr(error, "strerror", None) or str(error),
         ) from error
     assert process.stdin and process.stdout and process.stderr  # noqa: S101
     found = Found()

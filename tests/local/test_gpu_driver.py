@@ -107,6 +107,20 @@ async def test_an_error_of_the_driver_is_told_and_soon_forgotten(
     assert (len(found.devices), found.devices_problem) == (1, None)
 
 
+async def test_a_limit_on_threads_is_soon_forgotten(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    driver.State.devices = [driver.Device("GPU-a")]
+    asked = nvml.Driver()
+    with monkeypatch.context() as crowded:
+        crowded.setattr(threading.Thread, "start", refuse)
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                asked.look()
+    assert [gpu.uuid for gpu in asked.look().gpus] == ["GPU-a"]
+
+
 async def test_a_gpu_may_be_unplugged(driver: Any, engine: LocalEngine) -> None:
     driver.State.devices = [driver.Device("GPU-a"), driver.Device("GPU-b"), driver.Device("GPU-c")]
     driver.State.devices[1].fails = driver.NVMLError_GpuIsLost

@@ -45,6 +45,30 @@ async def test_a_start_that_fails_is_an_answer_and_is_tried_again(fakes: SimpleN
     assert (await api("GET", "engines")).status == 200
 
 
+async def test_a_limit_on_threads_is_an_answer(
+    fakes: SimpleNamespace, api: Api, open_page: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    job = fakes.engine.put()
+    page = await open_page("jobs", job.id, "logs")
+    await page.until(type="streams")
+    with monkeypatch.context() as crowded:
+        crowded.setattr(fakes.engine, "manifest", no_thread)
+        crowded.setattr(asyncio, "create_subprocess_exec", no_thread)
+        answer = await api("GET", "jobs", job.id, "manifest")
+        await page.send(type="search", request=1, pattern="x")
+        assert "ulimit -u" in (await page.until(type="error", request=1))["hint"]
+    assert (answer.status, answer.json["reason"]) == (503, "NoThread")
+    assert answer.json["message"] == "This machine lets the server start no more threads."
+    assert "ulimit -u" in answer.json["hint"]
+    assert "Uncaught" not in caplog.text
+    assert (await api("GET", "jobs", job.id, "manifest")).status == 200
+
+
+async def no_thread(*_arguments: Any, **_options: Any) -> None:
+    """Answer as Python does where the system lets no thread begin."""
+    raise RuntimeError("can't start new thread")
+
+
 async def fail() -> None:
     raise OSError(28, "No space left on device")
 

@@ -70,16 +70,21 @@ class Driver:
         """Return the GPUs (blocking, for at most `ANSWER_SECONDS`).
 
         Of a driver that does not answer they are those of the last time.
+
+        Raises
+        ------
+        RuntimeError
+            If no thread can be started; the next call tries again.
         """
         with self._lock:
             now = time.monotonic()
             if self._thread is None:
                 if now - self._answered_at < FRESH_SECONDS:
                     return self._last
-                self._asked_at = now
                 # A daemon, or one that hangs would keep the server from ending.
-                self._thread = threading.Thread(target=self._ask, name="t9kjob-nvml", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._ask, name="t9kjob-nvml", daemon=True)
+                thread.start()
+                self._thread, self._asked_at = thread, now
             thread, left = self._thread, self._asked_at + ANSWER_SECONDS - now
         thread.join(max(0.0, left))
         with self._lock:
