@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -214,7 +215,8 @@ def age(bench: Bench, uid: str, seconds: float, **changes: Any) -> None:
     path.write_text(json.dumps(record))
 
 
-async def test_old_records_go_and_nothing_else_does(bench: Bench) -> None:
+async def test_old_records_go_and_nothing_else_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
     jobs = {
         name: await bench.submit(f"open('model-{name}', 'w').write('weights')")
         for name in ("old", "deleted", "elsewhere", "fresh")
@@ -248,5 +250,29 @@ async def test_records_that_grow_old_go_as_well(bench: Bench, monkeypatch: pytes
     bench.engine.listen(bench.hear)
     await bench.engine.start()
     job = await bench.submit("pass")
+    await eventually(lambda: bench.heard[-1] == (job.id, None))
+    assert await bench.engine.jobs() == []
+
+
+async def test_a_clock_that_jumps_for_a_moment_removes_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = await bench.submit("pass")
+    await bench.ended(job.uid)
+    await bench.engine.stop()
+    moment = iter([0.0, 10 * DAY])
+    ahead, looks = 0.0, 0
+
+    def clock() -> float:
+        nonlocal looks
+        looks += 1
+        return time.time() + next(moment, ahead)
+
+    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
+    monkeypatch.setattr(engine_module, "time", SimpleNamespace(time=clock, monotonic=time.monotonic))
+    bench.engine = make_engine(bench.home, bench.root, keep_seconds=DAY)
+    bench.engine.listen(bench.hear)
+    await bench.engine.start()
+    await eventually(lambda: looks >= 6)
+    assert [one.uid for one in await bench.engine.jobs()] == [job.uid]
+    ahead = 2 * DAY  # from now on: the day has passed
     await eventually(lambda: bench.heard[-1] == (job.id, None))
     assert await bench.engine.jobs() == []

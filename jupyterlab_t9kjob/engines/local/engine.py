@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import sys
 import time
@@ -44,6 +45,8 @@ LEAVING_SECONDS = 5.0
 """How long a supervisor that has recorded the job's end may take to leave."""
 CLEANING_SECONDS = 600.0
 """Between two looks for records that are older than they are kept."""
+JUMP_SECONDS = 60.0
+"""By how much the time of day may differ from the monotonic clock between two of these looks."""
 _POLL_SECONDS = 0.2
 _RETRY_SECONDS = 2.0
 _WHY_UNAVAILABLE = (
@@ -388,17 +391,25 @@ class LocalEngine:
         return Unavailable(f"{what}: {trouble.sentence}.", reason=trouble.code, hint=trouble.hint, verbatim=str(error))
 
     async def _clean(self, keep_seconds: float) -> None:
-        """Drop what was kept long enough; the watch announces it."""
+        """Drop what was kept long enough, round by round; a round in which the clock jumped drops nothing.
+
+        The first round is no exception: a machine's clock may be wrong at the start until the network sets it.
+        """
+        wall, steady = time.time(), time.monotonic()
         while True:
-            for uid in await self._in_thread(self._store.ended_before, time.time() - keep_seconds):
-                try:
-                    await self._in_thread(self._store.remove, uid)
-                except NotFound:
-                    continue  # somebody else was faster
-                except OSError as error:  # a read-only disk lets none of them go
-                    log.warning("The old record of job %s could not be removed: %s", uid, error.strerror)
-                    break
             await asyncio.sleep(CLEANING_SECONDS)
+            since, begun = wall, steady
+            wall, steady = time.time(), time.monotonic()
+            if abs((wall - since) - (steady - begun)) <= JUMP_SECONDS:
+                await self._drop_ended_before(wall - keep_seconds)
+
+    async def _drop_ended_before(self, when: float) -> None:
+        try:
+            for uid in await self._in_thread(self._store.ended_before, when):
+                with contextlib.suppress(NotFound):  # somebody else was faster
+                    await self._in_thread(self._store.remove, uid)
+        except (OSError, Unavailable) as error:  # a read-only disk, for example, lets none of them go
+            log.warning("Old records of jobs could not be removed: %s", error)
 
     def _changes(self) -> list[tuple[str, JobSummary | None]]:
         if self._opened:
