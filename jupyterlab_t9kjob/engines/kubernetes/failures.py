@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from ...logs.lastwords import LogEnd, first_failure
 from ...logs.scriptcheck import ScriptCheck
 from ...logs.sources import open_log, size_of
 from .attempts import AttemptRecord
+from .endings import Ending
 from .sentences import joined, made, plain
 
 _CLOSE_SECONDS: Final = 2.0
@@ -119,6 +121,18 @@ def reason_of_failure(failure: Failure, who: str, code: str, used_up: str | None
         hint = joined(failure.note, used_up, what_to_do) or ""
     reason = made(code, f"{who} {words}", hint or None, verbatim=failure.error)
     return reason.model_copy(update={"links": links_of(failure)})
+
+
+def with_signal(ending: Ending, failure: Failure) -> Ending:
+    """Return how a replica ended, as a signal's doing if its log has a shell's words for that.
+
+    The cluster tells the shell's exit code only, which a program may choose as well.
+    """
+    same = (ending.code, ending.place.name, ending.exit_code) == ("ExitCode", failure.replica, failure.exit_code)
+    if not (same and failure.signaled):
+        return ending
+    hint = advice(failure.exit_code, None, signaled=True) or ending.hint
+    return replace(ending, words=failed(failure.exit_code, None, signaled=True), hint=hint)
 
 
 def links_of(failure: Failure | None) -> list[Link]:

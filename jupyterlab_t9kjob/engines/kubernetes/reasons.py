@@ -30,7 +30,7 @@ from .attempts import AttemptRecord, time_run
 from .causes import EndingRecord, first_failure
 from .endings import Ending, ending_of, lost
 from .events import Happening, kind_of, newest_first, read, uid_of
-from .failures import links_of, reason_of_failure
+from .failures import links_of, reason_of_failure, with_signal
 from .fields import moment, text, whole
 from .finished import has_finished, is_over, lingering
 from .kinds import Place, State
@@ -263,6 +263,8 @@ class _Job:
         code = "BackoffLimitExceeded" if used_up and first.code == "ExitCode" else first.code
         if failure is not None and first.code == "ExitCode" and (failure.rank is not None or failure.error):
             return reason_of_failure(failure, self._who(first), code, used_up)
+        if failure is not None:
+            first = with_signal(first, failure)
         note = failure.note if failure is not None and first.code == "ExitCode" else None
         hint = joined(note, first.hint, used_up, _RERUN if first.rerun and self.state.phase == "Failed" else None)
         sentence, words = f"{self._who(first)} {first.words}", first.verbatim or self.state.message

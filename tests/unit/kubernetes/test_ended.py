@@ -394,6 +394,24 @@ def test_what_a_log_has_beside_the_exit_code_is_said() -> None:
     assert reason.hint == f"{note} Its log may end with the cause."
 
 
+@pytest.mark.parametrize(
+    ("code", "signaled", "words", "hint"),
+    [
+        (137, True, "was killed (137)", "The cluster does not say why. Its log may end with the cause."),
+        (137, None, "ended with exit code 137 (as after SIGKILL)", "The cluster does not say why."),
+        (139, True, "crashed: segmentation fault (139)", "Native code crashed the process."),
+        (139, None, "ended with exit code 139 (as after SIGSEGV)", "Native code may have crashed the process."),
+    ],
+)
+def test_a_signal_that_the_log_tells_of_is_said(code: int, signaled: bool | None, words: str, hint: str) -> None:
+    """The shell that ran the command wrote of it to the container's log, and ended with 128 + n."""
+    job = kubeflow(pod(MASTER, ended(code), phase="Failed"), failed=GONE)
+    failure = Failure(replica=job.places[0].name, attempt=1, exit_code=code, signaled=signaled)
+    reason = job.reason(failure=failure)
+    assert reason.sentence == f"The command {words}"
+    assert reason.hint is not None and reason.hint.startswith(hint)
+
+
 def kept(*situations: Situation) -> dict[str, EndingRecord]:
     """Return what is kept of how replicas ended, after these were seen."""
     known: dict[str, EndingRecord] = {}
