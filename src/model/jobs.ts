@@ -389,9 +389,14 @@ export class Jobs implements IJobs {
 function hasHappened(action: PendingAction, job: JobSummary): boolean {
   switch (action) {
     case 'pausing':
-      return job.phase === 'Paused' || !isActive(job);
+      return (
+        (job.phase === 'Paused' && job.pending_action === null) ||
+        !isActive(job)
+      );
     case 'resuming':
-      return isActive(job) && job.phase !== 'Paused';
+      return (
+        isActive(job) && job.phase !== 'Paused' && job.pending_action === null
+      );
     case 'stopping':
       return !isActive(job);
     case 'deleting':

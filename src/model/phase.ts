@@ -1,5 +1,5 @@
 import { TranslationBundle } from '@jupyterlab/translation';
-import { PendingAction } from '../api/aliases';
+import { Action, PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
 
 /** How a job is drawn: its phase, but a user's stop and a submission stand apart. */
@@ -32,6 +32,33 @@ export function stateOf(job: WithPhase): JobState {
 /** Whether a job may still run; one that was not heard of counts with the finished. */
 export function isActive(job: Pick<JobSummary, 'phase'>): boolean {
   return ACTIVE.has(job.phase);
+}
+
+/** What may be asked of a job while something else is on its way: the later wish counts. */
+const LATER: Record<PendingAction, readonly Action[]> = {
+  submitting: [],
+  pausing: ['resume', 'stop', 'rerun', 'delete'],
+  resuming: ['pause', 'stop', 'rerun', 'delete'],
+  stopping: ['rerun', 'delete'],
+  deleting: ['rerun']
+};
+
+/** Whether what is on its way to a job leaves room for an action. */
+export function isOpenTo(
+  job: Pick<JobSummary, 'pending_action'>,
+  action: Action
+): boolean {
+  return (
+    job.pending_action === null || LATER[job.pending_action].includes(action)
+  );
+}
+
+/** Whether an action can be asked of a job now. */
+export function canAsk(
+  job: Pick<JobSummary, 'actions' | 'pending_action'>,
+  action: Action
+): boolean {
+  return job.actions.includes(action) && isOpenTo(job, action);
 }
 
 /** A state in one word. */

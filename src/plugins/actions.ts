@@ -7,6 +7,7 @@ import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Action } from '../api/aliases';
 import { JobSummary } from '../api/types';
+import { canAsk } from '../model/phase';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import {
@@ -112,9 +113,7 @@ function addActions(
       isEnabled: args => {
         const job = listed(args);
         // One that is not in the list, as it was deleted, is asked for when it comes to it.
-        return job
-          ? job.actions.includes(action) && job.pending_action === null
-          : args.id !== undefined;
+        return job ? canAsk(job, action) : args.id !== undefined;
       },
       execute: async args => {
         const id = idOf(app, args);

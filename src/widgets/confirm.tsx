@@ -5,7 +5,7 @@ import * as React from 'react';
 import { JobSummary } from '../api/types';
 import { Confirm, IConsequence } from '../components/Confirm';
 import { formatBytes } from '../model/format';
-import { isActive } from '../model/phase';
+import { canAsk, isActive } from '../model/phase';
 import { jobTitle } from '../model/sentence';
 import { namedDialog } from './dialog';
 
@@ -17,7 +17,7 @@ export async function confirmStop(
   job: JobSummary,
   trans: TranslationBundle
 ): Promise<StopChoice> {
-  const pausable = job.actions.includes('pause');
+  const pausable = canAsk(job, 'pause');
   const consequences: IConsequence[] = [
     {
       kind: 'lost',

@@ -12,7 +12,7 @@ import * as React from 'react';
 import { Action } from '../../api/aliases';
 import { Job } from '../../api/types';
 import { pauseIcon, stateIcons, tensorBoardIcon } from '../../icons';
-import { isActive, pendingText } from '../../model/phase';
+import { canAsk, isActive, isOpenTo, pendingText } from '../../model/phase';
 import { CommandIDs } from '../../tokens';
 import { IconButton } from '../Buttons';
 import { Icon } from '../Icon';
@@ -81,7 +81,12 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
               aria-label={label}
               aria-disabled={refusal ? true : undefined}
               aria-describedby={refusal ? `${id}-${command}` : undefined}
-              onClick={() => refusal || run(command)}
+              onClick={({ detail }) => {
+                // Where Pause was clicked, Resume may be by the second click of a double click.
+                if (!refusal && detail < 2) {
+                  run(command);
+                }
+              }}
             >
               <Icon of={icon} size={16} />
               <span>{label}</span>
@@ -106,8 +111,6 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
 /** The buttons, in their order; the menu has the rest. */
 function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
   const actions: IAction[] = [];
-  // One change at a time: while it is on its way the others would be refused.
-  const can = job.pending_action ? [] : job.actions;
   if (job.log_dirs.length > 0) {
     actions.push({
       command: CommandIDs.openTensorBoard,
@@ -126,15 +129,15 @@ function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
     }
   }
   const refusal = (action: Action): string | null =>
-    (!job.pending_action && job.refused[action]) || null;
+    (isOpenTo(job, action) && job.refused[action]) || null;
   const offers = (action: Action): boolean =>
-    can.includes(action) || refusal(action) !== null;
+    canAsk(job, action) || refusal(action) !== null;
   if (offers('resume')) {
     actions.push({
       command: CommandIDs.resume,
       label: trans.__('Resume'),
       icon: runIcon,
-      main: true,
+      main: !job.pending_action,
       refusal: refusal('resume')
     });
   }

@@ -90,7 +90,7 @@ function withPending(model: JobTabModel): JobDetail | null | undefined {
         ...detail,
         job: {
           ...detail.job,
-          pending_action: detail.job.pending_action ?? summary.pending_action
+          pending_action: summary.pending_action ?? detail.job.pending_action
         }
       }
     : detail;

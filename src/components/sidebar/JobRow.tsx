@@ -9,7 +9,7 @@ import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { logIcon, tensorBoardIcon } from '../../icons';
 import { serverNow } from '../../model/clock';
-import { isActive, stateOf } from '../../model/phase';
+import { canAsk, isActive, stateOf } from '../../model/phase';
 import { ranSeconds } from '../../model/ran';
 import { heldText, jobSentence, jobTitle } from '../../model/sentence';
 import { hasBar } from '../../model/sidebar';
@@ -172,7 +172,7 @@ function RowActions({
           run(CommandIDs.openTensorBoard, { jobId: id })
         )}
       {actions.includes('stop')
-        ? !job.pending_action &&
+        ? canAsk(job, 'stop') &&
           action(stopIcon, trans.__('Stop…'), () =>
             run(CommandIDs.stop, { id })
           )

@@ -292,6 +292,19 @@ describe('Jobs', () => {
     expect(jobs.jobs[0].pending_action).toBeNull();
   });
 
+  it('keeps a later wish while the server still speaks of the one before', async () => {
+    server.socket.open();
+    const pausing = someJob({ pending_action: 'pausing' });
+    server.socket.push(snapshot({ jobs: [pausing] }));
+    server.answer = () => json(someJob({ pending_action: 'resuming' }));
+    const acting = jobs.act(someJob().id, 'resume');
+    change({ jobs: [{ ...pausing, restarts: 1 }] });
+    expect(jobs.jobs[0].pending_action).toBe('resuming');
+    await acting;
+    change({ jobs: [someJob()] });
+    expect(jobs.jobs[0].pending_action).toBeNull();
+  });
+
   it('ends an action only with its own answer', async () => {
     jest.useFakeTimers({ doNotFake: ['queueMicrotask', 'performance'] });
     try {

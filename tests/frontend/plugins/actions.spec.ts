@@ -137,12 +137,15 @@ describe('the actions of a job', () => {
     expect(opened).toHaveBeenCalledWith({ id: 'local::new:u2' });
   });
 
-  it('are absent when the phase does not allow them, and inert while one is on its way', () => {
+  it('are absent when the phase does not allow them, and inert while a later wish would be refused', () => {
     have({ actions: ['stop'] });
     expect(commands.isVisible(CommandIDs.resume, { id: ID })).toBe(false);
     expect(commands.isVisible(CommandIDs.stop, { id: ID })).toBe(true);
     expect(commands.isEnabled(CommandIDs.stop, { id: ID })).toBe(true);
-    have({ actions: ['stop'], pending_action: 'pausing' });
+    have({ actions: ['resume', 'stop'], pending_action: 'pausing' });
+    expect(commands.isEnabled(CommandIDs.resume, { id: ID })).toBe(true);
+    expect(commands.isEnabled(CommandIDs.stop, { id: ID })).toBe(true);
+    have({ actions: ['stop'], pending_action: 'stopping' });
     expect(commands.isEnabled(CommandIDs.stop, { id: ID })).toBe(false);
     expect(commands.isEnabled(CommandIDs.stop)).toBe(false);
   });

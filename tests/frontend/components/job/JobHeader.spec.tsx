@@ -97,6 +97,43 @@ describe('JobHeader', () => {
     expect(buttons()).toEqual(['Clone', 'More actions']);
   });
 
+  it('takes a later wish while one is on its way, and not the same once more', () => {
+    const shown = (changes: Partial<Job>): (string | null)[] => {
+      const { buttons, unmount } = header(fullJob(changes));
+      const names = buttons().slice(0, -2); // Clone, More actions
+      unmount();
+      return names;
+    };
+    // asked for here, and not yet known to the server
+    const running: Job['actions'] = ['pause', 'stop', 'rerun', 'delete'];
+    expect(shown({ pending_action: 'pausing', actions: running })).toEqual([
+      'Stop'
+    ]);
+    expect(
+      shown({
+        pending_action: 'pausing',
+        actions: ['resume', 'stop', 'rerun', 'delete']
+      })
+    ).toEqual(['Resume', 'Stop']);
+    expect(
+      shown({ phase: 'Paused', pending_action: 'resuming', actions: running })
+    ).toEqual(['Pause', 'Stop']);
+    expect(
+      shown({ pending_action: 'stopping', actions: ['rerun', 'delete'] })
+    ).toEqual([]);
+    expect(shown({ pending_action: 'deleting', actions: running })).toEqual([]);
+  });
+
+  it('takes the second click of a double click for none', () => {
+    const { run } = header(
+      fullJob({ pending_action: 'pausing', actions: ['resume', 'stop'] })
+    );
+    fireEvent.click(screen.getByText('Resume'), { detail: 2 });
+    expect(run).not.toHaveBeenCalled();
+    fireEvent.click(screen.getByText('Resume'), { detail: 1 });
+    expect(run).toHaveBeenCalledWith(CommandIDs.resume);
+  });
+
   it('offers to resume a paused job', () => {
     const { buttons, run } = header(
       fullJob({ phase: 'Paused', actions: ['resume', 'stop', 'delete'] })
