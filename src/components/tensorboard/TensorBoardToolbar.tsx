@@ -10,10 +10,10 @@ import { useSignal, useValue } from '../hooks';
 import { Icon } from '../Icon';
 import { TensorBoardState } from '../sidebar/TensorBoards';
 import {
-  hasEnded,
   ITensorBoardView,
   IViewProps,
-  jobOf
+  jobOf,
+  mayCome
 } from './TensorBoardView';
 
 function jobNameOf(view: ITensorBoardView): string | undefined {
@@ -31,6 +31,7 @@ export function TensorBoardToolbar({
   const { board, jobs } = view;
   const job = jobOf(view);
   const jobName = useValue(jobs.changed, () => jobNameOf(view));
+  const awaits = useValue(jobs.changed, () => mayCome(view));
   const path = board && (board.paths[0] ?? board.log_dirs[0]);
   return (
     <>
@@ -52,7 +53,7 @@ export function TensorBoardToolbar({
       )}
       {board && (
         <span className="jp-t9k-TensorBoard-age" role="status">
-          <ToolbarState board={board} ended={hasEnded(job)} trans={trans} />
+          <ToolbarState board={board} awaits={awaits} trans={trans} />
         </span>
       )}
       <span className="jp-t9k-TensorBoard-spacer" />
@@ -90,11 +91,11 @@ export function TensorBoardToolbar({
 
 function ToolbarState({
   board,
-  ended,
+  awaits,
   trans
 }: {
   board: TensorBoard;
-  ended: boolean;
+  awaits: boolean;
   trans: TranslationBundle;
 }): React.JSX.Element {
   if (board.status !== 'running') {
@@ -102,7 +103,9 @@ function ToolbarState({
   }
   if (!board.has_data) {
     return (
-      <>{ended ? trans.__('no event files') : trans.__('no event files yet')}</>
+      <>
+        {awaits ? trans.__('no event files yet') : trans.__('no event files')}
+      </>
     );
   }
   return board.reason ? (

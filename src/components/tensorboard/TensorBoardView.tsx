@@ -45,7 +45,14 @@ export function jobOf(view: ITensorBoardView): JobSummary | undefined {
 
 /** Whether a job writes nothing any more. */
 export function hasEnded(job: JobSummary | undefined): boolean {
-  return job !== undefined && !isActive(job);
+  return job !== undefined && job.phase !== 'Unknown' && !isActive(job);
+}
+
+/** Whether event files may still come: nobody knows who writes to a folder that is no job's. */
+export function mayCome(view: ITensorBoardView): boolean {
+  const job = jobOf(view);
+  const isOfJob = (view.source.jobId ?? view.board?.job_id) != null;
+  return job ? isActive(job) : !isOfJob;
 }
 
 /** What is said while there is no TensorBoard to show. */
@@ -241,10 +248,11 @@ function NothingWritten({
   trans
 }: IViewProps & { board: TensorBoard }): React.JSX.Element {
   const job = jobOf(view);
+  const awaits = mayCome(view);
   return (
     <EmptyState
       icon={tensorBoardIcon}
-      title={titleOfNothing(board, hasEnded(job), trans)}
+      title={titleOfNothing(board, !awaits, trans)}
       actions={
         <>
           {job && (
@@ -259,11 +267,13 @@ function NothingWritten({
       }
     >
       <p>
-        {hasEnded(job)
-          ? trans.__('The job has ended, and no event file was found in')
-          : trans.__(
+        {awaits
+          ? trans.__(
               'TensorBoard will open by itself when the first event file arrives in'
-            )}
+            )
+          : hasEnded(job)
+            ? trans.__('The job has ended, and no event file was found in')
+            : trans.__('No event file was found in')}
         {board.log_dirs.map(directory => (
           <code key={directory}>{directory}</code>
         ))}
@@ -322,11 +332,11 @@ function whyNothing(job: JobSummary, trans: TranslationBundle): string {
       sentence
     );
   }
-  return isActive(job)
-    ? trans.__('is %1: %2', word, sentence)
-    : trans.__(
+  return hasEnded(job)
+    ? trans.__(
         'has ended (%1: %2). A script writes event files with a SummaryWriter.',
         word,
         sentence
-      );
+      )
+    : trans.__('is %1: %2', word, sentence);
 }

@@ -124,6 +124,17 @@ describe('a TensorBoard’s tab', () => {
     expect(tab.node.textContent).not.toMatch(/by itself|yet/);
   });
 
+  it.each([
+    ['is not in the list', []],
+    ['is not heard of', [someJob({ phase: 'Unknown' })]]
+  ])('promises nothing for a job that %s', async (_, listed) => {
+    open(() => json(empty), { jobId: someJob().id });
+    server.socket.push(snapshot({ tensorboards: [empty], jobs: listed }));
+    await says('No event file was found in');
+    const text = tab.node.textContent;
+    expect(text).not.toMatch(/by itself|yet|has ended/);
+  });
+
   it('is made anew by news of itself, not by those of jobs, and has its job’s name', async () => {
     open(() => json(empty), { jobId: someJob().id });
     push(empty);
