@@ -230,15 +230,18 @@ class Board:
     def _prepare(self) -> str | None:
         """Check the directories, and return a name for the run that the only one itself is. Blocks.
 
-        TensorBoard calls that run “.”. A directory that holds nothing but others is no run, and they keep their names.
+        TensorBoard calls that run “.”. A directory that holds nothing but others is no run, and they keep their names;
+        one that is empty, or does not exist yet, may become a run.
         """
         check(self._root, self._confined)
         if len(self.log_dirs) > 1:
             return None
         own, folders = shape(self.log_dirs[0])
-        if self.job_id is not None:  # most jobs write into their directory itself, if not yet
-            return parse_job_id(self.job_id)[2] if own or not folders else None
-        return label(self.log_dirs) if own and self.log_dirs[0].name else None
+        if folders and not own:
+            return None
+        if self.job_id is not None:
+            return parse_job_id(self.job_id)[2]
+        return label(self.log_dirs) if self.log_dirs[0].name else None
 
     async def _check(self, endpoint: Endpoint) -> None:
         """Ask it something small, again and again: one that hangs takes requests, but answers none."""

@@ -57,7 +57,7 @@ async def test_missing_removed_and_back(ask: Ask, news: News, jp_root_dir: Path)
     assert not missing.has_data
     Events(folder / "a").add("loss", [1.0])
     assert (await news.until(lambda found: found.has_data)).reason is None
-    assert await scalars(ask, board, "a", "loss", 1) == [(1, 1.0)]
+    assert await scalars(ask, board, "later/a", "loss", 1) == [(1, 1.0)]
 
     shutil.rmtree(folder)
     removed = await news.until(lambda found: code(found) == "FolderGone")
@@ -68,7 +68,7 @@ async def test_missing_removed_and_back(ask: Ask, news: News, jp_root_dir: Path)
 
     Events(folder / "a").add("loss", [5.0])
     assert (await news.until(lambda found: found.has_data)).reason is None
-    assert await scalars(ask, board, "a", "loss", 1) == [(1, 5.0)]
+    assert await scalars(ask, board, "later/a", "loss", 1) == [(1, 5.0)]
 
 
 @BOTH_LOADERS
@@ -90,6 +90,11 @@ async def test_a_run_in_the_log_directory_itself_has_a_name(
     # runs beside each other have names of their own
     beside = await opened(ask, paths=[""])
     await runs(ask, beside, ["train-1", "train-1/eval"])
+    # a folder that is empty yet may become a run
+    (jp_root_dir / "empty").mkdir()
+    empty = await opened(ask, paths=["empty"])
+    Events(jp_root_dir / "empty").add("loss", [5.0])
+    await runs(ask, empty, ["empty"])
 
 
 @BOTH_LOADERS

@@ -90,7 +90,7 @@ async def test_a_directory_that_is_not_there_yet(
     assert manager.get(board["id"]).has_data is False
     Events(jp_root_dir / "later" / "run-a").add("loss", [3.0])
     assert (await news.until(lambda found: found.has_data)).id == board["id"]
-    assert await scalars(ask, board, "run-a", "loss", 1) == [(1, 3.0)]
+    assert await scalars(ask, board, "later/run-a", "loss", 1) == [(1, 3.0)]
 
 
 async def test_a_jobs_own_directory(ask: Ask, parts: Any, tmp_path: Path) -> None:
