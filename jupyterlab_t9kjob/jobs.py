@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from .core.capacity import Capacity, NodeList, QueueList
-from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
+from .core.checks import Preview
+from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Volume
 from .core.errors import Conflict, FieldError, NotFound
 from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
 from .core.lab import Lab

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from pydantic import Field
 
 from .capacity import Capacity, NodeList, QueueList
-from .errors import JobError
+from .checks import Capability, Preview
 from .job import (
     Action,
     EngineName,
     Event,
-    Fix,
     Job,
     JobSummary,
-    Link,
     LogStream,
     ManifestView,
     Replica,
@@ -28,13 +26,6 @@ from .spec import JobSpec, Model
 if TYPE_CHECKING:
     from .lab import Lab
     from .manifests import Dialect
-
-
-class Capability(Model):
-    """Whether an engine can do a thing; if not, a sentence for the user that says why."""
-
-    supported: bool
-    reason: str | None = None
 
 
 class DeviceInfo(Model):
@@ -131,43 +122,6 @@ class EngineInfo(Model):
     grace_seconds: float | None = Field(
         None, description="How long processes that are asked to end have for it before they are killed."
     )
-
-
-class Check(Model):
-    """One line below the preview: an error, a warning, a hint, or something that is well."""
-
-    level: Literal["error", "warning", "hint", "passed"]
-    code: str
-    message: str
-    hint: str | None = None
-    field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
-    line: int | None = Field(None, description="Of the manifest's text, from 1.")
-    column: int | None = None
-    link: Link | None = None
-    fix: Fix | None = Field(None, description="A change of the form that one click makes: “Set 8”.")
-
-    @classmethod
-    def of(cls, problem: JobError) -> Check:
-        """Return a typed error as such a line."""
-        return cls(
-            level="error",
-            code=problem.reason,
-            message=problem.message,
-            hint=problem.hint,
-            field=problem.field,
-            line=problem.line,
-            column=problem.column,
-        )
-
-
-class Preview(Model):
-    """What a spec amounts to on an engine."""
-
-    command: str = Field(description="As one would type it, one option a line.")
-    environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
-    manifest: str | None = Field(None, description="YAML, as it would be submitted.")
-    summary: str = Field(description="“2 processes on this machine”.")
-    checks: list[Check] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .engine import Capability, Check
+from .checks import Capability, Check
 from .spec import JobSpec
 
 REMOVED: Final = object()

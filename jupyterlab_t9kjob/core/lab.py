@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from .checks import Check
 from .disk_threads import real_path
-from .engine import Check
 from .spec import Mount, Security
 
 

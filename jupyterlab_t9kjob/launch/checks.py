@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+from ..core.checks import Check
 from ..core.disk_threads import on_disk
-from ..core.engine import Check
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
 from .installs import Brought, brought

@@ -7,8 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.checks import Check
 from ..core.disk_threads import DiskSilent, on_disk
-from ..core.engine import Check, Prepare, Volume
+from ..core.engine import Prepare, Volume
 from ..core.errors import FieldError, JobError, NotAllowed
 from ..core.job import EngineName
 from ..core.lab import Lab, on_volume

@@ -9,7 +9,8 @@ from functools import partial
 
 import yaml
 
-from ..core.engine import Check, Edited
+from ..core.checks import Check
+from ..core.engine import Edited
 from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
 from ..core.manifests import (

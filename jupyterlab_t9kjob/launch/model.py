@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ..core.engine import Check, EngineInfo, Preview
+from ..core.checks import Check, Preview
+from ..core.engine import EngineInfo
 from ..core.job import EngineName
 from ..core.spec import JobSpec, Model, Namespace
 

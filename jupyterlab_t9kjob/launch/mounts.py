@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ..core.engine import Check, Volume
+from ..core.checks import Check
+from ..core.engine import Volume
 from ..core.errors import FieldError
 from ..core.lab import Lab, LabMount
 from ..core.spec import JobSpec, Mount

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from ..core.checks import Check
 from ..core.disk_threads import on_disk
-from ..core.engine import Check, EngineInfo, Prepare
+from ..core.engine import EngineInfo, Prepare
 from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
 from ..core.lab import Lab

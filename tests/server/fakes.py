@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
-from jupyterlab_t9kjob.core.engine import Capability, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
+from jupyterlab_t9kjob.core.checks import Capability, Preview
+from jupyterlab_t9kjob.core.engine import Edited, EngineInfo, Listener, LogFile, Prepare, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
     EngineName,

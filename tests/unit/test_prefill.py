@@ -11,7 +11,8 @@ import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine, Preview
+from jupyterlab_t9kjob.core.checks import Preview
+from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
-from ..engine import Capability, Check
+from ..checks import Capability, Check
 from ..features import adapt
 from ..job import EngineName
 from ..spec import JobSpec

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..engine import Check
+from ..checks import Check
 from ..spec import EnvVar, JobSpec
 
 _NAMES: Final = re.compile(

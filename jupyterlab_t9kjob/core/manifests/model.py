@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..engine import Check
+from ..checks import Check
 from ..errors import FieldError
 from ..spec import JobSpec
 

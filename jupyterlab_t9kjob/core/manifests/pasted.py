@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..engine import Check
+from ..checks import Check
 from .convert import kind_of, parse
 from .dialect import CURRENT, Dialect
 from .formats import FORMATS

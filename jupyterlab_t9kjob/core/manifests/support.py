@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from ..engine import Capability, Check
+from ..checks import Capability, Check
 from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from ...core.capacity import Capacity, NodeList
 from ...core.errors import Unavailable
@@ -18,9 +18,8 @@ from .capacity import most_beside, pools_of, sum_of
 from .counting import Counting
 from .placing import Room
 from .resources import together
-
-if TYPE_CHECKING:
-    from .cluster import Cluster
+from .space import Space
+from .transport import KubeApi
 
 LINGER_SECONDS = 60.0
 """How long the cluster is followed after the last one has looked."""
@@ -34,6 +33,30 @@ FRESH_SECONDS: Final = 60.0
 Moved = Callable[[], None]
 
 
+class CountedCluster(Protocol):
+    """The connection to a cluster, as far as counting needs it."""
+
+    @property
+    def api(self) -> KubeApi | None:
+        """The API server; None while there is no connection."""
+        ...
+
+    @property
+    def spaces(self) -> Mapping[str, Space]:
+        """The namespaces that are followed, by name."""
+        ...
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no connection."""
+        ...
+
+    @property
+    def problem_since(self) -> float | None:
+        """Since when; Unix time in seconds."""
+        ...
+
+
 class CapacityReader:
     """Has a cluster counted while somebody looks, and anew from the start where the connection is another one.
 
@@ -43,7 +66,7 @@ class CapacityReader:
         The cluster.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: CountedCluster) -> None:
         self._cluster = cluster
         self._counting: Counting | None = None
         self._ending: set[Counting] = set()

@@ -14,7 +14,7 @@ from functools import partial
 
 import anyio
 
-from ...core.engine import Capability, Check
+from ...core.checks import Capability, Check
 from ...core.errors import Unavailable
 from ...core.lab import Lab
 from .capacityreader import CapacityReader

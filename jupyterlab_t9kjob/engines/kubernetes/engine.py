@@ -11,18 +11,9 @@ from typing import Final
 import anyio
 
 from ...core.capacity import Capacity, NodeList, QueueList
+from ...core.checks import Capability, Preview
 from ...core.disk import trouble_of
-from ...core.engine import (
-    Capability,
-    ClusterInfo,
-    Edited,
-    EngineInfo,
-    Listener,
-    LogFile,
-    Prepare,
-    Preview,
-    Volume,
-)
+from ...core.engine import ClusterInfo, Edited, EngineInfo, Listener, LogFile, Prepare, Volume
 from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...core.capacity import QuotaLine
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.job import Fix
 from ...core.manifests.model import child
 from .fields import count, part, parts

@@ -7,7 +7,7 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.lab import Lab
 from ...core.manifests import Context, rank_logs
 from ...core.spec import JobSpec, Security

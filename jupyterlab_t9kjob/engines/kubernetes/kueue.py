@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...core.engine import Capability
+from ...core.checks import Capability
 from ...core.job import Reason
 from ...core.manifests.names import PAUSED, STOPPED
 from ...core.quantity import amount

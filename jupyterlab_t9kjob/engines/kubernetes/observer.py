@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from ...core.engine import Capability
+from ...core.checks import Capability
 from ...core.job import ACTIVE_PHASES, Event
 from ...core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
 from . import kueue, views

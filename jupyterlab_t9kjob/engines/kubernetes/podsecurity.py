@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.job import Fix
 from ...core.manifests.podsecurity import violations
 from ...core.spec import JobSpec

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...core.capacity import Queue, QueueList, QuotaLine
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.manifests.names import KUEUE
 from ...core.manifests.pytorchjob import GANG_SCHEDULERS
 from ...core.spec import JobSpec

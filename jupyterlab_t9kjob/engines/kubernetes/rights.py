@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...core.engine import Capability
+from ...core.checks import Capability
 from ...core.manifests.names import KUEUE, T9K_SCHEDULER
 from .kinds import JobKind
 from .queueing import OBJECTS

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.lab import Lab, LabMount
 from ...core.spec import Security
 from .sentences import answer_of

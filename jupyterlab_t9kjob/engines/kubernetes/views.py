@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...core.engine import Capability
+from ...core.checks import Capability
 from ...core.errors import Conflict, NotAllowed
 from ...core.job import (
     ACTIVE_PHASES,

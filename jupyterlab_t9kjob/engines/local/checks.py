@@ -7,13 +7,14 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...core.engine import Capability, Check
+from ...core.checks import Capability, Check
 from ...core.features import unsupported
 from ...core.quantity import amount
 from ...core.spec import Entrypoint, JobSpec
 from .command import Interpreter, entrypoints_of, processes_of, working_directory
 from .devicepool import DevicePool, PooledDevice
 from .limits import most_memory, most_processes
+from .machine import cpu_count
 from .programs import program_checks, search_path
 from .words import word_checks
 
@@ -296,13 +297,6 @@ class Checker:
 def first_error(checks: Iterable[Check]) -> Check | None:
     """Return the error that is to be mended first."""
     return next((check for check in checks if check.level == "error"), None)
-
-
-def cpu_count() -> int:
-    """Return the cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _error(code: str, message: str, field: str, hint: str | None = None) -> Check:

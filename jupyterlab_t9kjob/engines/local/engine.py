@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ...core.capacity import Capacity, NodeList, QueueList
+from ...core.checks import Check, Preview
 from ...core.disk import trouble_of
 from ...core.disk_threads import Lane, on_disk
-from ...core.engine import Check, Edited, EngineInfo, Listener, LogFile, Prepare, Preview, Volume
+from ...core.engine import Edited, EngineInfo, Listener, LogFile, Prepare, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
 from ...core.manifests import CURRENT, Dialect

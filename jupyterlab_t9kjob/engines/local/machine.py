@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import psutil
 
 from ...core.engine import Machine
 from ...core.processes import machine_id
-from .checks import cpu_count
 from .devicepool import DevicePool
 
 
@@ -31,3 +31,10 @@ def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:
         devices=pool.describe(kernels),
         devices_problem=pool.problem(),
     )
+
+
+def cpu_count() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from ...core.checks import Check, Preview
 from ...core.disk_threads import on_disk
-from ...core.engine import Check, Preview
 from ...core.errors import FieldError, Unavailable
 from ...core.locks import runtime_directory
 from ...core.spec import JobSpec

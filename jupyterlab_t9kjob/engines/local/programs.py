@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.spec import Entrypoint, JobSpec, ReplicaSpec
 from .command import Interpreter
 

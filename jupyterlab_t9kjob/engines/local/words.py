@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...core.engine import Check
+from ...core.checks import Check
 from ...core.spec import EnvVar, JobSpec
 from .command import Interpreter, entrypoints_of, launcher_of, program_of
 

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue
-from jupyterlab_t9kjob.core.engine import Check, Volume
+from jupyterlab_t9kjob.core.checks import Check
+from jupyterlab_t9kjob.core.engine import Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
 from tests.server.cluster.conftest import Place

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import QuotaLine
-from jupyterlab_t9kjob.core.engine import Check
+from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.capacity import node_of

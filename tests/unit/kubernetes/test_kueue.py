@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.engine import Capability
+from jupyterlab_t9kjob.core.checks import Capability
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import PAUSED, STOPPED
 from jupyterlab_t9kjob.engines.kubernetes.fields import seconds

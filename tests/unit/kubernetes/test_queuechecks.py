@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue, QueueList, QuotaLine
-from jupyterlab_t9kjob.core.engine import Check
+from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import Context, render
 from jupyterlab_t9kjob.core.manifests.names import KUEUE, T9K_SCHEDULER
 from jupyterlab_t9kjob.core.spec import JobSpec

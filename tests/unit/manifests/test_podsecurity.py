@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.engine import Check
+from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import problems
 from jupyterlab_t9kjob.core.manifests.podsecurity import violations
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime, Security

@@ -1,0 +1,55 @@
+"""Checks of a job before it is submitted, and what an engine can do."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from .errors import JobError
+from .job import Fix, Link
+from .spec import Model
+
+
+class Capability(Model):
+    """Whether an engine can do a thing; if not, a sentence for the user that says why."""
+
+    supported: bool
+    reason: str | None = None
+
+
+class Check(Model):
+    """One line below the preview: an error, a warning, a hint, or something that is well."""
+
+    level: Literal["error", "warning", "hint", "passed"]
+    code: str
+    message: str
+    hint: str | None = None
+    field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
+    line: int | None = Field(None, description="Of the manifest's text, from 1.")
+    column: int | None = None
+    link: Link | None = None
+    fix: Fix | None = Field(None, description="A change of the form that one click makes: “Set 8”.")
+
+    @classmethod
+    def of(cls, problem: JobError) -> Check:
+        """Return a typed error as such a line."""
+        return cls(
+            level="error",
+            code=problem.reason,
+            message=problem.message,
+            hint=problem.hint,
+            field=problem.field,
+            line=problem.line,
+            column=problem.column,
+        )
+
+
+class Preview(Model):
+    """What a spec amounts to on an engine."""
+
+    command: str = Field(description="As one would type it, one option a line.")
+    environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
+    manifest: str | None = Field(None, description="YAML, as it would be submitted.")
+    summary: str = Field(description="“2 processes on this machine”.")
+    checks: list[Check] = Field(default_factory=list)
