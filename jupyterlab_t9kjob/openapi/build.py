@@ -61,7 +61,7 @@ COMMON = (400, 403, 404, 503)
 COMMON_WITH_BODY = (413, 422)
 ERRORS = {
     400: "The request is malformed",
-    403: "Not logged in, or not allowed",
+    403: "Not logged in, not allowed, or asked from another origin",
     404: "Not found, or asked from another origin",
     409: "The object exists, or its phase does not allow the action",
     413: "The request or the answer is too large",

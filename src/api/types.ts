@@ -4356,7 +4356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4412,7 +4412,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4471,7 +4471,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4538,7 +4538,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4674,7 +4674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4746,7 +4746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4815,7 +4815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4900,7 +4900,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4960,7 +4960,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5044,7 +5044,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5120,7 +5120,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5178,7 +5178,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5236,7 +5236,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5294,7 +5294,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5359,7 +5359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5422,7 +5422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5480,7 +5480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5552,7 +5552,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5615,7 +5615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5675,7 +5675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5753,7 +5753,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5831,7 +5831,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5905,7 +5905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5974,7 +5974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6059,7 +6059,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6115,7 +6115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6173,7 +6173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +6238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6298,7 +6298,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6390,7 +6390,7 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description Not logged in, or not allowed */
+            /** @description Not logged in, not allowed, or asked from another origin */
             403: {
                 headers: {
                     [name: string]: unknown;
