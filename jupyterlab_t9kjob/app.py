@@ -191,7 +191,8 @@ class T9kJobApp(ExtensionApp):
                 raise Unavailable(
                     "The job service can't start.",
                     verbatim=str(error),
-                    hint=f"It keeps its records in {self.home}, which must be writable.",
+                    hint=f"It keeps its records in {self.home}, which must be writable. Another folder can be set:"
+                    " --T9kJobApp.home.",
                 ) from error
             finally:
                 if self._starting is not None and self._starting.done():

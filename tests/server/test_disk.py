@@ -85,6 +85,14 @@ async def test_a_notebook_whose_script_can_not_be_written(api: Api, jp_root_dir:
     assert (await api("GET", "jobs")).json["total"] == 0
 
 
+async def test_a_home_that_is_read_only_at_the_start(api: Api, disk: Disk):
+    with read_only(disk.path):
+        engine = (await api("GET", "engines")).json["engines"][0]
+    assert not engine["available"]
+    assert f"the disk that holds {disk.path / 'home'} is read-only" in engine["reason"]
+    assert engine["reason"].endswith("start JupyterLab with another folder: --T9kJobApp.home=/path/to/folder.")
+
+
 async def test_a_home_that_can_not_be_used(api: Api, disk: Disk, jp_root_dir: Path):
     """The server starts, says why there are no jobs here, and goes on when it is mended."""
     await api("GET", "engines")

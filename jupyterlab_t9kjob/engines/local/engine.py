@@ -58,6 +58,7 @@ _WHY_UNAVAILABLE = (
 )
 _PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
 """Actions that set a wanted state, as they are shown while pending; a repeated request changes nothing."""
+_ANOTHER_HOME = "Or start JupyterLab with another folder: --T9kJobApp.home=/path/to/folder."
 _DESIRED: dict[Action, str] = {
     "pause": "pause",
     "resume": "run",
@@ -359,6 +360,8 @@ class LocalEngine:
         except OSError as error:
             trouble = trouble_of(error, self._store.home)
             words = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
+            if trouble.code in ("DiskReadOnly", "NotPermitted"):
+                words += f" {_ANOTHER_HOME}"
             self._be_unavailable(words, words)
         else:
             if self._unavailable is not None:
