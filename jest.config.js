@@ -24,6 +24,7 @@ module.exports = {
     ['jest-junit', { outputFile: 'build/reports/jest.xml' }]
   ],
   roots: ['src', 'tests/frontend'],
+  setupFiles: [...jupyterlab.setupFiles, '<rootDir>/tests/frontend/setup.ts'],
   testRegex: '\\.spec\\.tsx?$',
   transform: {
     ...jupyterlab.transform,

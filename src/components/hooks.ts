@@ -112,19 +112,26 @@ export function useSignal<Sender>(
   }, [signal, interval, render, inView]);
 }
 
-/** What can be read of something; the component renders again only when a signal is emitted and it is another. */
+/**
+ * What can be read of something; the component renders again only when a signal is emitted and it is another,
+ * in a tab that is in view.
+ */
 export function useValue<Sender, Value>(
   changed: ISignal<Sender, unknown>,
   read: () => Value
 ): Value {
+  const inView = React.useContext(InView);
   const subscribe = React.useCallback(
     (listener: () => void) => {
+      if (!inView) {
+        return never();
+      }
       changed.connect(listener);
       return () => {
         changed.disconnect(listener);
       };
     },
-    [changed]
+    [changed, inView]
   );
   return React.useSyncExternalStore(subscribe, read);
 }

@@ -17,9 +17,10 @@ const FOLDED: readonly (GroupName | FoldName)[] = [
 /** Which groups are open, remembered over tabs and reloads. */
 export function useFolding(store: LaunchStore): IFolding {
   const [open, setOpen] = React.useState<Record<string, boolean>>({});
+  const loading = React.useMemo(() => store.openGroups(), [store]);
   React.useEffect(() => {
     let current = true;
-    void store.openGroups().then(saved => {
+    void loading.then(saved => {
       if (current) {
         setOpen(now => ({ ...saved, ...now }));
       }
@@ -27,7 +28,7 @@ export function useFolding(store: LaunchStore): IFolding {
     return () => {
       current = false;
     };
-  }, [store]);
+  }, [loading]);
   return React.useMemo(() => {
     const isOpen = (group: GroupName | FoldName) =>
       open[group] ?? !FOLDED.includes(group);
@@ -36,8 +37,9 @@ export function useFolding(store: LaunchStore): IFolding {
       toggle: group => {
         const next = { ...open, [group]: !isOpen(group) };
         setOpen(next);
-        void store.saveOpenGroups(next);
+        // A group may be opened before the saved ones are known.
+        void loading.then(saved => store.saveOpenGroups({ ...saved, ...next }));
       }
     };
-  }, [open, store]);
+  }, [open, loading, store]);
 }

@@ -13,7 +13,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { ApiClient } from '../../../src/api/client';
-import { PrefillRequest } from '../../../src/api/types';
+import { JobSpec, PrefillRequest } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
 import { ISavedTab, LaunchStore } from '../../../src/model/launchStore';
 import { launchPlugin } from '../../../src/plugins/launch';
@@ -45,6 +45,21 @@ class Document extends Widget {
   }
 
   readonly context;
+}
+
+/** A server that has a job to clone, and answers everything else as `other` does. */
+function answerWithJob(
+  job: { entrypoint_path: string | null; spec: JobSpec },
+  other = new LaunchServer().answer
+): LaunchServer['answer'] {
+  return request =>
+    request.method === 'GET'
+      ? json({
+          ...{ name: 'old-1', engine: 'local', namespace: '' },
+          display_name: null,
+          ...job
+        })
+      : other(request);
 }
 
 describe('launching', () => {
@@ -408,17 +423,10 @@ describe('launching', () => {
   });
 
   it('fills a form from a job', async () => {
-    server.answer = request =>
-      request.method === 'GET'
-        ? json({
-            name: 'old-1',
-            engine: 'local',
-            namespace: '',
-            display_name: null,
-            entrypoint_path: 'mnist/train.py',
-            spec: someSpec({ args: ['--epochs', '3'] })
-          })
-        : new LaunchServer().answer(request);
+    server.answer = answerWithJob({
+      entrypoint_path: 'mnist/train.py',
+      spec: someSpec({ args: ['--epochs', '3'] })
+    });
     await commands.execute(CommandIDs.clone, { id: 'local::old-1:u' });
     const [tab] = tabs();
     await filled(tab);
@@ -457,17 +465,10 @@ describe('launching', () => {
   });
 
   it('clones with a change, in a form of its own', async () => {
-    server.answer = request =>
-      request.method === 'GET'
-        ? json({
-            name: 'old-1',
-            engine: 'local',
-            namespace: '',
-            display_name: null,
-            entrypoint_path: 'mnist/train.py',
-            spec: someSpec()
-          })
-        : new LaunchServer().answer(request);
+    server.answer = answerWithJob({
+      entrypoint_path: 'mnist/train.py',
+      spec: someSpec()
+    });
     const id = 'local::old-1:u';
     const changes = { '/spec/torchrun/max_restarts': 3 };
     await commands.execute(CommandIDs.clone, { id });
@@ -521,18 +522,10 @@ describe('launching', () => {
 
     beforeEach(async () => {
       server.prefill = somePrefill({ path: null });
-      const { answer } = server;
-      server.answer = request =>
-        request.method === 'GET'
-          ? json({
-              name: 'old-1',
-              engine: 'local',
-              namespace: '',
-              display_name: null,
-              entrypoint_path: null,
-              spec
-            })
-          : answer(request);
+      server.answer = answerWithJob(
+        { entrypoint_path: null, spec },
+        server.answer
+      );
       await commands.execute(CommandIDs.clone, { id: 'local::old-1:u' });
       await filled(tabs()[0]);
     });

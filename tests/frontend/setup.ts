@@ -1,0 +1,15 @@
+/** The clipboard, which jsdom has not: without one JupyterLab warns in each test file. */
+let text = '';
+
+Object.defineProperty(navigator, 'clipboard', {
+  configurable: true,
+  value: {
+    readText: () => Promise.resolve(text),
+    writeText: (written: string) => {
+      text = written;
+      return Promise.resolve();
+    }
+  }
+});
+
+export {};
