@@ -28,3 +28,8 @@ export function contentsPath(path: string, root: string | null): string | null {
       ? path.slice(base.length + 1)
       : null;
 }
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return path.replace(/\/+$/, '').split('/').pop() ?? '';
+}

@@ -5,20 +5,11 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { JsonSocket } from '../api/stream';
 import { LogMessage, LogRequest } from '../api/types';
 import { IJobs, IJobWatch } from '../tokens';
+import { JobPane } from './jobPanes';
 import { LogModel } from './logs';
 import { LogSearch } from './logSearch';
 import { LogSession } from './logSession';
 import { ILogFilter, SHOW_ALL } from './logStreams';
-
-/** Inner tabs of a job's tab. */
-export type JobPane = 'overview' | 'replicas' | 'logs' | 'yaml';
-
-export const JOB_PANES: readonly JobPane[] = [
-  'overview',
-  'replicas',
-  'logs',
-  'yaml'
-];
 
 /** Which of a job's manifests are shown. */
 export type ManifestLook = 'both' | 'submitted' | 'current';

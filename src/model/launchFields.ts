@@ -13,8 +13,8 @@ import {
   ScriptOption
 } from '../api/types';
 import { CommandPreview } from './commandPreview';
+import { baseName } from './contentsPath';
 import {
-  baseName,
   DEVICE,
   IDraft,
   ILaunchForm,

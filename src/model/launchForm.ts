@@ -1,6 +1,7 @@
 /** The content of a launch form: plain values, and what they amount to. */
 import { UUID } from '@lumino/coreutils';
 import { EnvVar, JobSpec, Prefill, ScriptOption } from '../api/types';
+import { baseName } from './contentsPath';
 import {
   composeArgs,
   defaultValue,
@@ -347,11 +348,6 @@ function resolve(value: string, directory: string | null): string | null {
   return directory?.startsWith('/')
     ? `${directory.replace(/\/$/, '')}/${path}`
     : null;
-}
-
-/** The last part of a path. */
-export function baseName(path: string): string {
-  return path.replace(/\/+$/, '').split('/').pop() ?? '';
 }
 
 /** What is run when a file is: by its name. */

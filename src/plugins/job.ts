@@ -3,20 +3,17 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { WidgetTracker } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
-import type { IDocumentWidget } from '@jupyterlab/docregistry';
-import type { FileEditor } from '@jupyterlab/fileeditor';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
-import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { IJobViewLab } from '../components/job/JobView';
-import { IMenuItem, openMenu } from '../components/menu';
-import { JOB_PANES, JobPane, JobTabModel, JobTabStore } from '../model/jobTab';
-import { isActive } from '../model/phase';
+import { jobIcon } from '../icons';
+import { JOB_PANES, JobPane } from '../model/jobPanes';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
-import { askStream, askTime, JobWidget } from '../widgets/job';
+import { DeferredWidget } from '../widgets/deferred';
+import type { JobWidget } from '../widgets/job';
+import type { JobPages } from './jobPages';
 
 const ARGS = {
   type: 'object',
@@ -32,6 +29,29 @@ const ARGS = {
   },
   required: ['id']
 };
+
+interface IJobTabOptions {
+  /** Id of the job. */
+  id: string;
+  load: () => Promise<JobWidget>;
+  trans: TranslationBundle;
+}
+
+/** A job's tab, whose content is loaded with the first one. */
+class JobTab extends DeferredWidget<JobWidget> {
+  constructor({ id, ...options }: IJobTabOptions) {
+    super(options);
+    this.jobId = id;
+    this.id = `jupyterlab_t9kjob-job-${id}`;
+    this.node.dataset.jobId = id; // by which commands know what is in front
+    this.node.tabIndex = -1;
+    this.title.icon = jobIcon;
+    this.title.label = id.split(':')[2] ?? id;
+    this.title.closable = true;
+  }
+
+  readonly jobId: string;
+}
 
 /** One tab for each job: what it is, its replicas, its log. */
 export const jobPlugin: JupyterFrontEndPlugin<void> = {
@@ -49,21 +69,23 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
-    const store = new JobTabStore(stateDB);
-    const tracker = new WidgetTracker<MainAreaWidget<JobWidget>>({
+    const tracker = new WidgetTracker<JobTab>({
       namespace: 'jupyterlab_t9kjob-job'
     });
 
-    const open = (id: string): MainAreaWidget<JobWidget> => {
-      const model = new JobTabModel(jobs, id, store);
-      const lab = labAround(app, editors, id, trans, () => widget.close());
-      const widget: MainAreaWidget<JobWidget> = new MainAreaWidget({
-        content: new JobWidget(model, lab, trans)
+    let pages: JobPages | null = null;
+    const open = (id: string): JobTab => {
+      const tab = new JobTab({
+        id,
+        load: async () => {
+          const { JobPages } = await import('./jobPages');
+          pages ??= new JobPages({ app, jobs, editors, stateDB, trans });
+          return pages.create(id, () => tab.close());
+        },
+        trans
       });
-      widget.id = `jupyterlab_t9kjob-job-${id}`;
-      widget.node.dataset.jobId = id; // by which commands know what is in front
-      widget.toolbar.hide();
-      return widget;
+      void tab.load();
+      return tab;
     };
 
     app.commands.addCommand(CommandIDs.openJob, {
@@ -75,7 +97,7 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
         if (typeof id !== 'string') {
           return;
         }
-        let widget = tracker.find(item => item.content.model.id === id);
+        let widget = tracker.find(item => item.jobId === id);
         if (!widget) {
           widget = open(id);
           app.shell.add(widget, 'main', { type: 'Distributed Job' });
@@ -86,107 +108,19 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
           JobPane | undefined;
         if (typeof stream === 'string') {
           const place = { stream, offset: Number(offset ?? 0) };
-          await widget.content.model.show('logs', place);
+          const { model } = await widget.loaded;
+          await model.show('logs', place);
         } else if (pane) {
-          await widget.content.model.show(pane);
+          const { model } = await widget.loaded;
+          await model.show(pane);
         }
       }
     });
 
     void restorer?.restore(tracker, {
       command: CommandIDs.openJob,
-      args: widget => ({ id: widget.content.model.id }),
-      name: widget => widget.content.model.id
+      args: widget => ({ id: widget.jobId }),
+      name: widget => widget.jobId
     });
   }
 };
-
-/** The lab around one job's tab. */
-function labAround(
-  app: JupyterFrontEnd,
-  editors: IEditorServices,
-  id: string,
-  trans: TranslationBundle,
-  close: () => void
-): IJobViewLab {
-  const { commands } = app;
-  const argsOf = (command: string): { id: string } | { jobId: string } =>
-    command === CommandIDs.openTensorBoard ? { jobId: id } : { id };
-  const run = (command: string, args?: ReadonlyPartialJSONObject): void => {
-    void commands.execute(command, { ...argsOf(command), ...args });
-  };
-  return {
-    editors,
-    run,
-    close,
-    has: command => commands.hasCommand(command),
-    openFile: file => void openFile(app, file),
-    openFolder: path =>
-      void commands.execute('filebrowser:go-to-path', { path }),
-    openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
-    askTime: near => askTime(near, trans),
-    askStream: ids => askStream(ids, trans),
-    kernelTitle: name => {
-      const { specs } = app.serviceManager.kernelspecs;
-      const key = name ?? specs?.default ?? '';
-      return (
-        specs?.kernelspecs[key]?.display_name ??
-        name ??
-        trans.__('the default one')
-      );
-    },
-    download: url => {
-      const link = document.createElement('a');
-      link.href = url;
-      link.download = '';
-      link.click();
-    },
-    // What has no button of its own, and what is too rare for one.
-    openMenu: (anchor, job) => {
-      const active = isActive(job);
-      const groups = [
-        active ? [CommandIDs.rerun] : [],
-        [CommandIDs.openWorkingDirectory, CommandIDs.openLogDirectory],
-        active ? [CommandIDs.deleteJob] : [CommandIDs.remove]
-      ].map(group =>
-        group
-          .filter(
-            command =>
-              commands.hasCommand(command) &&
-              commands.isVisible(command, argsOf(command))
-          )
-          .map(command => ({
-            label: commands.label(command, argsOf(command)),
-            disabled: commands.isEnabled(command, argsOf(command))
-              ? null
-              : (job.read_only ?? trans.__('Not possible now')),
-            execute: () => run(command)
-          }))
-      );
-      const items: (IMenuItem | null)[] = groups
-        .filter(group => group.length > 0)
-        .flatMap((group, index) => (index ? [null, ...group] : group));
-      openMenu(anchor, items);
-    }
-  };
-}
-
-async function openFile(
-  app: JupyterFrontEnd,
-  { path, line }: { path: string; line: number }
-): Promise<void> {
-  if (path.endsWith('.ipynb')) {
-    await app.commands.execute('docmanager:open', { path });
-    return; // a line of a cell is no line of the file
-  }
-  const document = (await app.commands.execute('docmanager:open', {
-    path,
-    factory: 'Editor'
-  })) as IDocumentWidget<FileEditor> | undefined;
-  await document?.context.ready;
-  const editor = document?.content.editor;
-  const position = { line: line - 1, column: 0 };
-  editor?.setCursorPosition(position);
-  editor?.revealPosition(position);
-  editor?.focus();
-}

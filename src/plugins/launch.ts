@@ -18,23 +18,15 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ToolbarButton } from '@jupyterlab/ui-components';
-import { ReadonlyPartialJSONObject, UUID } from '@lumino/coreutils';
-import { ILaunchActions } from '../components/launch/context';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { jobIcon } from '../icons';
-import { LaunchModel } from '../model/launch';
-import { baseName } from '../model/launchForm';
-import { IClone, IManifest } from '../model/launchState';
+import { baseName } from '../model/contentsPath';
 import { LaunchStore } from '../model/launchStore';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
-import { LaunchWidget } from '../widgets/launch';
-import {
-  askForManifest,
-  confirmDiscard,
-  confirmLoss
-} from '../widgets/manifests';
 import { addCloneCommand } from './cloneJob';
 import { isRunnable, LaunchFiles, SETTINGS } from './launchFiles';
+import { LaunchTab, LaunchTabs } from './launchTabs';
 import { isYaml, ManifestFiles } from './manifestFiles';
 
 /** The name of our button in the schema's toolbars. */
@@ -87,12 +79,13 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
       translator,
       trans
     });
-    const tracker = new WidgetTracker<LaunchWidget>({
+    const tracker = new WidgetTracker<LaunchTab>({
       namespace: 't9kjob-launch'
     });
     const presets = new PresetImages(settings);
     const tabs = new LaunchTabs({
-      ...{ app, jobs, files, store, tracker, presets, trans },
+      ...{ app, jobs, files, store, tracker, trans },
+      presetImages: () => presets.images,
       editors: editorServices
     });
 
@@ -114,7 +107,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
     });
     void restorer?.restore(tracker, {
       command: CommandIDs.launch,
-      args: ({ model, tab }) => ({ path: model.state.path, tab }),
+      args: ({ path, tab }) => ({ path, tab }),
       name: ({ tab }) => tab
     });
   }
@@ -138,159 +131,6 @@ class PresetImages {
   }
 
   private _images: string[] = [];
-}
-
-interface ILaunchTabsOptions {
-  app: JupyterFrontEnd;
-  jobs: IJobs;
-  files: LaunchFiles;
-  store: LaunchStore;
-  tracker: WidgetTracker<LaunchWidget>;
-  presets: PresetImages;
-  editors: IEditorServices;
-  trans: TranslationBundle;
-}
-
-/** What a tab begins with, beside a file. */
-interface IBeginning {
-  clone?: IClone;
-  manifest?: IManifest;
-  /** A tab whose edits are taken up again. */
-  tab?: string;
-}
-
-/** The launch tabs that are open. */
-class LaunchTabs {
-  constructor(private readonly _options: ILaunchTabsOptions) {}
-
-  /** Open a tab, or go to the one that is open for the same file or job. */
-  open(path: string | null, { clone, manifest, tab }: IBeginning = {}): void {
-    const { app, tracker } = this._options;
-    let widget = tracker.find(open => {
-      const { state, manifest: begun } = open.model;
-      if (tab) {
-        return open.tab === tab;
-      }
-      if (clone) {
-        return state.clone?.id === clone.id && state.clone?.fix === clone.fix;
-      }
-      return manifest
-        ? begun?.path === manifest.path && begun?.text === manifest.text
-        : state.path === path && !state.clone && !begun;
-    });
-    if (!widget || manifest?.path === null) {
-      widget = this._create(path, { clone, manifest, tab });
-      app.shell.add(widget, 'main', { type: 'Distributed Job' });
-      void tracker.add(widget);
-      widget.model.changed.connect(this._onChange, this);
-    }
-    app.shell.activateById(widget.id);
-  }
-
-  /** Ask for a manifest, and open a tab with it. */
-  async paste(): Promise<void> {
-    const { trans } = this._options;
-    const text = await askForManifest(trans);
-    if (text !== null) {
-      const name = trans.__('pasted manifest');
-      this.open(null, { manifest: { name, path: null, text } });
-    }
-  }
-
-  /** A file was saved: forms for it show its options anew. */
-  onSaved(path: string): void {
-    this._options.tracker.forEach(({ model }) => {
-      if (model.state.path === path) {
-        void model.readScript();
-      }
-    });
-  }
-
-  /** The restorer keeps a tab's path, which can change. */
-  private _onChange(model: LaunchModel): void {
-    const { tracker } = this._options;
-    const widget = tracker.find(each => each.model === model);
-    if (widget && this._paths.get(model) !== model.state.path) {
-      this._paths.set(model, model.state.path);
-      void tracker.save(widget);
-    }
-  }
-
-  private _create(
-    path: string | null,
-    { clone, manifest, tab = UUID.uuid4() }: IBeginning
-  ): LaunchWidget {
-    const { jobs, store, trans, files, presets, editors } = this._options;
-    const model = new LaunchModel({
-      ...{ api: jobs.api, store, trans, tab, path, clone, manifest, jobs },
-      presetImages: () => presets.images
-    });
-    const actions: ILaunchActions = {
-      openFile: (file, line) => void files.open(file, line ?? null),
-      chooseFile: () => files.chooseScript(model.state.path ?? ''),
-      chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
-      pasteManifest: () => void this.paste(),
-      correctManifest: () => void this._correct(model),
-      backToForm: () => void this._backToForm(model),
-      submit: () => void this._submit(widget),
-      dryRun: () => void this._dryRun(widget)
-    };
-    const widget = new LaunchWidget({
-      ...{ model, store, tab, actions, editors, trans }
-    });
-    return widget;
-  }
-
-  private async _correct(model: LaunchModel): Promise<void> {
-    const text = await askForManifest(this._options.trans, model.pasted ?? '');
-    if (text !== null) {
-      await model.correct(text);
-    }
-  }
-
-  /** Take the edited manifest over into the form, if the user agrees to what that loses. */
-  private async _backToForm(model: LaunchModel): Promise<void> {
-    const { trans } = this._options;
-    if (!model.isManifestChanged) {
-      return model.backToForm();
-    }
-    const read = await model.readManifest();
-    if (read) {
-      if (!read.lost.length || (await confirmLoss(read.lost, trans))) {
-        await model.backToForm(read);
-      }
-      return;
-    }
-    const { refusal } = model.state;
-    if (refusal && (await confirmDiscard(refusal, trans))) {
-      await model.backToForm();
-    }
-  }
-
-  /** Create the job, show it, and close the form: its last time is remembered. */
-  private async _submit(widget: LaunchWidget): Promise<void> {
-    const { model } = widget;
-    const job = await model.submit(() => this._isSaved(model));
-    if (job) {
-      try {
-        const { id } = job;
-        await this._options.app.commands.execute(CommandIDs.openJob, { id });
-      } finally {
-        widget.dispose();
-      }
-    }
-  }
-
-  private _dryRun({ model }: LaunchWidget): Promise<void> {
-    return model.dryRun(() => this._isSaved(model));
-  }
-
-  /** Whether the disk has what the job is to run, or what the user wants it to. */
-  private async _isSaved({ state: { path } }: LaunchModel): Promise<boolean> {
-    return path === null || (await this._options.files.saved(path));
-  }
-
-  private readonly _paths = new WeakMap<LaunchModel, string | null>();
 }
 
 function addCommands(

@@ -6,13 +6,12 @@ import {
 import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
+import { jobIcon } from '../icons';
 import { clusterEngine } from '../model/capacity';
-import { NODE_KINDS, INodesView, NodesModel } from '../model/nodes';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
-import { NodesWidget } from '../widgets/nodes';
-
-const STATE_KEY = 'jupyterlab_t9kjob:nodes';
+import { DeferredWidget } from '../widgets/deferred';
+import type { NodesWidget } from '../widgets/nodes';
 
 /** The table of the cluster's nodes. */
 export const nodesPlugin: JupyterFrontEndPlugin<void> = {
@@ -30,20 +29,25 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
-    const tracker = new WidgetTracker<NodesWidget>({
+    const tracker = new WidgetTracker<DeferredWidget<NodesWidget>>({
       namespace: 't9kjob-nodes'
     });
 
-    const create = (view: Partial<INodesView>): NodesWidget => {
-      const model = new NodesModel(jobs, view);
-      let saved = model.view;
-      model.changed.connect(() => {
-        if (model.view !== saved) {
-          saved = model.view;
-          void stateDB?.save(STATE_KEY, { ...saved });
-        }
+    const create = (): DeferredWidget<NodesWidget> => {
+      const widget = new DeferredWidget<NodesWidget>({
+        load: async () => {
+          const { createNodes } = await import('./nodePages');
+          return createNodes(jobs, stateDB, trans);
+        },
+        trans
       });
-      return new NodesWidget(model, trans);
+      widget.id = 't9kjob-nodes';
+      widget.node.tabIndex = -1;
+      widget.title.icon = jobIcon;
+      widget.title.label = trans.__('Cluster Nodes');
+      widget.title.closable = true;
+      void widget.load();
+      return widget;
     };
 
     app.commands.addCommand(CommandIDs.showNodes, {
@@ -54,10 +58,9 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: { type: 'object', properties: {} } },
       isVisible: () => clusterEngine(jobs.engines) !== null,
       execute: async () => {
-        const view = viewOf(await stateDB?.fetch(STATE_KEY));
         let widget = tracker.find(() => true);
         if (!widget) {
-          widget = create(view);
+          widget = create();
           app.shell.add(widget, 'main', { type: 'Distributed Job' });
           await tracker.add(widget);
         }
@@ -82,14 +85,3 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
     });
   }
 };
-
-/** How the table was set up, as far as what was kept can be read. */
-function viewOf(kept: unknown): Partial<INodesView> {
-  const { filter, kind, sort, down } = (kept ?? {}) as Record<string, unknown>;
-  return {
-    filter: typeof filter === 'string' ? filter : '',
-    kind: NODE_KINDS.find(known => known === kind) ?? 'all',
-    sort: typeof sort === 'string' ? sort : 'name',
-    down: down === true
-  };
-}

@@ -11,7 +11,12 @@ import { tensorBoardIcon } from '../icons';
 import { CommandIDs, IJobs } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
-import { ITensorBoardSource, TensorBoardWidget } from '../widgets/tensorboard';
+import type { TensorBoardWidget } from '../widgets/tensorboard';
+import {
+  ITensorBoardSource,
+  keyOf,
+  TensorBoardTab
+} from '../widgets/tensorboardTab';
 import { localPath, otherDrive } from './localFiles';
 
 /** TensorBoards in tabs. */
@@ -31,15 +36,18 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = loadTranslation(translator);
     const { contents } = app.serviceManager;
-    const tracker = new WidgetTracker<TensorBoardWidget>({
+    const tracker = new WidgetTracker<TensorBoardTab>({
       namespace: 't9kjob-tensorboard'
     });
 
-    const create = (source: ITensorBoardSource): TensorBoardWidget => {
+    const create = (source: ITensorBoardSource): TensorBoardTab => {
       const { commands } = app;
-      const options = { source, jobs, commands, themes, trans };
-      const widget = new TensorBoardWidget(options);
-      widget.id = `t9kjob-tensorboard-${keyOf(source)}`;
+      const load = async (): Promise<TensorBoardWidget> => {
+        const { TensorBoardWidget } = await import('../widgets/tensorboard');
+        return new TensorBoardWidget({ source, jobs, commands, themes, trans });
+      };
+      const widget = new TensorBoardTab({ source, load, trans });
+      void widget.load();
       void tracker.add(widget);
       return widget;
     };
@@ -47,8 +55,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
     /** One tab for each source: one that is open comes to the front. */
     const show = (source: ITensorBoardSource): void => {
       const key = keyOf(source);
-      const widget =
-        tracker.find(known => keyOf(known.source) === key) ?? create(source);
+      const widget = tracker.find(known => known.key === key) ?? create(source);
       if (!widget.isAttached) {
         app.shell.add(widget, 'main', { type: 'TensorBoard' });
       }
@@ -107,7 +114,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
     void restorer?.restore(tracker, {
       command: CommandIDs.openTensorBoard,
       args: ({ source }) => ({ ...source }),
-      name: ({ source }) => keyOf(source)
+      name: ({ key }) => key
     });
   }
 };
@@ -116,7 +123,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
 function addProcessCommands(
   app: JupyterFrontEnd,
   jobs: IJobs,
-  tracker: WidgetTracker<TensorBoardWidget>,
+  tracker: WidgetTracker<TensorBoardTab>,
   trans: TranslationBundle
 ): void {
   const add = (
@@ -125,7 +132,7 @@ function addProcessCommands(
     execute: (id: string) => Promise<void>
   ): void => {
     const idOf = (args: ReadonlyPartialJSONObject): unknown =>
-      args.id ?? tracker.currentWidget?.board?.id;
+      args.id ?? tracker.currentWidget?.boardId;
     app.commands.addCommand(command, {
       label,
       describedBy: {
@@ -150,18 +157,13 @@ function addProcessCommands(
     CommandIDs.restartTensorBoard,
     trans.__('Restart TensorBoard'),
     async id => {
-      const tab = tracker.find(({ board }) => board?.id === id);
-      await (tab ? tab.restart() : jobs.api.restartTensorBoard(id));
+      const tab = tracker.find(({ boardId }) => boardId === id);
+      await (tab?.content?.restart() ?? jobs.api.restartTensorBoard(id));
     }
   );
   add(CommandIDs.stopTensorBoard, trans.__('Stop TensorBoard'), id =>
     jobs.api.stopTensorBoard(id)
   );
-}
-
-/** Tells sources apart. */
-function keyOf({ jobId, paths }: ITensorBoardSource): string {
-  return jobId ?? (paths ?? []).join('|');
 }
 
 function logsOf(jobs: IJobs, id: unknown): number {

@@ -8,8 +8,9 @@ import { serverNow } from '../model/clock';
 import { formatClock } from '../model/format';
 import { JobTabModel } from '../model/jobTab';
 import { jobTitle } from '../model/sentence';
+import '../../style/pages.css';
 
-/** A job's tab. */
+/** The content of a job's tab. */
 export class JobWidget extends ReactWidget {
   constructor(
     readonly model: JobTabModel,
@@ -21,7 +22,6 @@ export class JobWidget extends ReactWidget {
     this.addClass('jp-t9k-Job');
     this.node.tabIndex = -1;
     this.title.icon = jobIcon;
-    this.title.closable = true;
     this.title.label = model.id.split(':')[2] ?? model.id;
     model.watch.changed.connect(this._entitle, this);
     this._entitle();

@@ -8,6 +8,7 @@ import { LaunchView } from '../components/launch/LaunchView';
 import { jobIcon } from '../icons';
 import { LaunchModel } from '../model/launch';
 import { LaunchStore } from '../model/launchStore';
+import '../../style/pages.css';
 
 interface ILaunchWidgetOptions {
   model: LaunchModel;
@@ -19,17 +20,15 @@ interface ILaunchWidgetOptions {
   trans: TranslationBundle;
 }
 
-/** A launch tab: “Run train.py”. Closing it forgets its edits; reloading the page does not. */
+/** The content of a launch tab: “Run train.py”. */
 export class LaunchWidget extends ReactWidget {
   constructor(private readonly _options: ILaunchWidgetOptions) {
     super();
-    const { model, tab } = _options;
-    this.id = `t9kjob-launch-${tab}`;
+    const { model } = _options;
     this.addClass('jp-t9k-View');
     this.addClass('jp-t9k-LaunchTab');
     this.node.tabIndex = -1;
     this.title.icon = jobIcon;
-    this.title.closable = true;
     this._updateTitle();
     model.changed.connect(this._updateTitle, this);
     void model.open();
@@ -45,15 +44,13 @@ export class LaunchWidget extends ReactWidget {
 
   override dispose(): void {
     if (!this.isDisposed) {
-      const { model, store, tab } = this._options;
-      model.dispose();
-      void store.removeTab(tab);
+      this.model.dispose();
       super.dispose();
     }
   }
 
   protected override render(): React.JSX.Element {
-    const { model, store, actions, editors, trans } = this._options;
+    const { model, store, tab, actions, editors, trans } = this._options;
     return (
       <LaunchView
         model={model}
@@ -61,7 +58,7 @@ export class LaunchWidget extends ReactWidget {
         actions={actions}
         editors={editors}
         trans={trans}
-        prefix={`${this.id}:`}
+        prefix={`t9kjob-launch-${tab}:`}
       />
     );
   }

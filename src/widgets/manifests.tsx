@@ -5,6 +5,7 @@ import { ApiError } from '../api/client';
 import { Check } from '../api/types';
 import { Confirm, IConsequence } from '../components/Confirm';
 import { namedDialog } from './dialog';
+import '../../style/pages.css';
 
 /** Ask before what only the manifest can say is lost. */
 export async function confirmLoss(

@@ -5,20 +5,19 @@ import * as React from 'react';
 import { NodesView } from '../components/nodes/NodesView';
 import { jobIcon } from '../icons';
 import { NodesModel } from '../model/nodes';
+import '../../style/pages.css';
 
-/** The tab “Cluster Nodes”. */
+/** The content of the tab “Cluster Nodes”. */
 export class NodesWidget extends ReactWidget {
   constructor(
     readonly model: NodesModel,
     private readonly _trans: TranslationBundle
   ) {
     super();
-    this.id = 't9kjob-nodes';
     this.addClass('jp-t9k-View');
     this.addClass('jp-t9k-NodesTab');
     this.node.tabIndex = -1;
     this.title.icon = jobIcon;
-    this.title.closable = true;
     this.title.label = _trans.__('Cluster Nodes');
   }
 

@@ -4,8 +4,8 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Icon } from '../components/Icon';
 import { hintIcon } from '../icons';
+import { baseName } from '../model/contentsPath';
 import { formatTime } from '../model/format';
-import { baseName } from '../model/launchForm';
 import { namedDialog } from './dialog';
 
 /** What to do about unsaved changes; null is not to go on. */

@@ -24,6 +24,8 @@ import {
   themedUrl
 } from '../model/tensorboard';
 import { IJobs } from '../tokens';
+import '../../style/pages.css';
+import type { ITensorBoardSource } from './tensorboardTab';
 
 /** How often to ask whether it has read the event files (ms), and how many times. */
 const READ_INTERVAL = 1000;
@@ -31,12 +33,6 @@ const READ_TRIES = 20;
 
 /** It looks for new data every 5 s; so much later (ms) the page can show what was written. */
 const NEW_DATA_DELAY = 6000;
-
-/** What a tab shows: a job's log directories, or a folder. Survives a reload of the page. */
-export interface ITensorBoardSource {
-  jobId?: string;
-  paths?: string[];
-}
 
 interface ITensorBoardOptions {
   source: ITensorBoardSource;
@@ -47,7 +43,7 @@ interface ITensorBoardOptions {
 }
 
 /**
- * A TensorBoard in a tab: our toolbar, its page, and what is said when there is no page.
+ * The content of a TensorBoard's tab: our toolbar, its page, and what is said when there is no page.
  *
  * The frame is made once and kept, also while the tab is hidden.
  */
@@ -63,7 +59,6 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
     this.addClass('jp-t9k-TensorBoard');
     this.title.icon = tensorBoardIcon;
     this.title.label = trans.__('TensorBoard');
-    this.title.closable = true;
     this.node.tabIndex = -1;
     const run = (command: string, args = {}): void => {
       void commands.execute(command, args);

@@ -7,9 +7,21 @@ interface IApp {
   isPluginActivated(id: string): boolean;
 }
 
-test('the lab opens with our plugins and no error of ours', async ({
+/** What the lab may load of ours before any of our pages is opened, in bytes as served without compression. */
+const START_LIMIT = 120_000;
+
+test('the lab opens with our plugins, little to load, and no error of ours', async ({
   page
 }) => {
+  const loaded: Promise<{ url: string; size: number }>[] = [];
+  page.on('response', response => {
+    const url = response.url();
+    if (url.includes('/lab/extensions/jupyterlab_t9kjob/')) {
+      loaded.push(
+        response.body().then(({ length }) => ({ url, size: length }))
+      );
+    }
+  });
   const errors: string[] = [];
   page.on('pageerror', error => errors.push(error.stack ?? error.message));
   page.on('console', message => {
@@ -32,4 +44,11 @@ test('the lab opens with our plugins and no error of ours', async ({
 
   expect(inactive, 'our plugins that are not active').toEqual([]);
   expect(errors.filter(error => error.includes('t9kjob'))).toEqual([]);
+
+  const files = await Promise.all(loaded);
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  expect(files).not.toEqual([]);
+  expect(total, JSON.stringify(files, null, 1)).toBeLessThanOrEqual(
+    START_LIMIT
+  );
 });

@@ -15,10 +15,11 @@ import { Widget } from '@lumino/widgets';
 import { ApiClient } from '../../../src/api/client';
 import { JobSpec, PrefillRequest } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
+import { LaunchModel } from '../../../src/model/launch';
 import { ISavedTab, LaunchStore } from '../../../src/model/launchStore';
 import { launchPlugin } from '../../../src/plugins/launch';
+import { LaunchTab } from '../../../src/plugins/launchTabs';
 import { CommandIDs } from '../../../src/tokens';
-import { LaunchWidget } from '../../../src/widgets/launch';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import {
@@ -160,24 +161,27 @@ describe('launching', () => {
     front = document;
     return document;
   };
-  const tabs = (): LaunchWidget[] =>
+  const tabs = (): LaunchTab[] =>
     widgets.filter(
-      (widget): widget is LaunchWidget =>
-        widget instanceof LaunchWidget && !widget.isDisposed
+      (widget): widget is LaunchTab =>
+        widget instanceof LaunchTab && !widget.isDisposed
     );
-  const paths = (): (string | null)[] =>
-    tabs().map(({ model }) => model.state.path);
-  const filled = (tab: LaunchWidget): Promise<void> =>
-    new Promise(resolve => {
+  const paths = (): (string | null)[] => tabs().map(({ path }) => path);
+  /** The model of a tab once its form is filled. */
+  const filled = async (tab: LaunchTab): Promise<LaunchModel> => {
+    const { model } = await tab.loaded;
+    await new Promise<void>(resolve => {
       const check = (): void => {
-        if (tab.model.state.form) {
-          tab.model.changed.disconnect(check);
+        if (model.state.form) {
+          model.changed.disconnect(check);
           resolve();
         }
       };
-      tab.model.changed.connect(check);
+      model.changed.connect(check);
       check();
     });
+    return model;
+  };
   /** The open dialog, as soon as it is there. */
   const dialog = async (): Promise<HTMLElement> => {
     for (;;) {
@@ -246,6 +250,15 @@ describe('launching', () => {
     await commands.execute(CommandIDs.launch, { path: 'a.py' });
     expect(paths()).toEqual(['a.py', 'b.py']);
     expect(front).toBe(tabs()[0]);
+  });
+
+  it('opens a new form for a file whose tab was closed', async () => {
+    await commands.execute(CommandIDs.launch, { path: 'a.py' });
+    const [closed] = tabs();
+    closed.close();
+    await commands.execute(CommandIDs.launch, { path: 'a.py' });
+    expect(paths()).toEqual(['a.py']);
+    expect(front).not.toBe(closed);
   });
 
   it('is offered where there is something to run', () => {
@@ -404,8 +417,9 @@ describe('launching', () => {
     await commands.execute(CommandIDs.launch, { path: 'train.py' });
     const [tab] = tabs();
     document.body.appendChild(tab.node);
-    Object.defineProperty(tab, 'isVisible', { value: true });
-    tab.update();
+    const form = await tab.loaded;
+    Object.defineProperty(form, 'isVisible', { value: true });
+    form.update();
     await filled(tab);
     const shown = new Promise(resolve => opened.mockImplementation(resolve));
     let button: HTMLElement | undefined;
@@ -428,10 +442,9 @@ describe('launching', () => {
       spec: someSpec({ args: ['--epochs', '3'] })
     });
     await commands.execute(CommandIDs.clone, { id: 'local::old-1:u' });
-    const [tab] = tabs();
-    await filled(tab);
-    expect(tab.model.form.values).toEqual({ '--epochs': '3' });
-    expect(tab.model.state.clone?.name).toBe('old-1');
+    const model = await filled(tabs()[0]);
+    expect(model.form.values).toEqual({ '--epochs': '3' });
+    expect(model.state.clone?.name).toBe('old-1');
   });
 
   it('has a form for each job, also where their names and files are equal', async () => {
@@ -453,8 +466,8 @@ describe('launching', () => {
     for (const id of [...ids, ids[1]]) {
       await commands.execute(CommandIDs.clone, { id });
     }
-    await Promise.all(tabs().map(filled));
-    expect(tabs().map(({ model }) => model.form.values['--epochs'])).toEqual([
+    const models = await Promise.all(tabs().map(filled));
+    expect(models.map(({ form }) => form.values['--epochs'])).toEqual([
       '1',
       '2',
       '3'
@@ -478,7 +491,7 @@ describe('launching', () => {
         fix: { label: 'Restart it', changes }
       });
     }
-    const specs = tabs().map(({ model }) => model.state.clone?.spec.torchrun);
+    const specs = tabs().map(({ clone }) => clone?.spec.torchrun);
     expect(specs.map(torchrun => torchrun?.max_restarts)).toEqual([0, 3]);
   });
 
@@ -492,8 +505,7 @@ describe('launching', () => {
     await store.saveTab('old', { ...saved, clone });
     model.dispose();
     await commands.execute(CommandIDs.launch, { tab: 'old' });
-    await filled(tabs()[0]);
-    expect(tabs()[0].model.state.clone).toEqual(clone);
+    expect((await filled(tabs()[0])).state.clone).toEqual(clone);
   });
 
   it('has a new form for a manifest that was changed since', async () => {
@@ -530,23 +542,27 @@ describe('launching', () => {
       await filled(tabs()[0]);
     });
 
-    it('fills a form as well', () => {
+    it('fills a form as well', async () => {
       const [request] = server.bodies<PrefillRequest>('/launch/prefill');
       expect(request).toMatchObject({ path: null, spec });
       expect(tabs()[0].title.label).toBe('Run old-1');
-      expect(tabs()[0].model.form.spec.entrypoint).toEqual(spec.entrypoint);
+      const { form } = await filled(tabs()[0]);
+      expect(form.spec.entrypoint).toEqual(spec.entrypoint);
     });
 
     it('is found again after a reload of the page', async () => {
-      const [{ model, tab }] = tabs();
+      const model = await filled(tabs()[0]);
       await model.save();
       const store = new LaunchStore(db);
-      await store.saveTab('reloaded', (await store.tab(tab)) as ISavedTab);
+      await store.saveTab(
+        'reloaded',
+        (await store.tab(tabs()[0].tab)) as ISavedTab
+      );
       await commands.execute(CommandIDs.launch, { tab: 'reloaded' });
       const again = tabs()[1];
-      await filled(again);
+      const { spec: kept } = await filled(again);
       expect(again.title.label).toBe('Run old-1');
-      expect(again.model.spec).toEqual(model.spec);
+      expect(kept).toEqual(model.spec);
     });
   });
 });

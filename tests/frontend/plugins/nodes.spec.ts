@@ -5,6 +5,7 @@ import { ApiClient } from '../../../src/api/client';
 import { Jobs } from '../../../src/model/jobs';
 import { nodesPlugin } from '../../../src/plugins/nodes';
 import { CommandIDs } from '../../../src/tokens';
+import { DeferredWidget } from '../../../src/widgets/deferred';
 import { NodesWidget } from '../../../src/widgets/nodes';
 import { someCluster } from '../fakeJob';
 import { FakeServer, delta, json, snapshot } from '../fakes';
@@ -16,18 +17,18 @@ describe('the tab of the nodes', () => {
     const jobs = new Jobs(new ApiClient(server.settings()));
     const stateDB = new StateDB();
     const save = jest.spyOn(stateDB, 'save');
-    const added: NodesWidget[] = [];
+    const added: DeferredWidget<NodesWidget>[] = [];
     const commands = new CommandRegistry();
     const app = {
       commands,
       shell: {
-        add: (widget: NodesWidget) => added.push(widget),
+        add: (widget: DeferredWidget<NodesWidget>) => added.push(widget),
         activateById: () => undefined
       }
     } as unknown as JupyterFrontEnd;
     await nodesPlugin.activate(app, jobs, null, stateDB, null, null);
     await commands.execute(CommandIDs.showNodes);
-    const [{ model }] = added;
+    const { model } = await added[0].loaded;
     let changes = 0;
     model.changed.connect(() => (changes += 1));
 

@@ -1,53 +1,49 @@
-import { ReactWidget } from '@jupyterlab/ui-components';
+import type { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
+import { Message } from '@lumino/messaging';
 import { ISignal, Signal } from '@lumino/signaling';
-import * as React from 'react';
-import {
+import type {
   IMonitorModel,
-  ISidebarState,
-  Monitor
+  ISidebarState
 } from '../components/sidebar/Monitor';
 import { jobIcon } from '../icons';
 import { IJobs } from '../tokens';
-import { openJobMenu } from './jobMenu';
+import { DeferredWidget } from './deferred';
 
-/** The sidebar “Distributed Jobs”. */
-export class MonitorWidget extends ReactWidget {
+/** The sidebar “Distributed Jobs”, whose content is loaded when it is shown for the first time. */
+export class MonitorWidget extends DeferredWidget<ReactWidget> {
   constructor(
-    private readonly _jobs: IJobs,
-    readonly model: MonitorModel,
-    private readonly _commands: CommandRegistry,
-    private readonly _trans: TranslationBundle
+    jobs: IJobs,
+    model: MonitorModel,
+    commands: CommandRegistry,
+    trans: TranslationBundle
   ) {
-    super();
+    super({
+      load: async () => {
+        const { createMonitor } = await import('./monitorView');
+        return createMonitor(jobs, model, commands, trans);
+      },
+      trans
+    });
     this.id = 't9kjob-monitor';
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-Sidebar');
     this.title.icon = jobIcon;
-    this.title.caption = _trans.__('Distributed Jobs');
+    this.title.caption = trans.__('Distributed Jobs');
     this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', _trans.__('Distributed Jobs'));
+    this.node.setAttribute('aria-label', trans.__('Distributed Jobs'));
   }
 
-  protected override render(): React.JSX.Element {
-    return (
-      <Monitor
-        jobs={this._jobs}
-        model={this.model}
-        run={this._run}
-        openMenu={this._openMenu}
-        trans={this._trans}
-      />
-    );
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    if (this.isVisible) {
+      void this.load();
+    }
   }
 
-  private _run = (command: string, args = {}): void => {
-    void this._commands.execute(command, args);
-  };
-
-  private _openMenu = (id: string, x: number, y: number): void =>
-    openJobMenu(this._commands, id, x, y);
+  protected override onBeforeShow(message: Message): void {
+    super.onBeforeShow(message);
+    void this.load();
+  }
 }
 
 /** What the sidebar shows besides the jobs: folded sections, and which job is in front. */
