@@ -36,28 +36,18 @@ export interface IJobWatch extends IDisposable {
 }
 
 /**
- * All jobs of all engines, kept up to date by the server's pushes.
+ * All jobs of all engines, kept up to date by the server's pushes: what other extensions build on.
+ *
+ * A job's tab and the launch form are opened by commands, see `CommandIDs`.
  */
-export interface IJobs extends IDisposable {
-  readonly api: ApiClient;
+export interface IJobs {
   /** Newest first. Empty until `ready`. */
   readonly jobs: readonly JobSummary[];
-  /** Deleted ones whose records are kept, while they are asked for. */
-  readonly deleted: DeletedJobs;
-  readonly tensorboards: readonly TensorBoard[];
-  readonly engines: readonly EngineInfo[];
-  /**
-   * What of the cluster is free, while that is watched.
-   *
-   * Null without a cluster, before it is known, and again while the cluster, or another one, is counted anew.
-   */
-  readonly capacity: Capacity | null;
+  /** While it is not open, the jobs are as they were when it was. */
   readonly connection: Connection;
-  /** When the shown state was true, in seconds; differs from now while the connection is lost. */
-  readonly asOf: number | null;
   /** Resolves with the first snapshot. */
   readonly ready: Promise<void>;
-  /** Anything above changed; may come every few milliseconds, so who renders paces itself. */
+  /** Anything that is shown has changed; may come every few milliseconds, so listeners that render limit their rate. */
   readonly changed: ISignal<IJobs, void>;
   /** A job went from an active phase to a finished one while the page was open. */
   readonly ended: ISignal<IJobs, JobSummary>;
@@ -66,13 +56,13 @@ export interface IJobs extends IDisposable {
   get(id: string): JobSummary | undefined;
   /** Ask the server to push one job's details until the watch is disposed. */
   watch(id: string): IJobWatch;
-  /** Ask the server to push what of the cluster is free until this is disposed: it counts only while it is asked. */
-  watchCapacity(): IDisposable;
-  /** Try to connect now instead of at the next try. */
-  reconnect(): void;
   /**
-   * Stop, pause, resume, rerun, remove or delete a job.
-   * Resolves with what the server answered: for `rerun` the new job.
+   * Stop, pause, resume, rerun, remove or delete a job, without asking the user.
+   *
+   * @param id - Of the job.
+   * @param action - One of the job's `actions`.
+   * @param options - `remove`: delete the record and the logs as well; for `delete` only.
+   * @returns What the server answered: for `rerun` the new job.
    */
   act(
     id: string,
@@ -85,6 +75,35 @@ export interface IJobs extends IDisposable {
 export const IJobs = new Token<IJobs>(
   'jupyterlab_t9kjob:IJobs',
   'Distributed jobs of all engines: list, live state, actions.'
+);
+
+/** The jobs, and all else that the server pushes, for this extension's own plugins. */
+export interface IJobsModel extends IJobs, IDisposable {
+  readonly api: ApiClient;
+  /** Deleted ones whose records are kept, while they are asked for. */
+  readonly deleted: DeletedJobs;
+  readonly tensorboards: readonly TensorBoard[];
+  readonly engines: readonly EngineInfo[];
+  /**
+   * What of the cluster is free, while that is watched.
+   *
+   * Null without a cluster, before it is known, and again while the cluster, or another one, is counted anew.
+   */
+  readonly capacity: Capacity | null;
+  /** When the shown state was true, in seconds; differs from now while the connection is lost. */
+  readonly asOf: number | null;
+  readonly changed: ISignal<IJobsModel, void>;
+  readonly ended: ISignal<IJobsModel, JobSummary>;
+
+  /** Ask the server to push what of the cluster is free until this is disposed: it counts only while it is asked. */
+  watchCapacity(): IDisposable;
+  /** Try to connect now instead of at the next try. */
+  reconnect(): void;
+}
+
+export const IJobsModel = new Token<IJobsModel>(
+  'jupyterlab_t9kjob:IJobsModel',
+  'For the plugins of jupyterlab_t9kjob alone; other extensions require IJobs.'
 );
 
 /** Commands of this extension. */

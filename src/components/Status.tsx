@@ -4,7 +4,7 @@ import { JobSummary } from '../api/types';
 import { jobIcon } from '../icons';
 import { isActive, JobState, stateOf, stateWord } from '../model/phase';
 import { jobSentence, jobTitle } from '../model/sentence';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { LinkButton } from './Buttons';
 import { useSignal } from './hooks';
 import { Icon } from './Icon';
@@ -66,7 +66,7 @@ export function StatusPopup({
   run,
   trans
 }: {
-  jobs: IJobs;
+  jobs: IJobsModel;
   run: RunCommand;
   trans: TranslationBundle;
 }): React.JSX.Element {

@@ -1,7 +1,7 @@
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { restAfter } from '../model/pace';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 
 /** Return true if the component’s tab is visible; components of a hidden tab do not render again. */
 export const InView = React.createContext(true);
@@ -261,7 +261,7 @@ function onVisibility(listener: () => void): () => void {
 
 /** Have the server tell what of the cluster is free, as long as `shown` holds. */
 export function useWatchedCapacity(
-  jobs: Pick<IJobs, 'watchCapacity'>,
+  jobs: Pick<IJobsModel, 'watchCapacity'>,
   shown: boolean
 ): void {
   React.useEffect(() => {

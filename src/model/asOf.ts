@@ -1,12 +1,12 @@
 import { EngineInfo } from '../api/types';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 
 /**
  * When the state of an engine's jobs was last known to be current, in seconds;
  * null while it is.
  */
 export function asOfEngine(
-  jobs: Pick<IJobs, 'connection' | 'asOf'> & {
+  jobs: Pick<IJobsModel, 'connection' | 'asOf'> & {
     readonly engines: readonly EngineInfo[];
   },
   engine: string

@@ -4,7 +4,7 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { JsonSocket } from '../api/stream';
 import { LogMessage, LogRequest } from '../api/types';
-import { IJobs, IJobWatch } from '../tokens';
+import { IJobsModel, IJobWatch } from '../tokens';
 import { JobPane } from './jobPanes';
 import { LogModel } from './logs';
 import { LogSearch } from './logSearch';
@@ -89,7 +89,7 @@ export class JobTabStore {
 
 /** A job's log and the searches in it. */
 export class JobLog implements IDisposable {
-  constructor(jobs: IJobs, id: string, filter: ILogFilter) {
+  constructor(jobs: IJobsModel, id: string, filter: ILogFilter) {
     const path = ['jobs', id, 'logs'];
     this._socket = new JsonSocket(jobs.api.serverSettings, path);
     this._connected = jobs.connection.state === 'open';
@@ -116,7 +116,7 @@ export class JobLog implements IDisposable {
   }
 
   /** The server is back: the log is as well, without waiting for its own next try. */
-  private _onJobs(jobs: IJobs): void {
+  private _onJobs(jobs: IJobsModel): void {
     const connected = jobs.connection.state === 'open';
     if (connected && !this._connected) {
       this._socket.reconnect();
@@ -131,7 +131,7 @@ export class JobLog implements IDisposable {
 /** State of one job's tab: the job, which part of it is in front, and its log once it was looked at. */
 export class JobTabModel implements IDisposable {
   constructor(
-    readonly jobs: IJobs,
+    readonly jobs: IJobsModel,
     readonly id: string,
     private readonly _store: JobTabStore
   ) {

@@ -12,7 +12,7 @@ import {
   Subscribe,
   TensorBoard
 } from '../api/types';
-import { Connection, IJobs, IJobWatch } from '../tokens';
+import { Connection, IJobsModel, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from './clock';
 import { DeletedJobs } from './deletedJobs';
 import { JobWatch, IWatched } from './jobWatch';
@@ -38,7 +38,7 @@ interface IPending {
 }
 
 /** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
-export class Jobs implements IJobs {
+export class Jobs implements IJobsModel {
   constructor(readonly api: ApiClient) {
     this._socket = new JsonSocket(api.serverSettings, ['stream']);
     this._socket.opened.connect(this._onOpened, this);
@@ -81,11 +81,11 @@ export class Jobs implements IJobs {
     return this._connection.state === 'open' ? serverNow() : this._asOf;
   }
 
-  get changed(): ISignal<IJobs, void> {
+  get changed(): ISignal<IJobsModel, void> {
     return this._changed;
   }
 
-  get ended(): ISignal<IJobs, JobSummary> {
+  get ended(): ISignal<IJobsModel, JobSummary> {
     return this._ended;
   }
 

@@ -3,7 +3,7 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiClient, expectApiError } from '../api/client';
 import { Capacity, Pool, QuotaLine } from '../api/types';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { knowsNodes, poolsFor, quotaLines } from './capacity';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
@@ -27,7 +27,7 @@ export class LaunchCapacity implements IDisposable {
   constructor(
     private readonly _api: ApiClient,
     private readonly _jobs: Pick<
-      IJobs,
+      IJobsModel,
       'capacity' | 'watchCapacity' | 'changed'
     > | null,
     private readonly _place: () => IPlace

@@ -35,7 +35,7 @@ import { ILaunchOptions, ILaunchState, IManifest } from './launchState';
 import { memoized } from './memo';
 import { specWith } from './specChanges';
 import { optionKey, OptionValue } from './scriptOptions';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 
 /** How long to wait for the next key before edits are kept for after a reload, in ms. */
 const SAVE_DELAY = 500;
@@ -345,7 +345,7 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
-  private _onJobs({ engines }: Pick<IJobs, 'engines'>): void {
+  private _onJobs({ engines }: Pick<IJobsModel, 'engines'>): void {
     if (engines !== this._enginesSeen) {
       this._enginesSeen = engines;
       this._changed.emit();

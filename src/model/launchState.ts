@@ -10,7 +10,7 @@ import {
   QueueList,
   Volume
 } from '../api/types';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
 import { ILastTime, LaunchStore } from './launchStore';
@@ -48,7 +48,7 @@ export interface ILaunchOptions {
   clone?: IClone | null;
   manifest?: IManifest | null;
   /** Tells of the engines as they are now, and of what is free. */
-  jobs?: Pick<IJobs, 'engines' | 'changed' | 'capacity' | 'watchCapacity'>;
+  jobs?: Pick<IJobsModel, 'engines' | 'changed' | 'capacity' | 'watchCapacity'>;
   /** Images that the settings offer. */
   presetImages?: () => readonly string[];
 }

@@ -11,7 +11,7 @@ import {
   NodeCapacity,
   NodeList
 } from '../api/types';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { amountOf, clusterEngine, isLooking } from './capacity';
 
 /** What was allocated may change without a word; in ms. */
@@ -40,7 +40,7 @@ export const NODES_VIEW: INodesView = {
 };
 
 /** What of the jobs decides what is shown, and when it is read again. */
-interface ISeen extends Pick<IJobs, 'capacity' | 'engines'> {
+interface ISeen extends Pick<IJobsModel, 'capacity' | 'engines'> {
   cluster: string | null;
 }
 
@@ -48,7 +48,7 @@ interface ISeen extends Pick<IJobs, 'capacity' | 'engines'> {
 export class NodesModel implements IDisposable {
   constructor(
     private readonly _jobs: Pick<
-      IJobs,
+      IJobsModel,
       'api' | 'engines' | 'capacity' | 'changed' | 'watchCapacity' | 'ready'
     >,
     view: Partial<INodesView> = {}

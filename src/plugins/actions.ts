@@ -8,7 +8,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Action } from '../api/aliases';
 import { JobSummary } from '../api/types';
 import { canAsk } from '../model/phase';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import {
   confirmDelete,
@@ -33,11 +33,11 @@ export const actionsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:actions',
   description: 'Commands that stop, pause, resume, repeat and delete jobs.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobsModel],
   optional: [ICommandPalette, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
@@ -85,7 +85,7 @@ function idOf(
 
 function addActions(
   app: JupyterFrontEnd,
-  jobs: IJobs,
+  jobs: IJobsModel,
   trans: TranslationBundle
 ): void {
   const listed = (args: ReadonlyPartialJSONObject): JobSummary | undefined =>
@@ -197,7 +197,10 @@ function addActions(
 }
 
 /** Bytes of all logs; null if that can't be told, which must not keep anyone from deleting. */
-async function logSize(jobs: IJobs, job: JobSummary): Promise<number | null> {
+async function logSize(
+  jobs: IJobsModel,
+  job: JobSummary
+): Promise<number | null> {
   try {
     const streams = await jobs.api.logStreams(job.id);
     return streams.reduce((sum, stream) => sum + stream.size, 0);
@@ -209,7 +212,7 @@ async function logSize(jobs: IJobs, job: JobSummary): Promise<number | null> {
 
 function addDirectories(
   app: JupyterFrontEnd,
-  jobs: IJobs,
+  jobs: IJobsModel,
   trans: TranslationBundle
 ): void {
   /** Show a directory in the file browser, if it is there. */

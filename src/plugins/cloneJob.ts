@@ -3,13 +3,13 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Fix } from '../api/types';
 import { IClone } from '../model/launchState';
 import { specWith } from '../model/specChanges';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { notifyError } from '../widgets/notices';
 
 /** Add the command that starts the form from a job, with a change of its spec if one is given. */
 export function addCloneCommand(
   app: JupyterFrontEnd,
-  jobs: IJobs,
+  jobs: IJobsModel,
   tabs: { open(path: string | null, beginning: { clone: IClone }): void },
   trans: TranslationBundle
 ): void {

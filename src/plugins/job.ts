@@ -9,7 +9,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { jobIcon } from '../icons';
 import { JOB_PANES, JobPane } from '../model/jobPanes';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { DeferredWidget } from '../widgets/deferred';
 import type { JobWidget } from '../widgets/job';
@@ -58,11 +58,11 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:job',
   description: 'Shows a distributed job in a tab.',
   autoStart: true,
-  requires: [IJobs, IEditorServices],
+  requires: [IJobsModel, IEditorServices],
   optional: [ILayoutRestorer, IStateDB, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     editors: IEditorServices,
     restorer: ILayoutRestorer | null,
     stateDB: IStateDB | null,

@@ -9,12 +9,12 @@ import { IJobViewLab } from '../components/job/JobView';
 import { IMenuItem, openMenu } from '../components/menu';
 import { JobTabModel, JobTabStore } from '../model/jobTab';
 import { isActive } from '../model/phase';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { askStream, askTime, JobWidget } from '../widgets/job';
 
 interface IJobPagesOptions {
   app: JupyterFrontEnd;
-  jobs: IJobs;
+  jobs: IJobsModel;
   editors: IEditorServices;
   stateDB: IStateDB | null;
   trans: TranslationBundle;

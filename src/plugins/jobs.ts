@@ -5,17 +5,20 @@ import {
 import { ITranslator } from '@jupyterlab/translation';
 import { ApiClient } from '../api/client';
 import { Jobs } from '../model/jobs';
-import { IJobs } from '../tokens';
+import { IJobs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 
-/** Provides the jobs to the other plugins; its id names the settings as well. */
-export const jobsPlugin: JupyterFrontEndPlugin<IJobs> = {
+/** Provides the jobs to our other plugins; its id names the settings as well. */
+export const jobsPlugin: JupyterFrontEndPlugin<IJobsModel> = {
   id: 'jupyterlab_t9kjob:plugin',
   description: 'Keeps the list of distributed jobs up to date.',
   autoStart: true,
-  provides: IJobs,
+  provides: IJobsModel,
   optional: [ITranslator],
-  activate: (app: JupyterFrontEnd, translator: ITranslator | null): IJobs => {
+  activate: (
+    app: JupyterFrontEnd,
+    translator: ITranslator | null
+  ): IJobsModel => {
     const { serviceManager } = app;
     const { serverSettings, kernels, sessions, terminals } = serviceManager;
     const jobs = new Jobs(
@@ -31,4 +34,14 @@ export const jobsPlugin: JupyterFrontEndPlugin<IJobs> = {
     }
     return jobs;
   }
+};
+
+/** Provides the jobs to other extensions. */
+export const publicJobsPlugin: JupyterFrontEndPlugin<IJobs> = {
+  id: 'jupyterlab_t9kjob:jobs',
+  description: 'Lets other extensions see and act on distributed jobs.',
+  autoStart: true,
+  provides: IJobs,
+  requires: [IJobsModel],
+  activate: (_: JupyterFrontEnd, jobs: IJobsModel): IJobs => jobs
 };

@@ -22,7 +22,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { jobIcon } from '../icons';
 import { baseName } from '../model/contentsPath';
 import { LaunchStore } from '../model/launchStore';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { addCloneCommand } from './cloneJob';
 import { isRunnable, LaunchFiles, SETTINGS } from './launchFiles';
@@ -37,7 +37,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:launch',
   description: 'Opens the form that runs a script or notebook as a job.',
   autoStart: true,
-  requires: [IJobs, IDocumentManager, IEditorServices],
+  requires: [IJobsModel, IDocumentManager, IEditorServices],
   optional: [
     IFileBrowserFactory,
     IEditorTracker,
@@ -51,7 +51,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   ],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     manager: IDocumentManager,
     editorServices: IEditorServices,
     browsers: IFileBrowserFactory | null,
@@ -135,7 +135,7 @@ class PresetImages {
 
 function addCommands(
   app: JupyterFrontEnd,
-  jobs: IJobs,
+  jobs: IJobsModel,
   files: LaunchFiles,
   tabs: LaunchTabs,
   trans: TranslationBundle

@@ -8,7 +8,7 @@ import { baseName } from '../model/contentsPath';
 import type { LaunchModel } from '../model/launch';
 import type { IClone, IManifest } from '../model/launchState';
 import { LaunchStore } from '../model/launchStore';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { DeferredWidget } from '../widgets/deferred';
 import type { LaunchWidget } from '../widgets/launch';
 import { notifyError } from '../widgets/notices';
@@ -16,7 +16,7 @@ import { LaunchFiles } from './launchFiles';
 
 export interface ILaunchTabsOptions {
   app: JupyterFrontEnd;
-  jobs: IJobs;
+  jobs: IJobsModel;
   files: LaunchFiles;
   store: LaunchStore;
   tracker: WidgetTracker<LaunchTab>;

@@ -1,6 +1,6 @@
 import { FileBrowser } from '@jupyterlab/filebrowser';
 import { Contents } from '@jupyterlab/services';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 
 /** Characters of a file that decide what it is. */
 const DECISIVE = 64 * 1024;
@@ -45,7 +45,7 @@ export class ManifestFiles {
    */
   constructor(
     private readonly _contents: Contents.IManager,
-    private readonly _jobs: Pick<IJobs, 'engines'>,
+    private readonly _jobs: Pick<IJobsModel, 'engines'>,
     private readonly _onChange: () => void
   ) {}
 

@@ -9,7 +9,7 @@ import { ILauncher } from '@jupyterlab/launcher';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
 import { tableRowsIcon } from '@jupyterlab/ui-components';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { MonitorModel, MonitorWidget } from '../widgets/monitor';
 
@@ -20,7 +20,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:monitor',
   description: 'Shows distributed jobs and TensorBoards in a sidebar.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobsModel],
   optional: [
     ILabShell,
     ILayoutRestorer,
@@ -31,7 +31,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   ],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     labShell: ILabShell | null,
     restorer: ILayoutRestorer | null,
     stateDB: IStateDB | null,

@@ -1,14 +1,14 @@
 import { IStateDB } from '@jupyterlab/statedb';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { INodesView, NODE_KINDS, NodesModel } from '../model/nodes';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { NodesWidget } from '../widgets/nodes';
 
 const STATE_KEY = 'jupyterlab_t9kjob:nodes';
 
 /** Create the table of the cluster's nodes, as it was set up last. */
 export async function createNodes(
-  jobs: IJobs,
+  jobs: IJobsModel,
   stateDB: IStateDB | null,
   trans: TranslationBundle
 ): Promise<NodesWidget> {

@@ -8,7 +8,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
 import { jobIcon } from '../icons';
 import { clusterEngine } from '../model/capacity';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { DeferredWidget } from '../widgets/deferred';
 import type { NodesWidget } from '../widgets/nodes';
@@ -18,11 +18,11 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:nodes',
   description: 'Shows the nodes of the cluster and what is free on each.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobsModel],
   optional: [ILayoutRestorer, IStateDB, ICommandPalette, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     restorer: ILayoutRestorer | null,
     stateDB: IStateDB | null,
     palette: ICommandPalette | null,

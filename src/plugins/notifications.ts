@@ -9,7 +9,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { JobSummary } from '../api/types';
 import { stateOf } from '../model/phase';
 import { endSentence } from '../model/sentence';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { ERROR_STAYS } from '../widgets/notices';
 
@@ -21,11 +21,11 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:notifications',
   description: 'Notifies when a distributed job ends.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobsModel],
   optional: [ISettingRegistry, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     registry: ISettingRegistry | null,
     translator: ITranslator | null
   ): void => {

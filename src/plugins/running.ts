@@ -15,7 +15,7 @@ import { formatAgo } from '../model/format';
 import { isActive, stateOf, stateWord } from '../model/phase';
 import { jobSentence, jobTitle } from '../model/sentence';
 import { hasBar } from '../model/sidebar';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
 
@@ -27,11 +27,11 @@ export const runningPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:running',
   description: 'Lists running jobs and TensorBoards in the Running panel.',
   autoStart: true,
-  requires: [IJobs, IRunningSessionManagers],
+  requires: [IJobsModel, IRunningSessionManagers],
   optional: [ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     managers: IRunningSessionManagers,
     translator: ITranslator | null
   ): void => {
@@ -44,7 +44,7 @@ export const runningPlugin: JupyterFrontEndPlugin<void> = {
 /** A section of the Running panel; tells changes only when something that it shows has changed. */
 abstract class Manager<Model> implements IRunningSessions.IManager {
   constructor(
-    protected readonly jobs: IJobs,
+    protected readonly jobs: IJobsModel,
     protected readonly commands: CommandRegistry,
     protected readonly trans: TranslationBundle
   ) {

@@ -4,7 +4,7 @@ import {
 } from '@jupyterlab/application';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator } from '@jupyterlab/translation';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { StatusWidget } from '../widgets/status';
 
@@ -13,11 +13,11 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:status',
   description: 'Counts running and waiting jobs in the status bar.',
   autoStart: true,
-  requires: [IJobs, IStatusBar],
+  requires: [IJobsModel, IStatusBar],
   optional: [ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     statusBar: IStatusBar,
     translator: ITranslator | null
   ): void => {

@@ -8,7 +8,7 @@ import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { tensorBoardIcon } from '../icons';
-import { CommandIDs, IJobs } from '../tokens';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
 import type { TensorBoardWidget } from '../widgets/tensorboard';
@@ -24,11 +24,11 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:tensorboard',
   description: 'Opens TensorBoard in a tab.',
   autoStart: true,
-  requires: [IJobs],
+  requires: [IJobsModel],
   optional: [IFileBrowserFactory, ILayoutRestorer, IThemeManager, ITranslator],
   activate: (
     app: JupyterFrontEnd,
-    jobs: IJobs,
+    jobs: IJobsModel,
     browsers: IFileBrowserFactory | null,
     restorer: ILayoutRestorer | null,
     themes: IThemeManager | null,
@@ -122,7 +122,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
 /** Restart and stop, by id or for the tab in front. */
 function addProcessCommands(
   app: JupyterFrontEnd,
-  jobs: IJobs,
+  jobs: IJobsModel,
   tracker: WidgetTracker<TensorBoardTab>,
   trans: TranslationBundle
 ): void {
@@ -166,13 +166,13 @@ function addProcessCommands(
   );
 }
 
-function logsOf(jobs: IJobs, id: unknown): number {
+function logsOf(jobs: IJobsModel, id: unknown): number {
   return jobs.get(String(id))?.log_dirs.length ?? 0;
 }
 
 /** The job, the folders or the running TensorBoard that the arguments name, if they name one. */
 function sourceOf(
-  jobs: IJobs,
+  jobs: IJobsModel,
   args: ReadonlyPartialJSONObject
 ): ITensorBoardSource | null {
   const { id, jobId, paths } = args;

@@ -8,13 +8,13 @@ import type {
   ISidebarState
 } from '../components/sidebar/Monitor';
 import { jobIcon } from '../icons';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import { DeferredWidget } from './deferred';
 
 /** The sidebar “Distributed Jobs”, whose content is loaded when it is shown for the first time. */
 export class MonitorWidget extends DeferredWidget<ReactWidget> {
   constructor(
-    jobs: IJobs,
+    jobs: IJobsModel,
     model: MonitorModel,
     commands: CommandRegistry,
     trans: TranslationBundle

@@ -3,13 +3,13 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import * as React from 'react';
 import { IMonitorModel, Monitor } from '../components/sidebar/Monitor';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
 import { openJobMenu } from './jobMenu';
 
 /** Create the content of the sidebar. */
 export function createMonitor(
-  jobs: IJobs,
+  jobs: IJobsModel,
   model: IMonitorModel,
   commands: CommandRegistry,
   trans: TranslationBundle

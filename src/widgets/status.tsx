@@ -6,7 +6,7 @@ import { Throttler } from '@lumino/polling';
 import { ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 import { countsText, StatusPopup, StatusText } from '../components/Status';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 
 /** Between two counts, in ms. */
 const INTERVAL = 250;
@@ -14,7 +14,7 @@ const INTERVAL = 250;
 /** “2 running, 1 pending” in the status bar, with a popup; tells changes of the counts only. */
 export class StatusWidget extends ReactWidget {
   constructor(
-    private readonly _jobs: IJobs,
+    private readonly _jobs: IJobsModel,
     private readonly _commands: CommandRegistry,
     private readonly _trans: TranslationBundle
   ) {

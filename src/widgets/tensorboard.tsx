@@ -23,7 +23,7 @@ import {
   tellVisibility,
   themedUrl
 } from '../model/tensorboard';
-import { IJobs } from '../tokens';
+import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
 import type { ITensorBoardSource } from './tensorboardTab';
 
@@ -36,7 +36,7 @@ const NEW_DATA_DELAY = 6000;
 
 interface ITensorBoardOptions {
   source: ITensorBoardSource;
-  jobs: IJobs;
+  jobs: IJobsModel;
   commands: CommandRegistry;
   themes: IThemeManager | null;
   trans: TranslationBundle;
@@ -79,7 +79,7 @@ export class TensorBoardWidget extends Panel implements ITensorBoardView {
   }
 
   readonly source: ITensorBoardSource;
-  readonly jobs: IJobs;
+  readonly jobs: IJobsModel;
 
   /** As the server pushed it last; null before the first answer, and after it was stopped. */
   get board(): TensorBoard | null {

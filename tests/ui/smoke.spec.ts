@@ -1,5 +1,6 @@
 // Plain Playwright: Galata is made for the newest JupyterLab only.
 import { expect, test } from '@playwright/test';
+import path from 'path';
 
 interface IApp {
   restored: Promise<void>;
@@ -51,4 +52,33 @@ test('the lab opens with our plugins, little to load, and no error of ours', asy
   expect(total, JSON.stringify(files, null, 1)).toBeLessThanOrEqual(
     START_LIMIT
   );
+});
+
+test('another extension requires IJobs, and opens our pages by command', async ({
+  page
+}) => {
+  const consumer = path.join(__dirname, 'consumer/remoteEntry.js');
+  await page.route('**/t9kjob-consumer/remoteEntry.js', route =>
+    route.fulfill({ path: consumer })
+  );
+  // As if the extension were installed: before the lab's deferred scripts read the page's configuration.
+  await page.addInitScript(() =>
+    document.addEventListener('readystatechange', () => {
+      const node = document.getElementById('jupyter-config-data');
+      if (node && document.readyState === 'interactive') {
+        const config = JSON.parse(node.textContent ?? '');
+        config.federated_extensions.push({
+          name: 't9kjob-consumer',
+          load: 'remoteEntry.js',
+          extension: './extension'
+        });
+        node.textContent = JSON.stringify(config);
+      }
+    })
+  );
+  await page.goto('lab/workspaces/consumer?reset&token=secret');
+  await expect(page.getByText(/^consumer: \d+ jobs, open$/)).toBeVisible();
+  await expect(
+    page.getByRole('region', { name: 'Distributed Jobs', exact: true })
+  ).toContainText('New job');
 });

@@ -7,7 +7,7 @@ import { asOfEngine } from '../../model/asOf';
 import { formatClock } from '../../model/format';
 import { ISpread, placeText, spreadOf } from '../../model/place';
 import { matches, sectionsOf } from '../../model/sidebar';
-import { CommandIDs, IJobs } from '../../tokens';
+import { CommandIDs, IJobsModel } from '../../tokens';
 import { Banner } from '../Banner';
 import { Button, IconButton } from '../Buttons';
 import { ClusterBanner } from '../ClusterBanner';
@@ -55,7 +55,7 @@ export interface IMonitorModel {
 }
 
 interface IMonitorProps {
-  jobs: IJobs;
+  jobs: IJobsModel;
   model: IMonitorModel;
   run: RunCommand;
   openMenu: (id: string, x: number, y: number) => void;
@@ -296,7 +296,7 @@ function Filter({
 
 /** Why no job can be made now; null if one can. */
 function whyNoJob(
-  jobs: IJobs,
+  jobs: IJobsModel,
   ready: boolean,
   trans: TranslationBundle
 ): string | null {
@@ -309,7 +309,7 @@ function whyNoJob(
 }
 
 /** Whether the first snapshot has come. */
-function useReady(jobs: IJobs): boolean {
+function useReady(jobs: IJobsModel): boolean {
   const [ready, setReady] = React.useState(false);
   React.useEffect(() => {
     let mounted = true;

@@ -6,7 +6,7 @@ import { JobSummary, TensorBoard } from '../../api/types';
 import { tensorBoardIcon } from '../../icons';
 import { isActive, stateOf, stateWord } from '../../model/phase';
 import { jobSentence } from '../../model/sentence';
-import { CommandIDs, IJobs } from '../../tokens';
+import { CommandIDs, IJobsModel } from '../../tokens';
 import { Button, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useSignal } from '../hooks';
@@ -17,7 +17,7 @@ import { NotInstalled } from './NotInstalled';
 
 /** A TensorBoard's tab, as its parts see it. */
 export interface ITensorBoardView {
-  readonly jobs: IJobs;
+  readonly jobs: IJobsModel;
   readonly source: { jobId?: string; paths?: string[] };
   readonly board: TensorBoard | null;
   readonly error: ApiError | null;

@@ -2,7 +2,7 @@ import { ISignal } from '@lumino/signaling';
 import { ApiClient, ApiError } from '../../../src/api/client';
 import { Delta, JobSummary } from '../../../src/api/types';
 import { Jobs } from '../../../src/model/jobs';
-import { IJobWatch, IJobs } from '../../../src/tokens';
+import { IJobWatch, IJobsModel } from '../../../src/tokens';
 import { someCapacity } from '../capacityFakes';
 import {
   FakeServer,
@@ -14,7 +14,9 @@ import {
 } from '../fakes';
 
 /** Resolves when something changes the next time. */
-const next = ({ changed }: Pick<IJobs | IJobWatch, 'changed'>): Promise<void> =>
+const next = ({
+  changed
+}: Pick<IJobsModel | IJobWatch, 'changed'>): Promise<void> =>
   new Promise(resolve => {
     const signal = changed as ISignal<unknown, void>;
     const tell = (): void => {
@@ -25,7 +27,7 @@ const next = ({ changed }: Pick<IJobs | IJobWatch, 'changed'>): Promise<void> =>
   });
 
 /** Resolves when the jobs, as they are at a change, satisfy the condition. */
-const until = (jobs: IJobs, condition: () => boolean): Promise<void> =>
+const until = (jobs: IJobsModel, condition: () => boolean): Promise<void> =>
   new Promise(resolve => {
     const check = (): void => {
       if (condition()) {

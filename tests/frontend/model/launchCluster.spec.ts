@@ -9,7 +9,7 @@ import {
 import { LaunchModel } from '../../../src/model/launch';
 import { usualPlace } from '../../../src/model/launchPlaces';
 import { ILaunchOptions } from '../../../src/model/launchState';
-import { IJobs } from '../../../src/tokens';
+import { IJobsModel } from '../../../src/tokens';
 import {
   ClusterServer,
   someCheck,
@@ -151,7 +151,7 @@ describe('LaunchModel in a cluster', () => {
     const changed = jest.fn();
     live.changed.connect(changed);
     jobs.engines = jobs.engines.slice(0, 1);
-    (jobs.changed as Signal<IJobs, void>).emit();
+    (jobs.changed as Signal<IJobsModel, void>).emit();
     expect(changed).toHaveBeenCalledTimes(1);
     expect(live.engines).toHaveLength(1);
     live.dispose();

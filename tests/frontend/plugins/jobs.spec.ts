@@ -1,7 +1,7 @@
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { Signal } from '@lumino/signaling';
 import { jobsPlugin } from '../../../src/plugins/jobs';
-import { IJobs } from '../../../src/tokens';
+import { IJobsModel } from '../../../src/tokens';
 import { FakeServer, snapshot } from '../fakes';
 
 /** A manager of JupyterLab's that polls the server, as those of kernels, sessions and terminals. */
@@ -24,7 +24,7 @@ describe('the connection to the server', () => {
         serverSettings: server.settings()
       };
       const app = { serviceManager } as unknown as JupyterFrontEnd;
-      const jobs: IJobs = await jobsPlugin.activate(app, null);
+      const jobs: IJobsModel = await jobsPlugin.activate(app, null);
       server.socket.open();
       server.socket.push(snapshot());
       managers[name].runningChanged.emit();
