@@ -19,7 +19,7 @@ import tensorboard from '../style/icons/tensorboard.svg';
 import unknown from '../style/icons/unknown.svg';
 import warning from '../style/icons/warning.svg';
 import wrap from '../style/icons/wrap.svg';
-import type { JobState } from './model/phase';
+import type { JobState } from './api/aliases';
 
 const icon = (name: string, svgstr: string): LabIcon =>
   new LabIcon({ name: `jupyterlab_t9kjob:${name}`, svgstr });

@@ -11,7 +11,6 @@ import {
   JobSummary,
   TensorBoard
 } from './api/types';
-import { DeletedJobs } from './model/deletedJobs';
 
 /** What the page knows of the connection to the server part; times in seconds. */
 export type Connection =
@@ -77,11 +76,21 @@ export const IJobs = new Token<IJobs>(
   'Distributed jobs of all engines: list, live state, actions.'
 );
 
+/** Jobs that were deleted and whose records are kept. */
+export interface IDeletedJobs {
+  /** Newest first; null while they are not shown, or not known yet. */
+  readonly jobs: readonly JobSummary[] | null;
+  /** Why they could not be read, in words. */
+  readonly error: string | null;
+  /** Have them read, or forget them. */
+  show(shown: boolean): void;
+}
+
 /** The jobs, and all else that the server pushes, for this extension's own plugins. */
 export interface IJobsModel extends IJobs, IDisposable {
   readonly api: ApiClient;
   /** Deleted ones whose records are kept, while they are asked for. */
-  readonly deleted: DeletedJobs;
+  readonly deleted: IDeletedJobs;
   readonly tensorboards: readonly TensorBoard[];
   readonly engines: readonly EngineInfo[];
   /**

@@ -11,3 +11,14 @@ export type PendingAction = NonNullable<JobSummary['pending_action']>;
 export type EngineName = JobSummary['engine'];
 /** Where a log stream comes from. */
 export type LogSource = LogStream['source'];
+/** How a job is drawn: its phase, but a user's stop and a submission stand apart. */
+export type JobState =
+  | 'submitting'
+  | 'pending'
+  | 'running'
+  | 'resuming'
+  | 'paused'
+  | 'succeeded'
+  | 'failed'
+  | 'stopped'
+  | 'unknown';

@@ -1,6 +1,6 @@
 import * as React from 'react';
 import { stateIcons } from '../icons';
-import { JobState } from '../model/phase';
+import { JobState } from '../api/aliases';
 import { Icon } from './Icon';
 
 interface IPhaseIconProps {

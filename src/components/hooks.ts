@@ -1,7 +1,6 @@
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { restAfter } from '../model/pace';
-import { IJobsModel } from '../tokens';
 
 /** Return true if the component’s tab is visible; components of a hidden tab do not render again. */
 export const InView = React.createContext(true);
@@ -257,18 +256,4 @@ export function useShown(ref: React.RefObject<HTMLElement>): boolean {
 function onVisibility(listener: () => void): () => void {
   document.addEventListener('visibilitychange', listener);
   return () => document.removeEventListener('visibilitychange', listener);
-}
-
-/** Have the server tell what of the cluster is free, as long as `shown` holds. */
-export function useWatchedCapacity(
-  jobs: Pick<IJobsModel, 'watchCapacity'>,
-  shown: boolean
-): void {
-  React.useEffect(() => {
-    if (shown) {
-      const watch = jobs.watchCapacity();
-      return () => watch.dispose();
-    }
-    return undefined;
-  }, [jobs, shown]);
 }

@@ -1,5 +1,6 @@
 import { ApiClient, expectApiError } from '../api/client';
 import { JobSummary } from '../api/types';
+import { IDeletedJobs } from '../tokens';
 
 /** Jobs that are asked for at once; the most that the server gives. */
 const PAGE = 1000;
@@ -9,7 +10,7 @@ const PAGE = 1000;
  *
  * They are not pushed: they are read while somebody wants to see them, and again when a job left the list.
  */
-export class DeletedJobs {
+export class DeletedJobs implements IDeletedJobs {
   /** @param _changed - Told when the list or `error` changed. */
   constructor(
     private readonly _api: ApiClient,

@@ -12,8 +12,8 @@ import {
 } from './launchForm';
 import { IPlace, placeOn, usualPlace } from './launchPlaces';
 import { LaunchRequests } from './launchRequests';
-import { ILaunchState, IManifest, Start } from './launchState';
-import { ILastTime, ISavedTab } from './launchStore';
+import { ILastTime, ILaunchState, IManifest, Start } from './launchState';
+import { ISavedTab } from './launchStore';
 import { restore } from './restore';
 
 /** The form as it was at an engine. */

@@ -31,7 +31,8 @@ import {
 import { capability, IPlace, NAMESPACE_PATTERN } from './launchPlaces';
 import { IChecked, knownChecks, nameProblem } from './launchProblems';
 import { LaunchCapacity, withDeviceKind } from './launchCapacity';
-import { ILaunchOptions, ILaunchState, IManifest } from './launchState';
+import { ILaunchOptions } from './launchOptions';
+import { ILaunchState, IManifest } from './launchState';
 import { memoized } from './memo';
 import { specWith } from './specChanges';
 import { optionKey, OptionValue } from './scriptOptions';

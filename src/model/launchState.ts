@@ -1,7 +1,6 @@
 /** What a launch tab is opened with, and what it shows. */
-import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineName } from '../api/aliases';
-import { ApiClient, ApiError } from '../api/client';
+import { ApiError } from '../api/client';
 import {
   Check,
   CreateJob,
@@ -10,10 +9,8 @@ import {
   QueueList,
   Volume
 } from '../api/types';
-import { IJobsModel } from '../tokens';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
-import { ILastTime, LaunchStore } from './launchStore';
 
 /** What a form can start from. */
 export type Start = 'last' | 'job' | 'defaults';
@@ -36,21 +33,11 @@ export interface IManifest {
   text: string;
 }
 
-/** Which launch form to open. */
-export interface ILaunchOptions {
-  api: ApiClient;
-  store: LaunchStore;
-  trans: TranslationBundle;
-  /** Names the tab in the store. */
-  tab: string;
-  /** The file, as the contents API names it without a drive; null for a job that runs none. */
-  path: string | null;
-  clone?: IClone | null;
-  manifest?: IManifest | null;
-  /** Tells of the engines as they are now, and of what is free. */
-  jobs?: Pick<IJobsModel, 'engines' | 'changed' | 'capacity' | 'watchCapacity'>;
-  /** Images that the settings offer. */
-  presetImages?: () => readonly string[];
+/** What a file was last submitted with. */
+export interface ILastTime extends IPlace {
+  spec: JobSpec;
+  /** Seconds since the epoch. */
+  time: number;
 }
 
 /** A manifest that is edited by hand, in place of the form. */

@@ -3,19 +3,18 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Check, JobSpec } from '../api/types';
 import { ILaunchForm } from './launchForm';
 import { IPlace } from './launchPlaces';
-import { IClone, IEditedManifest, JobRequest, Start } from './launchState';
+import {
+  IClone,
+  IEditedManifest,
+  ILastTime,
+  JobRequest,
+  Start
+} from './launchState';
 
 const PREFIX = 'jupyterlab_t9kjob:launch';
 
 /** Images that are remembered. */
 const IMAGES = 5;
-
-/** What a file was last submitted with. */
-export interface ILastTime extends IPlace {
-  spec: JobSpec;
-  /** Seconds since the epoch. */
-  time: number;
-}
 
 /** An open launch tab, so that its edits survive a reload of the page. */
 export interface ISavedTab extends IPlace {

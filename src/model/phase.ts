@@ -1,18 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
-import { Action, PendingAction } from '../api/aliases';
+import { Action, JobState, PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
-
-/** How a job is drawn: its phase, but a user's stop and a submission stand apart. */
-export type JobState =
-  | 'submitting'
-  | 'pending'
-  | 'running'
-  | 'resuming'
-  | 'paused'
-  | 'succeeded'
-  | 'failed'
-  | 'stopped'
-  | 'unknown';
 
 const ACTIVE = new Set(['Pending', 'Running', 'Paused', 'Resuming']);
 

@@ -1,16 +1,40 @@
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { IEditorServices } from '@jupyterlab/codeeditor';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { ILaunchActions } from '../components/launch/context';
 import { LaunchModel } from '../model/launch';
-import { CommandIDs } from '../tokens';
+import type { IClone, IManifest } from '../model/launchState';
+import type { LaunchStore } from '../model/launchStore';
+import { CommandIDs, IJobsModel } from '../tokens';
 import { LaunchWidget } from '../widgets/launch';
 import {
   askForManifest,
   confirmDiscard,
   confirmLoss
 } from '../widgets/manifests';
-import type { IBeginning, ILaunchTabsOptions } from './launchTabs';
+import type { LaunchFiles } from './launchFiles';
 
-interface ILaunchPageOptions
-  extends Omit<ILaunchTabsOptions, 'tracker'>, IBeginning {
+/** What of the lab and of this extension launch tabs work with. */
+export interface ILaunchParts {
+  app: JupyterFrontEnd;
+  jobs: IJobsModel;
+  files: LaunchFiles;
+  store: LaunchStore;
+  /** Images that the settings offer. */
+  presetImages: () => readonly string[];
+  editors: IEditorServices;
+  trans: TranslationBundle;
+}
+
+/** What a tab begins with, beside a file. */
+export interface IBeginning {
+  clone?: IClone;
+  manifest?: IManifest;
+  /** A tab whose edits are taken up again. */
+  tab?: string;
+}
+
+interface ILaunchPageOptions extends ILaunchParts, IBeginning {
   /** The file that the form is for; null if the job runs none. */
   path: string | null;
   /** Names the tab in the store. */

@@ -1,37 +1,17 @@
-import { JupyterFrontEnd } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
-import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 import { jobIcon } from '../icons';
 import { baseName } from '../model/contentsPath';
 import type { LaunchModel } from '../model/launch';
 import type { IClone, IManifest } from '../model/launchState';
-import { LaunchStore } from '../model/launchStore';
-import { IJobsModel } from '../tokens';
 import { DeferredWidget } from '../widgets/deferred';
 import type { LaunchWidget } from '../widgets/launch';
 import { notifyError } from '../widgets/notices';
-import { LaunchFiles } from './launchFiles';
+import type { IBeginning, ILaunchParts } from './launchPage';
 
-export interface ILaunchTabsOptions {
-  app: JupyterFrontEnd;
-  jobs: IJobsModel;
-  files: LaunchFiles;
-  store: LaunchStore;
+export interface ILaunchTabsOptions extends ILaunchParts {
   tracker: WidgetTracker<LaunchTab>;
-  /** Images that the settings offer. */
-  presetImages: () => readonly string[];
-  editors: IEditorServices;
-  trans: TranslationBundle;
-}
-
-/** What a tab begins with, beside a file. */
-export interface IBeginning {
-  clone?: IClone;
-  manifest?: IManifest;
-  /** A tab whose edits are taken up again. */
-  tab?: string;
 }
 
 interface ILaunchTabOptions extends IBeginning {

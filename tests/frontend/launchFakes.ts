@@ -8,7 +8,7 @@ import {
   ScriptOption
 } from '../../src/api/types';
 import { LaunchModel } from '../../src/model/launch';
-import { ILaunchOptions } from '../../src/model/launchState';
+import { ILaunchOptions } from '../../src/model/launchOptions';
 import { LaunchStore } from '../../src/model/launchStore';
 import { loadTranslation } from '../../src/translation';
 import { FakeServer, IFakeRequest, json } from './fakes';

@@ -1,7 +1,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
-import { JobState, stateOf } from '../../model/phase';
+import { JobState } from '../../api/aliases';
+import { stateOf } from '../../model/phase';
 import { jobLabel } from '../../model/sentence';
 
 /** Tells screen readers, once, that the job is in another state: a failure at once, all else politely. */

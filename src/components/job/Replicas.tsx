@@ -5,7 +5,7 @@ import { Replica } from '../../api/types';
 import { logIcon } from '../../icons';
 import { serverNow } from '../../model/clock';
 import { formatExitCode } from '../../model/format';
-import { JobState } from '../../model/phase';
+import { JobState } from '../../api/aliases';
 import { IconButton } from '../Buttons';
 import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';

@@ -3,7 +3,7 @@ import * as React from 'react';
 import { Event } from '../../api/types';
 import { errorIcon, warningIcon } from '../../icons';
 import { formatClock, formatExact, formatTime } from '../../model/format';
-import { JobState } from '../../model/phase';
+import { JobState } from '../../api/aliases';
 import { Icon } from '../Icon';
 import { PhaseIcon } from '../PhaseIcon';
 import { Segments } from '../Segments';

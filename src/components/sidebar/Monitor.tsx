@@ -17,7 +17,6 @@ import {
   useShown,
   useSignal,
   useSteady,
-  useWatchedCapacity,
   useWidth
 } from '../hooks';
 import { ConnectionBanner } from '../ConnectionBanner';
@@ -26,6 +25,7 @@ import { openMenu } from '../menu';
 import { Capacity } from './Capacity';
 import { JobList } from './JobList';
 import { FirstUse, Loading, NothingFound } from './states';
+import { useWatchedCapacity } from './useWatchedCapacity';
 import { TensorBoards } from './TensorBoards';
 
 /** At most four text changes a second in a row. */

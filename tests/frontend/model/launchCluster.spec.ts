@@ -8,7 +8,7 @@ import {
 } from '../../../src/api/types';
 import { LaunchModel } from '../../../src/model/launch';
 import { usualPlace } from '../../../src/model/launchPlaces';
-import { ILaunchOptions } from '../../../src/model/launchState';
+import { ILaunchOptions } from '../../../src/model/launchOptions';
 import { IJobsModel } from '../../../src/tokens';
 import {
   ClusterServer,

@@ -2,7 +2,7 @@
 import { StateDB } from '@jupyterlab/statedb';
 import { CreateJob, EngineInfo, PrefillRequest } from '../../../src/api/types';
 import { LaunchModel } from '../../../src/model/launch';
-import { ILaunchOptions } from '../../../src/model/launchState';
+import { ILaunchOptions } from '../../../src/model/launchOptions';
 import { ISavedTab, LaunchStore } from '../../../src/model/launchStore';
 import { ClusterServer, someEngines } from '../clusterFakes';
 import { json } from '../fakes';
