@@ -3,13 +3,16 @@ import {
   nullTranslator,
   TranslationBundle
 } from '@jupyterlab/translation';
+import { setLocale } from './model/format';
 
 /** The translation domain of everything that this extension shows. */
 export const DOMAIN = 'jupyterlab_t9kjob';
 
-/** Load this extension's translations; English without a translator. */
+/** Load this extension's translations, and write dates in their language; English without a translator. */
 export function loadTranslation(
   translator: ITranslator | null
 ): TranslationBundle {
-  return (translator ?? nullTranslator).load(DOMAIN);
+  const known = translator ?? nullTranslator;
+  setLocale(known.languageCode);
+  return known.load(DOMAIN);
 }

@@ -4,6 +4,46 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** The lab's language, in which dates are written. */
+let locale = 'en';
+
+/**
+ * Write dates in a language from now on.
+ *
+ * @param code - As JupyterLab names it, such as “zh_CN”; English if the browser does not know it.
+ */
+export function setLocale(code: string): void {
+  try {
+    [locale = 'en'] = Intl.getCanonicalLocales(code.replace(/_/g, '-'));
+  } catch {
+    locale = 'en'; // no language tag, such as “default”
+  }
+  formats.clear();
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Formats are made once for each use: making one takes a hundred times as long as using it. */
+function formatDate(time: number, options: Intl.DateTimeFormatOptions): string {
+  const key = Object.keys(options).join();
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.DateTimeFormat(locale, options);
+    formats.set(key, format);
+  }
+  return format.format(time * 1000);
+}
+
+const DATE = { month: 'short', day: 'numeric' } as const;
+const DATE_AND_YEAR = { ...DATE, year: 'numeric' } as const;
+/** Always 24 hours: logs and clusters have them as well. */
+const CLOCK = {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23'
+} as const;
+const SECONDS = { ...CLOCK, second: '2-digit' } as const;
+
 /**
  * A duration in at most two units: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”.
  *
@@ -67,7 +107,7 @@ export function formatEta(seconds: number, trans: TranslationBundle): string {
 }
 
 /**
- * A time, the shorter the nearer: “09:58”, “yesterday”, “19 Nov”, “19 Nov 2025”.
+ * A time, the shorter the nearer: “09:58”, “yesterday”, “Nov 19”, “Nov 19, 2025”.
  *
  * @param time - Seconds since the epoch.
  * @param now - The same, for tests.
@@ -87,13 +127,13 @@ export function formatTime(
   if (date.toDateString() === yesterday.toDateString()) {
     return trans.__('yesterday');
   }
-  const day = `${date.getDate()} ${monthName(date.getMonth(), trans)}`;
-  return date.getFullYear() === today.getFullYear()
-    ? day
-    : `${day} ${date.getFullYear()}`;
+  return formatDate(
+    time,
+    date.getFullYear() === today.getFullYear() ? DATE : DATE_AND_YEAR
+  );
 }
 
-/** A time as it stands in a sentence: “at 09:58”, “yesterday at 09:58”, “on 19 Nov at 09:58”. */
+/** A time as it stands in a sentence: “at 09:58”, “yesterday at 09:58”, “on Nov 19 at 09:58”. */
 export function formatMoment(
   time: number,
   trans: TranslationBundle,
@@ -110,35 +150,26 @@ export function formatMoment(
 
 /** The time of day: “09:58”, or “09:58:07” with seconds. */
 export function formatClock(time: number, withSeconds = false): string {
-  const date = new Date(time * 1000);
-  const parts = [date.getHours(), date.getMinutes()];
-  if (withSeconds) {
-    parts.push(date.getSeconds());
-  }
-  return parts.map(part => String(part).padStart(2, '0')).join(':');
+  return formatDate(time, withSeconds ? SECONDS : CLOCK);
+}
+
+/** The time of day as it is typed, the same in all languages: “09:58:07”. */
+export function formatClockInput(time: number): string {
+  return new Intl.DateTimeFormat('en-GB', SECONDS).format(time * 1000);
 }
 
 /** The time of day to the millisecond: “10:39:31.104”. */
 export function formatMilliseconds(time: number): string {
-  const milliseconds = new Date(time * 1000).getMilliseconds();
-  return `${formatClock(time, true)}.${String(milliseconds).padStart(3, '0')}`;
+  return formatDate(time, { ...SECONDS, fractionalSecondDigits: 3 });
 }
 
-/** The exact time with its zone, for titles: “2026-11-19 09:58:07 UTC+8”. */
+/** The exact time with its zone, for titles: “Nov 19, 2026, 09:58:07 GMT+8”. */
 export function formatExact(time: number): string {
-  const date = new Date(time * 1000);
-  const day = [
-    date.getFullYear(),
-    String(date.getMonth() + 1).padStart(2, '0'),
-    String(date.getDate()).padStart(2, '0')
-  ].join('-');
-  const offset = -date.getTimezoneOffset();
-  const size = Math.abs(offset);
-  const minutes = size % 60 ? `:${String(size % 60).padStart(2, '0')}` : '';
-  const zone = offset
-    ? `${offset < 0 ? '-' : '+'}${Math.floor(size / 60)}${minutes}`
-    : '';
-  return `${day} ${formatClock(time, true)} UTC${zone}`;
+  return formatDate(time, {
+    ...DATE_AND_YEAR,
+    ...SECONDS,
+    timeZoneName: 'short'
+  });
 }
 
 /** A size: “512 B”, “11 MB”, “1.4 GB”, powers of 1000 as the file browser has them. */
@@ -246,21 +277,4 @@ export function formatExitCode(
       return trans.__('Asked to end (143)');
   }
   return trans.__('Ended by %1 (%2)', signal, code);
-}
-
-function monthName(month: number, trans: TranslationBundle): string {
-  return [
-    trans.__('Jan'),
-    trans.__('Feb'),
-    trans.__('Mar'),
-    trans.__('Apr'),
-    trans.__('May'),
-    trans.__('Jun'),
-    trans.__('Jul'),
-    trans.__('Aug'),
-    trans.__('Sep'),
-    trans.__('Oct'),
-    trans.__('Nov'),
-    trans.__('Dec')
-  ][month];
 }

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { IJobViewLab, JobView } from '../components/job/JobView';
 import { jobIcon } from '../icons';
 import { serverNow } from '../model/clock';
-import { formatClock } from '../model/format';
+import { formatClockInput } from '../model/format';
 import { JobTabModel } from '../model/jobTab';
 import { jobTitle } from '../model/sentence';
 import '../../style/pages.css';
@@ -90,7 +90,7 @@ export async function askTime(
   const { value } = await InputDialog.getText({
     title: trans.__('Go to time'),
     label: trans.__('Hours, minutes and, if wanted, seconds'),
-    text: formatClock(base, true),
+    text: formatClockInput(base),
     pattern: '\\s*\\d{1,2}:\\d{2}(:\\d{2})?\\s*',
     okLabel: trans.__('Go')
   });

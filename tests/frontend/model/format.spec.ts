@@ -3,6 +3,7 @@ import {
   formatAge,
   formatAgo,
   formatBytes,
+  formatClock,
   formatCount,
   formatDuration,
   formatEta,
@@ -10,7 +11,8 @@ import {
   formatExitCode,
   formatFree,
   formatMemory,
-  formatTime
+  formatTime,
+  setLocale
 } from '../../../src/model/format';
 
 const trans = nullTranslator.load('');
@@ -65,16 +67,36 @@ describe('times', () => {
   it.each([
     [at(2026, 10, 20, 9, 58), '09:58'],
     [at(2026, 10, 19, 23, 59), 'yesterday'],
-    [at(2026, 10, 18, 9, 0), '18 Nov'],
-    [at(2025, 10, 19, 9, 0), '19 Nov 2025']
+    [at(2026, 10, 18, 9, 0), 'Nov 18'],
+    [at(2025, 10, 19, 9, 0), 'Nov 19, 2025']
   ])('%d is “%s”', (time, text) => {
     expect(formatTime(time, trans, now)).toBe(text);
   });
 
   it('gives the exact time with its zone', () => {
     expect(formatExact(at(2026, 10, 19, 9, 58))).toMatch(
-      /^2026-11-19 09:58:00 UTC([+-]\d+(:\d\d)?)?$/
+      /^Nov 19, 2026, 09:58:00 (UTC|GMT[+-]\d+(:\d\d)?|[A-Z]{3,4})$/
     );
+  });
+});
+
+describe('times in another language', () => {
+  afterEach(() => setLocale('en'));
+
+  it.each([
+    ['de_DE', '18. Nov.'],
+    ['zh_CN', '11月18日'],
+    ['not a language', 'Nov 18']
+  ])('%s: “%s”', (code, text) => {
+    setLocale(code);
+    const [time, now] = [at(2026, 10, 18, 9, 0), at(2026, 10, 20, 10, 0)];
+    expect(formatTime(time, trans, now)).toBe(text);
+  });
+
+  it('has the time of day with 24 hours', () => {
+    setLocale('en_US');
+    expect(formatClock(at(2026, 10, 18, 0, 5))).toBe('00:05');
+    expect(formatClock(at(2026, 10, 18, 17, 5), true)).toBe('17:05:00');
   });
 });
 
