@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import anyio
 
 from ..core.disk_threads import DiskSilent, Lane
-from ..core.errors import FieldError
+from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
 from ..core.tasks import spawn
 from ..paths import ContentsRoot
@@ -83,7 +83,7 @@ class Board:
     work
         Owns the process, from its start to its end; None while there is none.
     settled
-        Set when a start has succeeded or failed, or was called off.
+        Set when a start has succeeded or failed, was called off, or waits for a disk that does not answer.
     lock
         Held by a request while it starts or ends the process.
     looked_at
@@ -190,12 +190,14 @@ class Board:
         process = self._process = Process(
             self.log_dirs, loader=settings.loader, reload_interval=settings.reload_interval
         )
-        slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_slow)
+        slow: asyncio.TimerHandle | None = None
         health: asyncio.Task[None] | None = None
         try:
+            name = await self._prepared()
+            slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_slow)
             # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
             with anyio.fail_after(settings.start_seconds):
-                await self._begin(process)
+                await process.start(name)
             slow.cancel()
             assert process.endpoint is not None  # noqa: S101 (it has started)
             self.endpoint = process.endpoint
@@ -204,17 +206,18 @@ class Board:
             health = asyncio.create_task(self._check(process.endpoint))
             how = await process.ended()
             self._fail(f"TensorBoard was {how}." if "signal" in how else f"TensorBoard ended: {how}.", process.words)
-        except (FieldError, DiskSilent) as error:
+        except (FieldError, Unavailable) as error:
             self._fail(error.message, "", code=error.reason, hint=error.hint)
         except TimeoutError:
             sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
             self._fail(sentence, process.words, code="StartTimeout")
         except StartError as error:
             self._fail(str(error), error.words or process.words, code="StartFailed", hint=error.hint)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # as Python says that no thread can be started
             self._fail("TensorBoard can't be started.", str(error), code="StartFailed")
         finally:
-            slow.cancel()
+            if slow is not None:
+                slow.cancel()
             if health is not None:
                 health.cancel()
             if self._process is process:  # else it was let go of, and there may be another one by now
@@ -223,9 +226,19 @@ class Board:
                 self._changed(self)
             await process.stop()
 
-    async def _begin(self, process: Process) -> None:
-        name = await self._on_disk(self._prepare)
-        await process.start(name)
+    async def _prepared(self) -> str | None:
+        """Return what `_prepare` does, as soon as the disks answer; who asks for the page meanwhile is told of that."""
+        while True:
+            try:
+                name = await self._on_disk(self._prepare)
+            except DiskSilent as error:
+                self._become("starting", _hangs(error))
+                self.settled.set()
+                await asyncio.sleep(WATCH_SECONDS)
+            else:
+                self.settled.clear()
+                self._become("starting")
+                return name
 
     def _prepare(self) -> str | None:
         """Check the directories, and return a name for the run that the only one itself is. Blocks.
@@ -305,12 +318,11 @@ class Board:
         try:
             self.key, found, points = await self._on_disk(self._inspect)
         except DiskSilent as error:
-            self._folder_reason = Reason(
-                code="FolderHangs",
-                sentence=f"{error.filename} is on a disk that does not answer.",
-                hint="It is shown as soon as the disk is back.",
-            )
+            self._folder_reason = _hangs(error)
             self._changed(self)
+            return
+        except Unavailable as error:  # no thread can be started; the next look tries again
+            log.warning("%s", error.message)
             return
         except FieldError as error:
             self._verdict = Reason(code=error.reason, sentence=error.message, hint=error.hint)
@@ -352,6 +364,14 @@ class Board:
         if gone:
             return Reason(code="FolderGone", sentence=f"{trouble.path} has been removed.")
         return Reason(code="NoFolder", sentence=f"{trouble.path} does not exist yet.")
+
+
+def _hangs(error: DiskSilent) -> Reason:
+    return Reason(
+        code="FolderHangs",
+        sentence=f"{error.filename} is on a disk that does not answer.",
+        hint="It is shown as soon as the disk is back.",
+    )
 
 
 def label(log_dirs: Sequence[Path]) -> str:

@@ -225,6 +225,44 @@ async def test_a_disk_that_hangs(ask: Ask, news: News, jp_root_dir: Path, monkey
     assert (await news.until(lambda found: found.id == hangs["id"] and found.has_data)).reason is None
 
 
+async def test_a_start_waits_for_a_disk_that_hangs(
+    ask: Ask, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.2)
+    monkeypatch.setattr(board_module, "WATCH_SECONDS", 0.1)
+    folder = jp_root_dir / "hangs"
+    folder.mkdir()
+    board = await opened(ask, paths=["hangs"])
+    await news.until(lambda found: found.status == "running")
+    with hung_disk(folder):
+        assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
+        told = await news.until(lambda found: code(found) == "FolderHangs" and found.status == "starting")
+        assert told.reason is not None
+        assert told.reason.sentence == f"{folder} is on a disk that does not answer."
+        page = await ask(board["url"])
+        assert (page.code, json.loads(page.body)["reason"]) == (503, "FolderHangs")
+    await news.until(lambda found: found.status == "running" and found.reason is None)
+    Events(folder).add("loss", [1.0])
+    assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]
+
+
+async def test_a_start_for_which_there_is_no_thread(
+    ask: Ask, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_arguments: Any, **_options: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    (jp_root_dir / "runs").mkdir()
+    with monkeypatch.context() as crowded:
+        crowded.setattr(asyncio.get_running_loop(), "subprocess_exec", refuse)
+        board = await opened(ask, paths=["runs"])
+        told = await news.until(lambda found: found.status == "failed")
+    assert told.reason is not None and told.reason.verbatim == "can't start new thread"
+    assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
+    await news.until(lambda found: found.status == "running")
+
+
 UNREADABLE = """
 import asyncio, sys
 from pathlib import Path
