@@ -214,10 +214,27 @@ test('a failed job, an empty log, a TensorBoard without data', async ({
   const failed = await submit(page, 'fails', { file, processes: 2 });
   await waitForPhase(page, failed.id, 'Failed');
   await run(page, 't9kjob:open-job', { id: failed.id });
+  const job = jobTab(page);
   await expect(
-    jobTab(page).getByRole('region', { name: 'Why it failed' })
+    job.getByRole('region', { name: 'Why it failed' })
   ).toBeVisible();
   await expectAccessible(page);
+  const clone = job.getByRole('button', { name: 'Clone' });
+  const order = await tabOrder(page, job, clone);
+  expect(order, 'every control has a name').not.toContain('');
+  const expected = [
+    ...['Clone', 'Run again', 'Delete', 'More actions', 'Overview'],
+    ...['Open the file', 'Show in log', 'Copy the traceback', 'Open train.py'],
+    ...['Copy the whole command', 'Words', 'Download']
+  ];
+  expect(
+    order.filter(name => expected.includes(name)),
+    `as it is read; the order is ${order.join(', ')}`
+  ).toEqual([
+    ...expected.slice(0, 6),
+    'Run again', // what to do next
+    ...expected.slice(6)
+  ]);
 
   await writeFile(page, file, SILENT);
   const silent = await submit(page, 'silent', {

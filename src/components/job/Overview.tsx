@@ -281,7 +281,12 @@ function LastOutput({
         {trans.__('Last output')}
         <LinkButton onClick={showInLog}>{trans.__('Open log')}</LinkButton>
       </h3>
-      <div className="jp-t9k-Traceback" tabIndex={0}>
+      <div
+        className="jp-t9k-Traceback jp-t9k-LastOutput"
+        role="group"
+        aria-label={trans.__('Last output')}
+        tabIndex={0}
+      >
         {output.lines.map((line, index) => (
           <div key={index}>{line}</div>
         ))}

@@ -139,7 +139,9 @@ describe('Overview', () => {
     expect(screen.queryByText('Last output')).toBeNull();
     same.unmount();
     const before = overview(output(['step 400', error], 30));
-    expect(screen.getByText('step 400')).toBeTruthy();
+    const group = screen.getByRole('group', { name: 'Last output' });
+    expect(group.textContent).toContain('step 400');
+    expect(group.tabIndex).toBe(0);
     before.unmount();
     overview(output([error, 'closing'], 50));
     expect(screen.getByText('closing')).toBeTruthy();
