@@ -64,7 +64,10 @@ class Found:
 
 
 def shape(log_dir: Path) -> tuple[bool, bool]:
-    """Return whether a folder itself has event files, and whether it has folders. Blocks: call it in a thread."""
+    """Return whether a folder itself has event files, and whether it has folders. Blocks: call it in a thread.
+
+    A folder that may not be read may have folders.
+    """
     own = folders = False
     try:
         with os.scandir(log_dir) as entries:
@@ -73,8 +76,10 @@ def shape(log_dir: Path) -> tuple[bool, bool]:
                 folders = folders or entry.is_dir()
                 if own and folders:
                     break
-    except OSError:  # there is none yet, or it may not be read: the watch says so
+    except FileNotFoundError:  # there is none yet: the watch says so
         pass
+    except OSError:  # the watch says so
+        return own, True
     return own, folders
 
 

@@ -121,6 +121,8 @@ async def test_it_hangs(
 
 async def test_one_that_hangs_holds_up_nobody(ask: Ask, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a network disk that does not answer, its processes and their data servers do nothing, not even end."""
+    for name in ("hung", "well"):  # with folders in them, for an empty one is shown through a link that names its run
+        (jp_root_dir / name / "run").mkdir(parents=True)
     hung, well = [await opened(ask, paths=[name]) for name in ("hung", "well")]
     await asyncio.gather(*(ask(board["url"]) for board in (hung, well)))
     monkeypatch.setattr(process_module, "STOP_SECONDS", 2.0)
