@@ -64,6 +64,9 @@ class Observer:
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         if space.pods.complete:
             cordoned = room.cordoned if room is not None else ()
+            if gone := space.gone_pods(job.uid):
+                before = {text(pod, "metadata", "name"): pod for pod in (*pods, *gone)}
+                job.observe(state, self._kind.places(manifest, list(before.values())), now=now, cordoned=cordoned)
             places = job.observe(state, places, now=now, cordoned=cordoned)
         over = is_over(places, state)
         failure = job.failure if over or (state.phase == "Failed" and state.cause != "Stopped") else None

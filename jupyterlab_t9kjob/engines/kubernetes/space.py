@@ -78,6 +78,7 @@ class Space:
         self._api = api
         self._sinks: dict[str, Sink] = {}
         self._pods_of: dict[str, dict[str, Json]] = {}
+        self._gone_of: dict[str, list[Json]] = {}
         self._owner_of: dict[str, tuple[str, str]] = {}
         self._pods_seen: dict[str, set[str]] = {}
         self._events_of: dict[str, dict[str, Json]] = {}
@@ -133,6 +134,13 @@ class Space:
         """Return the pods of a job, with the fields that are kept."""
         return [kept_pod(kept) for kept in self._pods_of.get(uid, {}).values()]
 
+    def gone_pods(self, uid: str) -> list[Json]:
+        """Return the pods of a job that have gone since the last call, as they were at last: each pod is given once.
+
+        Several changes of a pod can come between two looks at its job, also its whole end.
+        """
+        return [kept_pod(kept) for kept in self._gone_of.pop(uid, ())]
+
     @property
     def knows_own_pods(self) -> bool:
         """Whether `own_pods` are all that there are: the pods have been read, and so have all jobs that may be seen."""
@@ -153,6 +161,7 @@ class Space:
     def forget(self, uid: str) -> None:
         """Drop what is known of a job that is gone."""
         self._pods_of.pop(uid, None)
+        self._gone_of.pop(uid, None)
         for pod in self._pods_seen.pop(uid, ()):
             self._owner_of.pop(pod, None)
 
@@ -176,6 +185,7 @@ class Space:
                 engine, job = owner
                 pods = self._pods_of.get(job, {})
                 pods.pop(uid, None)
+                self._gone_of.setdefault(job, []).append(before)
                 self._touch(owner)
                 if not pods and not (engine in self.jobs and job in self.jobs[engine].objects):
                     self.forget(job)  # pods outlive their job for a while
