@@ -50,7 +50,10 @@ ENV_POD_UID: Final = "T9KJOB_POD_UID"
 ENV_UNBUFFERED: Final = "PYTHONUNBUFFERED"
 ENV_LINE_PREFIX: Final = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 LINE_PREFIX: Final = "[rank${rank}.${role_name}${local_rank}]:"
-"""Prefix of a rank's lines in torchrun's log: “[rank5.default1]:”; torchrun's own is “[default1]:”. See `logs.sift`."""
+"""Prefix of a rank's lines in torchrun's log: “[rank5.default1]:”; torchrun's own is “[default1]:”.
+
+See `logs.sift`.
+"""
 
 KUEUE: Final = "kueue.x-k8s.io"
 T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
