@@ -213,7 +213,7 @@ class T9kJobApp(ExtensionApp):
         return services
 
     def _make_services(self) -> Services:
-        from .engines.kubernetes.settings import Settings as ClusterSettings
+        from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
         from .engines.local.settings import Settings
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings

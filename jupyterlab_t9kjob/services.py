@@ -10,11 +10,11 @@ from typing import Any
 
 from .core.engine import Engine
 from .core.errors import Unavailable
-from .engines.kubernetes.cluster import Cluster
+from .engines.kubernetes.cluster.connection import Cluster
+from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
 from .engines.kubernetes.engine import KubernetesEngine
-from .engines.kubernetes.kubeflow import Kubeflow
-from .engines.kubernetes.settings import Settings as ClusterSettings
-from .engines.kubernetes.t9k import T9k
+from .engines.kubernetes.objects.kubeflow import Kubeflow
+from .engines.kubernetes.objects.t9k import T9k
 from .engines.local.command import Interpreter
 from .engines.local.engine import LocalEngine
 from .engines.local.settings import Settings

@@ -18,12 +18,12 @@ from jupyterlab_t9kjob.core.engine import Edited
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.manifests import to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount, Quantity, ReplicaSpec, Resources, Runtime, Torchrun
-from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
-from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from tests.kubernetes.harness import Kube, Volume
 
 KINDS = {"t9k": T9k, "kubeflow": Kubeflow}
@@ -142,8 +142,8 @@ class Bench:
 def patient() -> Iterator[None]:
     """Have who asks wait until the cluster was looked at and its jobs were listed, however long a busy one takes."""
     with (
-        patch("jupyterlab_t9kjob.engines.kubernetes.cluster.READY_SECONDS", 60.0),
-        patch("jupyterlab_t9kjob.engines.kubernetes.jobtable.READY_SECONDS", 60.0),
+        patch("jupyterlab_t9kjob.engines.kubernetes.cluster.connection.READY_SECONDS", 60.0),
+        patch("jupyterlab_t9kjob.engines.kubernetes.jobs.table.READY_SECONDS", 60.0),
     ):
         yield
 

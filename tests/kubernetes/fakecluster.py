@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from tests.kubernetes.engines import patient
 from tests.kubernetes.fakeapi import Act, Call, FakeApi, Json, hang, refuse, write_kubeconfig
 

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from jupyterlab_t9kjob.core.job import Replica
 from jupyterlab_t9kjob.core.manifests import parse
-from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind, Place, State
-from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
-from jupyterlab_t9kjob.engines.kubernetes.transport import Json, KubeApi
-from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.api import Json, KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
 
 
 class Following:

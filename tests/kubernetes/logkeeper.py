@@ -18,12 +18,12 @@ import httpx
 
 from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.job import LogStream
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, newest
-from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
-from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, newest
 
 LABEL = "logs-job"
 

@@ -13,7 +13,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.engine import EngineInfo
 from jupyterlab_t9kjob.core.errors import NotAllowed
-from jupyterlab_t9kjob.engines.kubernetes import cluster, presence
+from jupyterlab_t9kjob.engines.kubernetes.cluster import connection, kind_availability
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between, not_there
 from tests.kubernetes.engines import WAIT, Bench, serving
@@ -90,7 +90,7 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
 
 
 async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "MISSING_SECONDS", 0.2)
+    monkeypatch.setattr(kind_availability, "MISSING_SECONDS", 0.2)
     missing = True
 
     def rule(request: Any) -> Any:
@@ -124,7 +124,7 @@ async def test_a_kind_that_is_not_there_for_a_moment_keeps_its_jobs(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a proxy, or an API server that starts; however often somebody refreshes meanwhile."""
-    monkeypatch.setattr(presence, "MISSING_SECONDS", 600.0)
+    monkeypatch.setattr(kind_availability, "MISSING_SECONDS", 600.0)
     missing = False
 
     def rule(request: Request) -> Any:
@@ -138,7 +138,7 @@ async def test_a_kind_that_is_not_there_for_a_moment_keeps_its_jobs(
         job = await bench.submit("kubeflow", bench.spec("sleep 1000"))
         await bench.until_phase(job, "Running")
         missing = True
-        for _ in range(presence.MOST_MISSING + 1):
+        for _ in range(kind_availability.MOST_MISSING + 1):
             await engine.refresh()
             assert (await engine.info()).available
             assert (await engine.job(job.uid)).phase == "Running"
@@ -165,7 +165,7 @@ async def test_a_kind_that_comes_later_is_asked_about_too(
         wanted = json.loads(call.request.body)["spec"]["resourceAttributes"]
         await call.answer(201, {"status": {"allowed": wanted["verb"] != "create"}})
 
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.5)
     async with (
         Between(kube=kube, rule=rule) as between,
         serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,

@@ -15,7 +15,7 @@ import yaml
 from jupyterlab_t9kjob.core.capacity import Amount, Capacity, NodeCapacity
 from jupyterlab_t9kjob.core.quantity import amount
 from jupyterlab_t9kjob.core.spec import Device, ReplicaSpec, Resources
-from jupyterlab_t9kjob.engines.kubernetes import capacityreader
+from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import WAIT, Bench, serving
@@ -321,7 +321,7 @@ async def test_a_cluster_that_does_not_answer(kube: Kube, image: str, tmp_path: 
 async def test_one_watch_for_all_who_look(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capacityreader, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(capacity_service, "LINGER_SECONDS", 0.2)
     async with Between(kube=kube) as between:
 
         def asked() -> list[str]:

@@ -18,10 +18,10 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from jupyterlab_t9kjob.engines.kubernetes import credentials
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, Json, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client import credentials
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, Json, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio]

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from jupyterlab_t9kjob.engines.kubernetes import credentials, execplugin, pool
-from jupyterlab_t9kjob.engines.kubernetes.credentials import NoCluster, load_connection, nothing_to_load
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client import credentials, exec_plugin, pool
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import NoCluster, load_connection, nothing_to_load
 from tests.kubernetes.fakeapi import Certificates, FakeApi, FakeProxy, Request, write_kubeconfig
 
 SECRET = "s3cret-s3cret"
@@ -434,7 +434,7 @@ def test_a_plugin_that_fails_is_named_and_not_quoted(
 ) -> None:
     code, more, words = FAILING[case]
     if case == "hangs":
-        monkeypatch.setattr(execplugin, "PLUGIN_SECONDS", 1.0)
+        monkeypatch.setattr(exec_plugin, "PLUGIN_SECONDS", 1.0)
     configure({"server": "https://cluster.example"}, plugin(code.replace("SECRET", SECRET), **more))
     with pytest.raises(NoCluster, match=words) as caught:
         load_connection()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes import capacityreader
+from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from tests.kubernetes.fakeapi import hang
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio
 async def test_nobody_waits_for_nodes_to_look_at_a_job_or_to_act(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capacityreader, "ROOM_SECONDS", 1e6)
+    monkeypatch.setattr(capacity_service, "ROOM_SECONDS", 1e6)
     async with FakeCluster() as server:
         server.items[JOBS] = [training("one")]
         server.instead["/api/v1/nodes"] = hang

@@ -14,8 +14,8 @@ import pytest
 
 from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.manifests.names import OWNER
-from jupyterlab_t9kjob.engines.kubernetes import cluster, discovery, presence
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.cluster import connection, discovery, kind_availability
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import KINDS, PLURALS, WAIT, Bench, serving
 from tests.kubernetes.fakeapi import Act, Call, Certificates, Request, refuse
@@ -253,7 +253,7 @@ async def test_a_fault_is_lived_through(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cluster, "BEAT_SECONDS", 2.0)
+    monkeypatch.setattr(connection, "BEAT_SECONDS", 2.0)
     monkeypatch.setattr(discovery, "SILENCE_SECONDS", 4.0)
     fault, stale = FAULTS[name]
     (tmp_path / "token").write_text("first")
@@ -411,8 +411,8 @@ async def test_a_log_is_rotated_under_the_follower(kube: Kube, image: str, tmp_p
 async def test_a_kind_is_removed_and_installed_while_all_runs(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "BEAT_SECONDS", 1.0)
-    monkeypatch.setattr(presence, "MISSING_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "BEAT_SECONDS", 1.0)
+    monkeypatch.setattr(kind_availability, "MISSING_SECONDS", 0.5)
 
     class OfTheTest(Kubeflow):
         """A kind like Kubeflow's that nobody else in the cluster misses."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.core.spec import Device, Quantity, ReplicaSpec, Resources
-from jupyterlab_t9kjob.engines.kubernetes import capacityreader
+from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube
@@ -22,7 +22,7 @@ MANY = 1000
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a form wait until the nodes are known, however long a busy cluster takes."""
-    monkeypatch.setattr(capacityreader, "ROOM_SECONDS", 60.0)
+    monkeypatch.setattr(capacity_service, "ROOM_SECONDS", 60.0)
 
 
 def asking(count: int) -> list[ReplicaSpec]:

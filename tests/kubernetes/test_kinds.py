@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.manifests.names import REMINDED, STOPPED
-from jupyterlab_t9kjob.engines.kubernetes.kinds import State
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from tests.kubernetes.following import Following
 from tests.kubernetes.harness import Kube
 

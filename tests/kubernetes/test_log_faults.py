@@ -16,14 +16,15 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.job import LogStream
-from jupyterlab_t9kjob.engines.kubernetes import podlogs, slots
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
-from jupyterlab_t9kjob.engines.kubernetes.logkeeper import LogKeeper
-from jupyterlab_t9kjob.engines.kubernetes.logstreams import FOR_EVER
-from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client import fair_slots
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.logs import container_follower
+from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
+from jupyterlab_t9kjob.engines.kubernetes.logs.listing import FOR_EVER
+from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogKeeper
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
 from jupyterlab_t9kjob.logs.index import TimeIndex
 from jupyterlab_t9kjob.logs.lease import Lease
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
@@ -183,7 +184,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         "LAST_WORDS_SECONDS",
         "QUIET_SECONDS",
     ):
-        monkeypatch.setattr(podlogs, name, 0.05)
+        monkeypatch.setattr(container_follower, name, 0.05)
 
 
 @contextlib.asynccontextmanager
@@ -231,7 +232,7 @@ async def test_an_answer_that_ends_is_not_the_containers_end(tmp_path: Path):
 
 
 async def test_a_stream_that_has_gone_silent_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(podlogs, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(container_follower, "SILENCE_SECONDS", 0.3)
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
         job.update(running())
@@ -243,7 +244,7 @@ async def test_a_stream_that_has_gone_silent_is_begun_anew(tmp_path: Path, monke
 async def test_a_watch_that_has_fallen_silent_makes_followers_begin_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(podlogs, "ALIVE_SECONDS", 0.0)
+    monkeypatch.setattr(container_follower, "ALIVE_SECONDS", 0.0)
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
         job.update(running())
@@ -257,7 +258,7 @@ async def test_a_watch_that_has_fallen_silent_makes_followers_begin_anew(
 
 
 async def test_a_log_at_which_somebody_looks_is_asked_for_anew_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(podlogs, "LOOKED_SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(container_follower, "LOOKED_SILENCE_SECONDS", 0.3)
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False), says(b"", ends=False)]
         stop = job.logs.look()
@@ -340,7 +341,7 @@ async def test_what_the_kubelet_says_itself_is_no_line(tmp_path: Path):
 
 async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """The pod is gone before the log of its last life can be read once more."""
-    monkeypatch.setattr(podlogs, "LAST_WORDS_SECONDS", 30)
+    monkeypatch.setattr(container_follower, "LAST_WORDS_SECONDS", 30)
     async with bench(tmp_path) as job:
 
         async def last_words(call: Call) -> None:
@@ -430,7 +431,7 @@ async def test_what_an_api_server_says_in_bad_times_loses_no_log(tmp_path: Path,
 
 
 async def test_a_log_is_not_put_off_for_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(podlogs, "LASTING_DELAY", 0.05)
+    monkeypatch.setattr(container_follower, "LASTING_DELAY", 0.05)
     async with bench(tmp_path) as job:
         job.server.instead = refuse(500, "InternalError", "later", Retry_After="86400")
         job.update(running())
@@ -438,8 +439,8 @@ async def test_a_log_is_not_put_off_for_a_day(tmp_path: Path, monkeypatch: pytes
 
 
 async def test_who_waits_is_woken_when_the_cluster_answers_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(podlogs, "LASTING_DELAY", 3600.0)
-    monkeypatch.setattr(podlogs, "FIRST_DELAY", 3600.0)
+    monkeypatch.setattr(container_follower, "LASTING_DELAY", 3600.0)
+    monkeypatch.setattr(container_follower, "FIRST_DELAY", 3600.0)
     async with bench(tmp_path) as job:
         api = job.logs._api
         assert api is not None
@@ -494,7 +495,7 @@ async def test_a_refusal_is_said_and_hinders_nothing_else(tmp_path: Path):
 
 
 async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(slots, "HOLD_SECONDS", 0.5)
+    monkeypatch.setattr(fair_slots, "HOLD_SECONDS", 0.5)
     async with bench(tmp_path, slots=Slots(2)) as job:
         job.server.acts += [says(lines(0, 3), ends=False)] * 1000
         names = [f"worker-{index}.1.container.out" for index in range(6)]
@@ -661,7 +662,7 @@ async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):
 
 
 async def test_a_log_that_is_too_large_keeps_its_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("jupyterlab_t9kjob.engines.kubernetes.joblogs.BEAT_SECONDS", 0.05)
+    monkeypatch.setattr("jupyterlab_t9kjob.engines.kubernetes.logs.job_logs.BEAT_SECONDS", 0.05)
     async with bench(tmp_path, cap=1_000_000) as job:
         body = b"".join(line(number, "x" * 1000) for number in range(3000))
         job.server.acts += [says(body, ends=False)]

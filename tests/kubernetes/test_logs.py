@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.logkeeper import Cable, Keeper, keeping, pod
 

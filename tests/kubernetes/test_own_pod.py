@@ -21,9 +21,9 @@ FIND = """
 import asyncio, json, sys
 from pathlib import Path
 from jupyterlab_t9kjob.core.spec import Mount
-from jupyterlab_t9kjob.engines.kubernetes.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.self_pod import find_lab
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.lab.lab_pod import find_lab
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 
 async def main():
     connection = load_connection()

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from jupyterlab_t9kjob.core.manifests.podsecurity import violations
 from jupyterlab_t9kjob.core.spec import Elastic, JobSpec, ReplicaSpec, Security, Torchrun
-from jupyterlab_t9kjob.engines.kubernetes.podsecurity import ENFORCE
+from jupyterlab_t9kjob.engines.kubernetes.submit.pod_security import ENFORCE
 from tests.kubernetes.engines import Bench, serving
 from tests.kubernetes.harness import Kube
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.manifests.names import KUEUE, T9K_SCHEDULER
-from jupyterlab_t9kjob.engines.kubernetes import queueing
-from jupyterlab_t9kjob.engines.kubernetes.queueing import Queueing
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.cluster import queue_objects
+from jupyterlab_t9kjob.engines.kubernetes.cluster.queue_objects import Queueing
 from tests.kubernetes.fakecluster import FakeCluster
 from tests.kubernetes.test_transport import connect
 from tests.unit.kubernetes.queues import condition, pending, workload
@@ -108,8 +108,10 @@ async def test_a_change_makes_nobody_look_at_all_workloads(monkeypatch: pytest.M
     names = [str(number) for number in range(100)]
     async with following(*map(waiting, names)) as bench:
         looked: list[str] = []
-        look = queueing.conditions
-        monkeypatch.setattr(queueing, "conditions", lambda item: looked.append(item["metadata"]["uid"]) or look(item))
+        look = queue_objects.conditions
+        monkeypatch.setattr(
+            queue_objects, "conditions", lambda item: looked.append(item["metadata"]["uid"]) or look(item)
+        )
         await bench.change(waiting("0", 0, pending("still full")))
         bench.queueing.ahead(waiting("1"))
         assert set(looked) == {"0"}

@@ -13,13 +13,13 @@ from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError
 from jupyterlab_t9kjob.core.job import Event, Reason
 from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.core.manifests.names import PAUSED, STOPPED
-from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError
-from jupyterlab_t9kjob.engines.kubernetes.events import events_of
-from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.marks import mark
-from jupyterlab_t9kjob.engines.kubernetes.reasons import reason_of, refused
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
+from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.reasons.job import reason_of, refused
 from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
 
 pytestmark = pytest.mark.cluster

@@ -12,10 +12,11 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.engine import ClusterInfo, StaleCode
-from jupyterlab_t9kjob.engines.kubernetes import cluster, watch
-from jupyterlab_t9kjob.engines.kubernetes.credentials import Connection, NoCluster
-from jupyterlab_t9kjob.engines.kubernetes.staleness import trouble_of
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client import informer
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.staleness import trouble_of
 from tests.kubernetes.fakeapi import Act, Certificates, FakeApi, FakeProxy, refuse
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 from tests.kubernetes.test_transport import connect
@@ -51,7 +52,7 @@ async def test_a_refusal_is_named_and_says_what_to_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(watch, "FIRST_DELAY", 0.1)
+    monkeypatch.setattr(informer, "FIRST_DELAY", 0.1)
     monkeypatch.setattr(cluster, "LOST_SECONDS", 0.2)
     async with FakeCluster() as server:
         server.items[JOBS] = [training("one")]

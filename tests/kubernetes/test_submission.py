@@ -11,7 +11,7 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, Unavailable
 from jupyterlab_t9kjob.core.manifests.names import OWNER, REQUEST_ID
 from jupyterlab_t9kjob.core.spec import Torchrun
-from jupyterlab_t9kjob.engines.kubernetes import submission
+from jupyterlab_t9kjob.engines.kubernetes.submit import submission
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving
 from tests.kubernetes.fakeapi import Call, refuse

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.engines.kubernetes import transport
-from jupyterlab_t9kjob.engines.kubernetes.credentials import Connection, NoCluster
-from jupyterlab_t9kjob.engines.kubernetes.refusals import refused
-from jupyterlab_t9kjob.engines.kubernetes.tls import Tls
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable, lines
+from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable, lines
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.client.tls import Tls
+from jupyterlab_t9kjob.engines.kubernetes.reasons.api_refusals import refused
 from tests.kubernetes.fakeapi import PODS, Act, Call, Certificates, FakeApi, cut, hang, pod, refuse
 
 pytestmark = pytest.mark.asyncio

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.engines.kubernetes import probe, transport, watch
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
+from jupyterlab_t9kjob.engines.kubernetes.client import informer, probe
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
 from tests.kubernetes.test_transport import connect
 
@@ -60,10 +61,10 @@ def _name(item: Json | None) -> str | None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "FIRST_DELAY", 0.02)
-    monkeypatch.setattr(watch, "LONGEST_DELAY", 0.2)
-    monkeypatch.setattr(watch, "INSTANT_SECONDS", 0.3)
-    monkeypatch.setattr(watch, "SPREAD_SECONDS", 0.2)
+    monkeypatch.setattr(informer, "FIRST_DELAY", 0.02)
+    monkeypatch.setattr(informer, "LONGEST_DELAY", 0.2)
+    monkeypatch.setattr(informer, "INSTANT_SECONDS", 0.3)
+    monkeypatch.setattr(informer, "SPREAD_SECONDS", 0.2)
 
 
 @pytest_asyncio.fixture
@@ -104,7 +105,7 @@ async def test_a_list_and_its_changes(server: FakeApi, follower: Follower) -> No
     assert (follower.states, follower.collection.stale_since, follower.collection.error) == ([], None, None)
     assert [request.kind for request in server.requests] == ["list", "watch"]
     assert server.requests[1].query["allowWatchBookmarks"] == "true"
-    assert watch.WATCH_SECONDS[0] <= int(server.requests[1].query["timeoutSeconds"]) <= watch.WATCH_SECONDS[1]
+    assert informer.WATCH_SECONDS[0] <= int(server.requests[1].query["timeoutSeconds"]) <= informer.WATCH_SECONDS[1]
 
 
 async def test_a_watch_that_breaks_goes_on_where_it_was(server: FakeApi, follower: Follower) -> None:
@@ -174,7 +175,7 @@ async def test_a_watch_that_ends_at_once_again_and_again_is_made_up_for_by_a_lis
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """kubernetes#137089: watches of a version that is lost end without 410."""
-    monkeypatch.setattr(watch, "INSTANT_SECONDS", 60.0)  # at once, however slow this machine is
+    monkeypatch.setattr(informer, "INSTANT_SECONDS", 60.0)  # at once, however slow this machine is
     server.faults += [("watch", end)] * 3
     follower.collection.start()
     await server.watched()
@@ -186,7 +187,7 @@ async def test_a_watch_that_ends_at_once_again_and_again_is_made_up_for_by_a_lis
 async def test_a_watch_that_flaps_for_ever_is_no_storm(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "LONGEST_DELAY", 0.5)
+    monkeypatch.setattr(informer, "LONGEST_DELAY", 0.5)
 
     async def bookmark_and_end(call: Call) -> None:
         server.faults.append(("watch", bookmark_and_end))
@@ -244,7 +245,7 @@ async def test_what_fails_is_told_and_tried_again(
 async def test_it_is_stale_since_the_cluster_was_last_heard_of(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "SILENCE_SECONDS", 3.0)
+    monkeypatch.setattr(informer, "SILENCE_SECONDS", 3.0)
     await stands(server, follower)
     await server.put("c")
     await follower.has("a", "b", "c")
@@ -262,7 +263,7 @@ async def test_silence_alone_is_no_failure(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There are API servers without bookmarks, and collections in which nothing happens."""
-    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.5)
+    monkeypatch.setattr(informer, "SILENCE_SECONDS", 0.5)
     await stands(server, follower)
     await server.asked("watch", 2)
     await server.put("c")
@@ -280,7 +281,7 @@ async def test_where_no_watch_comes_through_the_list_is_taken_again(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As with a proxy that waits for the end of an answer before it hands it on."""
-    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(informer, "SILENCE_SECONDS", 0.3)
     server.faults += [("watch", begin_and_hang)] * 4
     follower.collection.start()
     await follower.has("a", "b")
@@ -330,8 +331,8 @@ async def test_a_kind_that_comes_and_goes(server: FakeApi, follower: Follower) -
 
 async def test_a_right_that_comes_later(server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal waits longer and longer, but not for one who asks again."""
-    monkeypatch.setattr(watch, "FIRST_DELAY", 600.0)
-    monkeypatch.setattr(watch, "LONGEST_DELAY", 600.0)
+    monkeypatch.setattr(informer, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(informer, "LONGEST_DELAY", 600.0)
     server.faults.append(("list", refuse(403, "Forbidden", "may not list pods")))
     follower.collection.start()
     await follower.collection.listed()
@@ -368,7 +369,7 @@ async def test_a_right_that_is_missing_is_missing_during_an_outage_too(
 async def test_who_asks_again_while_it_is_tried_is_not_forgotten(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(informer, "FIRST_DELAY", 600.0)
 
     async def slow_refusal(call: Call) -> None:
         follower.collection.retry()
@@ -385,7 +386,7 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_says(server: FakeApi, f
     server.faults.append(("list", busy))
     begun = time.monotonic()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watch, "LONGEST_DELAY", 1.0)
+        patch.setattr(informer, "LONGEST_DELAY", 1.0)
         follower.collection.start()
         await follower.has("a", "b")
     assert time.monotonic() - begun >= 1.0
@@ -545,8 +546,8 @@ async def test_one_list_and_one_watch_for_everybody(server: FakeApi, follower: F
 @pytest.fixture
 def page(follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
     """Open a page, and let time pass more quickly."""
-    monkeypatch.setattr(watch, "PROBE_SECONDS", 0.3)
-    monkeypatch.setattr(watch, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(informer, "PROBE_SECONDS", 0.3)
+    monkeypatch.setattr(informer, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(probe, "ANSWER_SECONDS", 0.5)
     follower.api.attended.set()
 
@@ -649,7 +650,7 @@ async def test_connections_that_are_kept_for_the_next_request_may_be_dead_too(
     await server.remove("a")
     begun = time.monotonic()
     await follower.has("b", "c")
-    assert time.monotonic() - begun < 4 * probe.ANSWER_SECONDS + 2 * watch.PROBE_SECONDS
+    assert time.monotonic() - begun < 4 * probe.ANSWER_SECONDS + 2 * informer.PROBE_SECONDS
     await follower.until(lambda: follower.states[-1] is None)
 
 
@@ -696,7 +697,7 @@ async def test_after_a_gateways_error_a_watch_goes_on_without_a_list(
 async def test_a_version_that_a_server_only_knows_to_fail_on_is_left(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "MOST_BROKEN", 2)
+    monkeypatch.setattr(informer, "MOST_BROKEN", 2)
     await stands(server, follower)
     server.faults += [("watch", refuse(500, "InternalError", "required revision has been compacted"))] * 2
     server.cut_watches()

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place
-from jupyterlab_t9kjob.engines.kubernetes.ranklogs import RankIndexes, find_rank_logs
-from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
+from jupyterlab_t9kjob.engines.kubernetes.logs.rank_files import RankIndexes, find_rank_logs
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
 from jupyterlab_t9kjob.logs.index import TimeIndex
 from jupyterlab_t9kjob.logs.pages import read_page
 from jupyterlab_t9kjob.logs.search import search

@@ -20,25 +20,26 @@ from ...core.lab import Lab
 from ...core.manifests import CAPABILITIES, CURRENT, Dialect
 from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
-from . import inventory, views
-from .cluster import LOOKING, Cluster
-from .creation import Creation
-from .discovery import Found
-from .failurereader import FailureReader
-from .jobtable import JobTable
-from .kinds import JobKind
-from .known import KnownJob, contents_path
-from .liveprogress import LiveProgress
-from .logkeeper import LogKeeper
-from .marks import mark
-from .podsecurity import EnforcedStandards
-from .queues import Queues
-from .reasons import refused
-from .records import Record, Records
-from .reminders import Reminders
-from .space import jobs_path
-from .transport import ApiError, Json, KubeApi, Unreachable
-from .views import Seen
+from .client.api import ApiError, Json, KubeApi, Unreachable
+from .cluster import volumes
+from .cluster.connection import LOOKING, Cluster
+from .cluster.discovery import Found
+from .cluster.namespace_watch import jobs_path
+from .cluster.queues import Queues
+from .jobs import api_views
+from .jobs.api_views import Seen
+from .jobs.deadline_nudge import Reminders
+from .jobs.records import Record, Records
+from .jobs.table import JobTable
+from .jobs.tracked_job import KnownJob, contents_path
+from .logs.failure_reader import FailureReader
+from .logs.manager import LogKeeper
+from .logs.progress_reader import LiveProgress
+from .objects.action_notes import mark
+from .objects.kinds import JobKind
+from .reasons.job import refused
+from .submit.creation import Creation
+from .submit.pod_security import EnforcedStandards
 
 GLANCE_SECONDS: Final = 0.5
 """How long who opens a job that waits is kept waiting for what is free."""
@@ -141,11 +142,11 @@ class KubernetesEngine:
             with anyio.move_on_after(GLANCE_SECONDS):
                 await self._cluster.capacity.glance()  # it may wait for room
             seen = self._table.observer.seen(seen.job)
-        return views.full(self._kind, seen)
+        return api_views.full(self._kind, seen)
 
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
-        return views.replicas(await self._look_at(uid), now=time.time())
+        return api_views.replicas(await self._look_at(uid), now=time.time())
 
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
@@ -184,7 +185,7 @@ class KubernetesEngine:
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
         api = await self._cluster.api_for(self._kind)
-        return await inventory.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
+        return await volumes.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
 
     async def queues(self, namespace: str) -> QueueList:
         """Return the queues that a job of a namespace can be put into; none where the cluster has no such thing."""
@@ -273,7 +274,7 @@ class KubernetesEngine:
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
         # not by its uid: with its record gone it may not be found any more
-        return views.full(self._kind, self._table.observer.seen(job))
+        return api_views.full(self._kind, self._table.observer.seen(job))
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a deleted job; never the user's files.
@@ -345,9 +346,9 @@ class KubernetesEngine:
         return patch
 
     def _demand_action(self, seen: Seen, action: Action) -> None:
-        summary = views.summary(self._kind, seen)
+        summary = api_views.summary(self._kind, seen)
         if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
-            raise views.refusal_of(seen, summary, action)
+            raise api_views.refusal_of(seen, summary, action)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

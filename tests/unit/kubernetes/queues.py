@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError
 
 Json = dict[str, Any]
 

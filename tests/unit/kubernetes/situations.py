@@ -15,13 +15,13 @@ from typing import Any
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.podfields import slim
-from jupyterlab_t9kjob.engines.kubernetes.podreasons import place_reason
-from jupyterlab_t9kjob.engines.kubernetes.reasons import reason_of
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
+from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import slim
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.reasons.job import reason_of
+from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import place_reason
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in (HERE / "objects").glob("*.json"))

@@ -8,10 +8,16 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import Attempt
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, attempts_of, earlier, observe, restarts_of
-from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
-from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
+from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import (
+    AttemptRecord,
+    attempts_of,
+    earlier,
+    observe,
+    restarts_of,
+)
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
 
 RUNNING = State(phase="Running")
 NOW = seconds("2026-11-21T12:00:00Z") or 0.0

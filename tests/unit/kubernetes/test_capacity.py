@@ -9,15 +9,10 @@ import pytest
 from hypothesis import given
 
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
-from jupyterlab_t9kjob.engines.kubernetes import capacity
-from jupyterlab_t9kjob.engines.kubernetes.capacity import (
-    most_beside,
-    pools_of,
-    quota_of,
-    sum_of,
-)
-from jupyterlab_t9kjob.engines.kubernetes.requests import held_by, kept_of_pod, requests_of
-from jupyterlab_t9kjob.engines.kubernetes.resources import is_accelerator
+from jupyterlab_t9kjob.engines.kubernetes.objects.requests import held_by, kept_of_pod, requests_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.resources import is_accelerator
+from jupyterlab_t9kjob.engines.kubernetes.scheduling import node_capacity
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_capacity import most_beside, pools_of, quota_of, sum_of
 from tests.unit.manifests.strategies import JSON
 
 GPU = "nvidia.com/gpu"
@@ -77,7 +72,7 @@ def node_of(node: dict[str, Any], pods: list[dict[str, Any]], mine: Mapping[str,
     """Count a node with its pods, both as they are kept."""
     kept = [kept_of_pod({"metadata": {"uid": "1", "resourceVersion": "1"}, **pod}) for pod in pods]
     held = [pod["held"] for pod in kept if pod["held"] is not None]
-    return capacity.node_of(capacity.kept_of_node({"metadata": {}, **node}), held, mine)
+    return node_capacity.node_of(node_capacity.kept_of_node({"metadata": {}, **node}), held, mine)
 
 
 def of(found: NodeCapacity, resource: str = GPU) -> Amount:

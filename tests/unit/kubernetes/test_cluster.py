@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.cluster import Cluster
-from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind
-from jupyterlab_t9kjob.engines.kubernetes.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.space import Space
-from jupyterlab_t9kjob.engines.kubernetes.staleness import Trouble
-from jupyterlab_t9kjob.engines.kubernetes.transport import KubeApi
-from jupyterlab_t9kjob.engines.kubernetes.watch import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import Space
+from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.cluster.staleness import Trouble
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
 
 KIND = cast(
     JobKind,

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from jupyterlab_t9kjob.core.errors import JobError
-from jupyterlab_t9kjob.engines.kubernetes import submission
-from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.transport import Json, KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.api import Json, KubeApi
+from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.submit import submission
 
 MANIFEST: Json = {"kind": "PyTorchJob", "metadata": {"name": "job", "namespace": "demo"}, "spec": {}}
 NO_DRY_RUN = 'admission webhook "jobs.example.test" does not support dry run'

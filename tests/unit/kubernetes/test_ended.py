@@ -10,8 +10,8 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import Failure
 from jupyterlab_t9kjob.core.manifests.names import PAUSED
-from jupyterlab_t9kjob.engines.kubernetes.causes import EndingRecord, keep
-from jupyterlab_t9kjob.engines.kubernetes.marks import mark
+from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
+from jupyterlab_t9kjob.engines.kubernetes.reasons.causes import EndingRecord, keep
 from tests.unit.kubernetes.situations import Situation
 
 CREATED, ENDED, ASKED = "2026-11-21T10:00:00Z", "2026-11-21T10:01:00Z", "2026-11-21T10:00:30Z"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from jupyterlab_t9kjob.engines.kubernetes.attempts import observe
-from jupyterlab_t9kjob.engines.kubernetes.events import events_of
-from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
+from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
+from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
 from tests.unit.kubernetes.situations import situation
 
 

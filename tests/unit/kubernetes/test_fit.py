@@ -11,10 +11,10 @@ from jupyterlab_t9kjob.core.capacity import QuotaLine
 from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.capacity import node_of
-from jupyterlab_t9kjob.engines.kubernetes.fit import checks
-from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
-from jupyterlab_t9kjob.engines.kubernetes.requests import Held
+from jupyterlab_t9kjob.engines.kubernetes.objects.requests import Held
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_capacity import node_of
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import Node, Room
+from jupyterlab_t9kjob.engines.kubernetes.submit.capacity_checks import checks
 
 GPU = "nvidia.com/gpu"
 RESOURCES = "/spec/replica_specs/0/resources"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.engines.kubernetes import pods as reading
-from jupyterlab_t9kjob.engines.kubernetes.attempts import attempts_of, observe
-from jupyterlab_t9kjob.engines.kubernetes.kinds import JobKind, newest
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.replicas import replica
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.objects import pods as reading
+from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import attempts_of, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 
 DATA = Path(__file__).parent / "data"
 

@@ -10,11 +10,11 @@ import pytest
 from jupyterlab_t9kjob.core.checks import Capability
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import PAUSED, STOPPED
-from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
-from jupyterlab_t9kjob.engines.kubernetes.kinds import State
-from jupyterlab_t9kjob.engines.kubernetes.kueue import Hold, state_of
-from jupyterlab_t9kjob.engines.kubernetes.marks import mark
-from jupyterlab_t9kjob.engines.kubernetes.queueing import kept_of_group, kept_of_workload
+from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
+from jupyterlab_t9kjob.engines.kubernetes.cluster.queue_objects import kept_of_group, kept_of_workload
+from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import State
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.kueue import Hold, state_of
 from tests.unit.kubernetes.queues import condition, pending, workload
 from tests.unit.kubernetes.situations import Situation, situation
 

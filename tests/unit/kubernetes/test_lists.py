@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.engines.kubernetes.lists import ListReader, NoList
+from jupyterlab_t9kjob.engines.kubernetes.client.list_parser import ListReader, NoList
 
 LARGEST = 10_000
 VALUES = st.recursive(

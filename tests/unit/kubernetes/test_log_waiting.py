@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.core.job import LogStream
-from jupyterlab_t9kjob.engines.kubernetes.joblogs import JobLogs
-from jupyterlab_t9kjob.engines.kubernetes.slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
+from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from tests.unit.kubernetes.situations import NAMES, Situation, situation
 
 pytestmark = pytest.mark.asyncio

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.packed import ALIKE, SAMPLE_BYTES, Packer
+from jupyterlab_t9kjob.engines.kubernetes.objects.compressed import ALIKE, SAMPLE_BYTES, Packer
 
 
 def a_job(number: int) -> dict[str, Any]:

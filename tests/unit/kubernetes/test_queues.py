@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue, QueueList
-from jupyterlab_t9kjob.engines.kubernetes.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.queues import Queues, queues_of, seconds_of
-from jupyterlab_t9kjob.engines.kubernetes.rights import AT_A_TIME
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.cluster.permissions import AT_A_TIME
+from jupyterlab_t9kjob.engines.kubernetes.cluster.queues import Queues, queues_of, seconds_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from tests.unit.kubernetes.queues import KUEUE, T9K, Objects, cluster_queue, local_queue, namespace, t9k_queue
 
 LOCAL = f"{KUEUE}/namespaces/team/localqueues"

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
-from jupyterlab_t9kjob.engines.kubernetes.attempts import AttemptRecord, observe
-from jupyterlab_t9kjob.engines.kubernetes.events import events_of
-from jupyterlab_t9kjob.engines.kubernetes.kinds import Place, State
-from jupyterlab_t9kjob.engines.kubernetes.marks import mark
-from jupyterlab_t9kjob.engines.kubernetes.placing import Node, Room
-from jupyterlab_t9kjob.engines.kubernetes.podreasons import place_reason
-from jupyterlab_t9kjob.engines.kubernetes.reasons import ENDED_BY, reason_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
+from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.reasons.job import ENDED_BY, reason_of
+from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import place_reason
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import Node, Room
 from tests.unit.kubernetes.situations import NAMES, situation
 
 WAIT = " · waiting 2 min"

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.known import KnownJob
-from jupyterlab_t9kjob.engines.kubernetes.records import Record, Records
+from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Record, Records
+from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import KnownJob
 
 pytestmark = pytest.mark.asyncio
 

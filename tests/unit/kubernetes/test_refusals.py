@@ -21,8 +21,8 @@ from jupyterlab_t9kjob.core.errors import (
 )
 from jupyterlab_t9kjob.core.manifests import render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.errors import ApiError, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.refusals import refused
+from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.reasons.api_refusals import refused
 from tests.unit.kubernetes.situations import REFUSALS
 
 POD = "/manifest/spec/pytorchReplicaSpecs/Master/template/spec/containers"

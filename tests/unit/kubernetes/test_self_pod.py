@@ -11,10 +11,10 @@ import pytest
 
 from jupyterlab_t9kjob.core.lab import Lab
 from jupyterlab_t9kjob.core.spec import Security
-from jupyterlab_t9kjob.engines.kubernetes.labvolumes import lab_mounts
-from jupyterlab_t9kjob.engines.kubernetes.self_pod import find_lab
-from jupyterlab_t9kjob.engines.kubernetes.surroundings import Surroundings
-from jupyterlab_t9kjob.engines.kubernetes.transport import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError
+from jupyterlab_t9kjob.engines.kubernetes.lab.configured_volumes import lab_mounts
+from jupyterlab_t9kjob.engines.kubernetes.lab.lab_pod import find_lab
+from jupyterlab_t9kjob.engines.kubernetes.lab.process_environment import Surroundings
 
 pytestmark = pytest.mark.asyncio
 UID = "e622a0b2-2487-43b0-8578-021186ec9647"

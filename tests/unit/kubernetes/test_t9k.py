@@ -10,8 +10,8 @@ from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.manifests import OLDER, parse
 from jupyterlab_t9kjob.core.manifests.mergepatch import apply
 from jupyterlab_t9kjob.core.manifests.names import PAUSED, STOPPED
-from jupyterlab_t9kjob.engines.kubernetes.fields import seconds
-from jupyterlab_t9kjob.engines.kubernetes.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 
 KIND = T9k()
 TEMPLATE = {"spec": {"containers": [{"name": "pytorch", "image": "torch:1", "args": ["train.py"]}]}}

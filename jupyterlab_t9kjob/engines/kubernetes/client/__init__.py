@@ -1,0 +1,1 @@
+"""Client of an API server: credentials, connections, requests, lists, watches. Knows no job."""

@@ -1,0 +1,278 @@
+"""The queues that a job of a namespace can be put into: those of T9k's scheduler, and Kueue's LocalQueues.
+
+A kind of job knows one of both. Of a queue whose cluster does not tell everything (a ClusterQueue that may not be read,
+a namespace whose labels may not) less is said, and nothing is guessed [t9k.md §4.4; kueue.sigs.k8s.io/docs/concepts].
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from ....core.capacity import Queue, QueueList, QuotaLine
+from ....core.manifests.names import KUEUE, T9K_SCHEDULER
+from ....core.quantity import amount
+from ..client.api import ApiError, Json, KubeApi, Unreachable
+from ..client.json_access import flag, part, parts, text, value, whole
+from ..objects.kinds import JobKind, conditions
+from ..objects.resources import together
+from ..objects.selectors import selects
+from ..objects.text import named
+from ..reasons.job import refused
+from .connection import Cluster
+from .permissions import AT_A_TIME
+
+_T9K_NAMESPACE: Final = "t9k-system"
+_DEFAULT: Final = "default"
+"""Name of the queue that a job gets which names none, in both systems."""
+_DURATION: Final = re.compile(
+    r"(?:(\d{1,9})y)?(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?"
+)
+_UNITS: Final = (365 * 86400.0, 7 * 86400.0, 86400.0, 3600.0, 60.0, 1.0, 0.001)
+
+
+REMEMBERED_SECONDS: Final = 10.0
+"""A form is checked at every edit."""
+
+
+class Queues:
+    """The queues for one kind of job, remembered for a moment.
+
+    Parameters
+    ----------
+    kind
+        The kind.
+    cluster
+        Where they are.
+    """
+
+    def __init__(self, kind: JobKind, cluster: Cluster) -> None:
+        self._kind = kind
+        self._cluster = cluster
+        self._known: dict[tuple[str, str], tuple[float, QueueList]] = {}
+
+    async def of(self, namespace: str, *, fresh: bool = False) -> QueueList | None:
+        """Return the queues that jobs of a namespace can be put into; None if this cluster has no such queues.
+
+        Parameters
+        ----------
+        fresh
+            Ask the cluster again.
+
+        Raises
+        ------
+        Unavailable
+            If the cluster does not answer.
+        """
+        api = await self._cluster.api_for(self._kind)
+        version = self._cluster.groups.get(self._kind.queues)
+        if version is None:
+            return None
+        where = self._cluster.identity, namespace
+        since, known = self._known.get(where, (0.0, None))
+        if fresh or known is None or time.monotonic() - since > REMEMBERED_SECONDS:
+            try:
+                known = await queues_of(api, self._kind.queues, version, namespace)
+            except (ApiError, Unreachable) as error:
+                raise refused(error) from error
+            self._known = {where: (time.monotonic(), known)}
+        return known
+
+
+async def queues_of(api: KubeApi, group: str, version: str, namespace: str) -> QueueList:
+    """Return the queues that jobs of a namespace can be put into, those that take jobs first.
+
+    Parameters
+    ----------
+    group
+        `KUEUE` or `T9K_SCHEDULER`.
+    version
+        The one of it to speak.
+
+    Raises
+    ------
+    ApiError, Unreachable
+        If the cluster does not answer; a 403 is said in the list.
+    """
+    found = await (_of_kueue if group == KUEUE else _of_t9k)(api, f"/apis/{group}/{version}", namespace)
+    found.queues.sort(key=lambda queue: (not queue.open, queue.reason is not None, not queue.default, queue.name))
+    return found
+
+
+def seconds_of(duration: str | None) -> float | None:
+    """Return a duration of T9k (``2h45m``, ``3w``) in seconds; None if it is none, or no limit."""
+    match = _DURATION.fullmatch(duration or "")
+    if match is None:
+        return None
+    return sum(int(count) * unit for count, unit in zip(match.groups(), _UNITS, strict=True) if count) or None
+
+
+# -- T9k ---------------------------------------------------------------------------------------------------------------
+
+
+async def _of_t9k(api: KubeApi, base: str, namespace: str) -> QueueList:
+    items = await _listed(api, f"{base}/namespaces/{_T9K_NAMESPACE}/queues")
+    if items is None:
+        return QueueList(limited=f"This account may not list the queues of T9k (list queues.{T9K_SCHEDULER}).")
+    labels = await _labels(api, namespace)
+    return QueueList(queues=[_t9k_queue(item, namespace, labels) for item in items])
+
+
+def _t9k_queue(item: Json, namespace: str, labels: Mapping[str, Any] | None) -> Queue:
+    name = text(item, "metadata", "name") or ""
+    closed, reason = flag(item, "spec", "closed"), None
+    selector = value(item, "spec", "namespaceSelector")
+    if closed:
+        reason = "It is closed: it takes no new jobs."
+    elif labels is not None and not (isinstance(selector, dict) and selects(selector, labels)):
+        # other authorizations are or-ed with the selector, and can't be read
+        reason = f"It is not open to namespace {namespace} as such, only to whom it was granted."
+    allocated = part(item, "status", "allocated")
+    return Queue(
+        name=name,
+        kind="T9k queue",
+        open=not closed,
+        reason=reason,
+        default=name == _DEFAULT,
+        priority=whole(item, "spec", "priority"),
+        preemptible=value(item, "spec", "preemptible") is not False,
+        max_duration=seconds_of(text(item, "spec", "maxDuration")),
+        quota=[
+            QuotaLine(quota=name, resource=str(resource), used=amount(str(allocated.get(resource))) or 0.0, hard=hard)
+            for resource, written in part(item, "spec", "quota", "requests").items()
+            if (hard := amount(str(written))) is not None
+        ],
+    )
+
+
+# -- Kueue -------------------------------------------------------------------------------------------------------------
+
+
+async def _of_kueue(api: KubeApi, base: str, namespace: str) -> QueueList:
+    items = await _listed(api, f"{base}/namespaces/{namespace}/localqueues")
+    if items is None:
+        limited = f"This account may not list the queues of namespace {namespace} (list localqueues.{KUEUE})."
+        return QueueList(limited=limited)
+    names = sorted({name for item in items if (name := text(item, "spec", "clusterQueue"))})
+    gate = asyncio.Semaphore(AT_A_TIME)
+
+    async def got(name: str) -> Json | None:
+        async with gate:
+            return await _got(api, f"{base}/clusterqueues/{quote(name, safe='')}")
+
+    found = await asyncio.gather(*map(got, names))
+    behind = dict(zip(names, found, strict=True))
+    labels = await _labels(api, namespace) if any(behind.values()) else None
+    return QueueList(
+        queues=[_local_queue(item, behind.get(text(item, "spec", "clusterQueue") or ""), labels) for item in items]
+    )
+
+
+def _local_queue(item: Json, behind: Json | None, labels: Mapping[str, Any] | None) -> Queue:
+    """Return a LocalQueue.
+
+    Parameters
+    ----------
+    behind
+        Its ClusterQueue; None where that can't be read.
+    labels
+        Of the namespace; None where they can't be read.
+    """
+    name = text(item, "metadata", "name") or ""
+    reason = _why_inactive(item, behind)
+    if reason is None and behind is not None and labels is not None:
+        selector = value(behind, "spec", "namespaceSelector")
+        if not (isinstance(selector, dict) and selects(selector, labels)):  # none selects nothing
+            cluster_queue = named(text(behind, "metadata", "name") or "")
+            reason = f"Its ClusterQueue {cluster_queue} is not open to this namespace."
+    return Queue(
+        name=name,
+        kind="Kueue queue",
+        open=reason is None,
+        reason=reason,
+        default=name == _DEFAULT,
+        preemptible=_preemptible(behind),
+        waiting=whole(item, "status", "pendingWorkloads"),
+        quota=_quota(behind) if behind is not None else [],
+        borrows=behind is None or bool(text(behind, "spec", "cohort") or text(behind, "spec", "cohortName")),
+    )
+
+
+def _why_inactive(item: Json, behind: Json | None) -> str | None:
+    """Return why a LocalQueue lets no job in now, a sentence; None if it does, or if nothing is known."""
+    if text(item, "spec", "stopPolicy") in ("Hold", "HoldAndDrain"):
+        return "It is stopped: it lets no job in."
+    if text(behind, "spec", "stopPolicy") in ("Hold", "HoldAndDrain"):
+        return f"Its ClusterQueue {named(text(behind, 'metadata', 'name') or '')} is stopped: it lets no job in."
+    for source in (behind, item):
+        active = part(conditions(source or {}).get("Active"))
+        if text(active, "status") == "False":
+            said = text(active, "message")
+            return f"It is not active: {named(said).rstrip('.')}." if said else "It is not active."
+    return None
+
+
+def _preemptible(behind: Json | None) -> bool | None:
+    """Whether jobs may have to give way to others of the same ClusterQueue, where that is known."""
+    if behind is None:
+        return None
+    within = text(behind, "spec", "preemption", "withinClusterQueue") or "Never"
+    return within != "Never" or bool(text(behind, "spec", "cohort") or text(behind, "spec", "cohortName"))
+
+
+def _quota(behind: Json) -> list[QuotaLine]:
+    """Return the quota of a ClusterQueue by resource, all flavors together, with what is reserved of it."""
+    hard = _summed(
+        resource
+        for group in parts(behind, "spec", "resourceGroups")
+        for flavor in parts(group, "flavors")
+        for resource in parts(flavor, "resources")
+    )
+    used = _summed(
+        resource for flavor in parts(behind, "status", "flavorsReservation") for resource in parts(flavor, "resources")
+    )
+    name = text(behind, "metadata", "name") or ""
+    return [
+        QuotaLine(quota=name, resource=resource, used=used.get(resource, 0.0), hard=total)
+        for resource, total in hard.items()
+    ]
+
+
+def _summed(resources: Iterable[Json]) -> Mapping[str, float]:
+    numbers = ((text(one, "name") or "", value(one, "nominalQuota") or value(one, "total") or 0) for one in resources)
+    return together({name: amount(str(number)) or 0.0} for name, number in numbers)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+async def _listed(api: KubeApi, path: str) -> list[Json] | None:
+    """Return a collection; an empty one where there is no such thing, None where it may not be listed."""
+    try:
+        return (await api.list(path))[0]
+    except ApiError as error:
+        if error.status == 403:
+            return None
+        if error.status == 404:
+            return []
+        raise
+
+
+async def _got(api: KubeApi, path: str) -> Json | None:
+    """Return an object; None where it is not, or may not be read."""
+    try:
+        return await api.get(path)
+    except ApiError as error:
+        if error.status in (403, 404):
+            return None
+        raise
+
+
+async def _labels(api: KubeApi, namespace: str) -> Json | None:
+    """Return the labels of a namespace; None where they may not be read."""
+    found = await _got(api, f"/api/v1/namespaces/{namespace}")
+    return part(found, "metadata", "labels") if found is not None else None

@@ -1,0 +1,90 @@
+"""What a namespace has that a job can use: its PVCs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....core.engine import Volume
+from ....core.errors import FieldError, NotAllowed
+from ....core.lab import Lab, LabMount
+from ..client.api import ApiError, KubeApi, Unreachable
+from ..objects.text import quoted
+from ..reasons.job import refused
+
+
+async def volumes(api: KubeApi, namespace: str, lab: Lab | None = None) -> list[Volume]:
+    """Return the PVCs of a namespace, those of the lab first.
+
+    Parameters
+    ----------
+    lab
+        Where it has which of them; one that it has in several parts is listed once for each.
+
+    Raises
+    ------
+    NotAllowed
+        If this account may not list them.
+    FieldError
+        If there is no such namespace.
+    Unavailable
+        If the cluster does not answer.
+    """
+    try:
+        claims = await _claims(api, namespace)
+    except (ApiError, Unreachable) as error:
+        raise refused(error) from error
+    mounts = [mount for mount in lab.mounts if mount.namespace == namespace] if lab is not None else []
+    found = []
+    for claim in claims:
+        name = claim["metadata"]["name"]
+        own = [mount for mount in mounts if mount.claim == name]
+        found += [_volume(claim, mount) for mount in own] or [_volume(claim, None)]
+    return sorted(found, key=lambda volume: (volume.lab_path is None, volume.claim, volume.sub_path or ""))
+
+
+async def _claims(api: KubeApi, namespace: str) -> list[dict[str, Any]]:
+    try:
+        claims, _version = await api.list(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims")
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        await _demand(api, namespace)  # else the refusal is all that is said of one that is not there
+        raise NotAllowed(
+            f"This account may not list the PVCs of the namespace {namespace}.",
+            hint="Type the PVC's name, or ask for the right to list persistentvolumeclaims.",
+            verbatim=quoted(error.message),
+        ) from error
+    if not claims:
+        await _demand(api, namespace)
+    return claims
+
+
+async def _demand(api: KubeApi, namespace: str) -> None:
+    """Raise `FieldError` if there is no such namespace: its collections can be listed, and are empty."""
+    try:
+        await api.get(f"/api/v1/namespaces/{namespace}")
+    except ApiError as error:
+        if error.status == 404:
+            raise FieldError(
+                f"There is no namespace {namespace}.",
+                reason="NoSuchNamespace",
+                field="/namespace",
+                hint="Choose another one.",
+                verbatim=quoted(error.message),
+            ) from error
+        if error.status != 403:  # who may not look may still create
+            raise
+
+
+def _volume(claim: dict[str, Any], mount: LabMount | None) -> Volume:
+    name, spec, status = claim["metadata"]["name"], claim.get("spec") or {}, claim.get("status") or {}
+    return Volume(
+        claim=name,
+        access_modes=list(status.get("accessModes") or spec.get("accessModes") or []),
+        capacity=(status.get("capacity") or (spec.get("resources") or {}).get("requests") or {}).get("storage"),
+        phase=status.get("phase"),
+        storage_class=spec.get("storageClassName") or None,
+        lab_path=str(mount.lab_path) if mount else None,
+        mount_path=str(mount.mount_path) if mount else f"/mnt/{name}",
+        sub_path=mount.sub_path if mount else None,
+    )

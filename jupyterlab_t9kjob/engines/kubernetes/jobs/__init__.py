@@ -1,0 +1,1 @@
+"""The jobs of the watched namespaces: what is known of each, what is kept, and what the API tells."""

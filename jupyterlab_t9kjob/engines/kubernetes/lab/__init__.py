@@ -1,0 +1,1 @@
+"""The pod in which JupyterLab runs: its volumes, image and identity."""

@@ -1,0 +1,236 @@
+"""What this lab is, to the cluster: its pod, and so its volumes, image and ids; outside a pod, what a trait says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from ....core.checks import Check
+from ....core.lab import Lab, LabMount
+from ....core.spec import Security
+from ..client.api import ApiError, Json, KubeApi
+from ..objects.text import answer_of
+from .process_environment import Surroundings, surroundings
+
+USUAL_CONTAINER: Final = "notebook"
+"""Of T9k's and Kubeflow's notebooks (t9k.md §4.2)."""
+DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
+_POD_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_REFERENCE: Final = re.compile(r"\$\$|\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
+
+
+async def find_lab(
+    api: KubeApi, namespace: str, mounts: Sequence[LabMount] = (), here: Surroundings | None = None
+) -> Lab:
+    """Return what jobs inherit from this lab.
+
+    Parameters
+    ----------
+    api
+        The cluster.
+    namespace
+        The connection's own.
+    mounts
+        What an administrator says of the lab's volumes, see `.labvolumes`; they count instead of the pod's.
+    here
+        What this process sees around it; found out by default.
+
+    Raises
+    ------
+    ApiError, Unreachable
+        If the cluster can't say, for another reason than that this account may not ask.
+    """
+    if here is None:
+        here = await asyncio.to_thread(surroundings)
+    outside = Lab(mounts=tuple(mounts), elsewhere=_not_of(here, mounts), user=here.user, home=here.home)
+    if not api.connection.in_cluster:
+        return outside
+    pod, problem = await _own_pod(api, namespace, here)
+    if pod is None:
+        return replace(outside, problems=(problem,) if problem else ())
+    lab = await asyncio.to_thread(_lab_of, pod, namespace, here)
+    if mounts:
+        lab = replace(lab, mounts=outside.mounts, elsewhere=outside.elsewhere)
+    modes = dict(zip(*await _access_modes(api, namespace, lab.mounts), strict=True))
+    return replace(lab, mounts=tuple(replace(m, access_modes=modes.get(m.claim, ())) for m in lab.mounts))
+
+
+# -- which pod ---------------------------------------------------------------------------------------------------------
+
+
+async def _own_pod(api: KubeApi, namespace: str, here: Surroundings) -> tuple[Json | None, Check | None]:
+    """Return the pod that this process runs in; else what that means.
+
+    The token knows the pod, and so mostly does the host's name; else the address does.
+    """
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    refusal: ApiError | None = None
+    for name in filter(_POD_NAME.fullmatch, here.names):
+        try:
+            pod = await api.get(f"{path}/{name}")
+        except ApiError as error:
+            if error.status not in (403, 404):
+                raise
+            refusal = error if error.status == 403 else refusal
+            continue
+        if _is_ours(pod, here):
+            return pod, None
+    for address in here.addresses:
+        try:
+            pods, _version = await api.list(path, {"fieldSelector": f"status.podIP={address}"})
+        except ApiError as error:
+            if error.status != 403:
+                raise
+            refusal = error
+            break
+        own = [pod for pod in pods if _is_ours(pod, here)]
+        if len(own) == 1:
+            return own[0], None
+    if refusal is not None:
+        message = "This account may not look at JupyterLab's own pod, so its volumes and image are not known."
+        hint = f"Allow it to get pods in the namespace {namespace}; until then choose volumes and image in the form."
+        return None, Check(level="warning", code="LabUnknown", message=message, hint=f"{hint} {answer_of(refusal)}")
+    message = (
+        f"JupyterLab's own pod was not found in the namespace {namespace}, so its volumes and image are not known."
+    )
+    hint = "Choose volumes and image in the form, or set T9kJobApp.kubernetes_volumes."
+    return None, Check(level="warning", code="LabUnknown", message=message, hint=hint)
+
+
+def _is_ours(pod: Json, here: Surroundings) -> bool:
+    """Whether a pod can be the one that this process runs in; two may have one name for their host, or one address."""
+    if here.pod_uid is not None:
+        return bool(pod["metadata"]["uid"] == here.pod_uid)
+    addresses = {entry.get("ip") for entry in (pod.get("status") or {}).get("podIPs") or []}
+    if here.addresses and addresses and not addresses.intersection(here.addresses):
+        return False
+    return any(_fit(container, here)[0] == 0 for container in pod["spec"]["containers"])
+
+
+def _fit(container: Json, here: Surroundings) -> tuple[int, int]:
+    """Return how many of a container's mounts are not to be seen here, and minus how many are."""
+    paths = {os.path.realpath(str(mount["mountPath"])) for mount in container.get("volumeMounts") or []}
+    seen = paths.intersection(here.mount_points)
+    return len(paths - seen), -len(seen)
+
+
+# -- what it has -------------------------------------------------------------------------------------------------------
+
+
+def _lab_of(pod: Json, namespace: str, here: Surroundings) -> Lab:
+    """Return what jobs inherit from a pod (blocking: links are followed)."""
+    spec = pod["spec"]
+    container = _own_container(pod, here)
+    volumes = {volume["name"]: volume for volume in spec.get("volumes") or []}
+    mounts: list[LabMount] = []
+    problems: list[Check] = []
+    for entry in container.get("volumeMounts") or []:
+        claim = volumes.get(entry["name"], {}).get("persistentVolumeClaim")
+        if claim is None:
+            continue
+        path = str(entry["mountPath"])
+        folder: str | None = entry.get("subPath") or None
+        if expression := entry.get("subPathExpr"):
+            folder = _expanded(expression, _variables(container, pod, here))
+            if folder is None:
+                problems.append(_unknown_folder(path, expression))
+                continue
+        mounts.append(
+            LabMount(
+                claim=str(claim["claimName"]),
+                namespace=namespace,
+                lab_path=Path(path),
+                mount_path=PurePosixPath(path),
+                sub_path=folder,
+                read_only=bool(entry.get("readOnly") or claim.get("readOnly")),
+            )
+        )
+    policy = container.get("imagePullPolicy")
+    return Lab(
+        mounts=tuple(mounts),
+        elsewhere=_not_of(here, mounts),
+        image=container.get("image"),
+        pull_policy=policy if policy in ("Always", "IfNotPresent", "Never") else None,
+        pull_secrets=tuple(entry["name"] for entry in spec.get("imagePullSecrets") or [] if entry.get("name")),
+        security=Security(uid=here.uid, gid=here.gid, fs_group=(spec.get("securityContext") or {}).get("fsGroup")),
+        user=here.user,
+        home=here.home,
+        problems=tuple(problems),
+    )
+
+
+def _own_container(pod: Json, here: Surroundings) -> Json:
+    """Return the container that this process runs in: by its name, else by its mounts, else the usual one."""
+    containers: list[Json] = pod["spec"]["containers"]
+    by_name = {container["name"]: container for container in containers}
+    if here.container in by_name:
+        return by_name[here.container]
+    best = min(_fit(container, here) for container in containers)
+    fitting = [container for container in containers if _fit(container, here) == best]
+    usual = (USUAL_CONTAINER, (pod["metadata"].get("annotations") or {}).get(DEFAULT_CONTAINER))
+    return next((container for container in fitting if container["name"] in usual), fitting[0])
+
+
+def _variables(container: Json, pod: Json, here: Surroundings) -> dict[str, str]:
+    """Return the variables that a container was given; this process may have changed its own meanwhile."""
+    found: dict[str, str] = {}
+    for entry in container.get("env") or []:
+        name = entry["name"]
+        source = (entry.get("valueFrom") or {}).get("fieldRef", {}).get("fieldPath")
+        value = {
+            "metadata.name": pod["metadata"]["name"],
+            "metadata.namespace": pod["metadata"]["namespace"],
+            "metadata.uid": pod["metadata"]["uid"],
+            "spec.nodeName": pod["spec"].get("nodeName"),
+            "spec.serviceAccountName": pod["spec"].get("serviceAccountName"),
+        }.get(source)
+        if "valueFrom" not in entry:
+            value = _expanded(entry.get("value") or "", found, keep=True)
+        value = here.environ.get(name) if value is None else value
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _expanded(text: str, variables: dict[str, str], *, keep: bool = False) -> str | None:
+    """Replace ``$(NAME)`` as the kubelet does; None if a name is not known, unless unknown ones are kept."""
+    unknown = [name for name in _REFERENCE.findall(text) if name and name not in variables]
+    if unknown and not keep:
+        return None
+    return _REFERENCE.sub(lambda match: variables.get(match[1], match[0]) if match[1] else "$", text)
+
+
+def _unknown_folder(path: str, expression: str) -> Check:
+    message = f"Which folder of its PVC is mounted at {path} can't be told: it is {expression}."
+    return Check(level="warning", code="LabMountUnknown", message=message, hint="Jobs can't have what lies there.")
+
+
+def _not_of(here: Surroundings, mounts: Sequence[LabMount]) -> tuple[Path, ...]:
+    """Return where something else is mounted over a part of these."""
+    own = {Path(os.path.realpath(mount.lab_path)) for mount in mounts}
+    points = (Path(point) for point in here.mount_points)
+    return tuple(point for point in points if point not in own and any(point.is_relative_to(root) for root in own))
+
+
+async def _access_modes(
+    api: KubeApi, namespace: str, mounts: Sequence[LabMount]
+) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return the claims of the lab's mounts, and how each may be mounted, as far as this account may know."""
+
+    async def one(claim: str) -> tuple[str, ...]:
+        try:
+            found = await api.get(f"/api/v1/namespaces/{namespace}/persistentvolumeclaims/{claim}")
+        except ApiError as error:
+            if error.status in (403, 404):
+                return ()
+            raise
+        status, spec = found.get("status") or {}, found.get("spec") or {}
+        return tuple(status.get("accessModes") or spec.get("accessModes") or ())
+
+    claims = list(dict.fromkeys(mount.claim for mount in mounts if mount.namespace == namespace))
+    return claims, list(await asyncio.gather(*map(one, claims)))

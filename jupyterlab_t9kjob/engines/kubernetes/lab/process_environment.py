@@ -1,0 +1,142 @@
+"""What a process sees around it that tells which pod and container it runs in."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import re
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from ..client.credentials import SERVICE_ACCOUNT
+
+MOUNTINFO: Final = Path("/proc/self/mountinfo")
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+# The kubelet's own folder for a pod, of which it mounts two files into each container.
+_CONTAINER_FILE: Final = re.compile(r"/pods/([^/]+)/containers/([^/]+)/[^/]+$")
+_HOSTS_FILE: Final = re.compile(r"/pods/([^/]+)/etc-hosts$")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a process sees around it.
+
+    Attributes
+    ----------
+    names
+        Names that its pod may have, the likeliest first.
+    pod_uid
+        Its pod's, if that is certain.
+    container
+        Its container's name, if that is certain.
+    addresses
+        Its network addresses.
+    mount_points
+        Where something is mounted, links followed.
+    uid, gid
+        As which it runs.
+    user
+        Its name.
+    home
+        Its home directory.
+    environ
+        Its environment.
+    """
+
+    names: tuple[str, ...] = ()
+    pod_uid: str | None = None
+    container: str | None = None
+    addresses: tuple[str, ...] = ()
+    mount_points: tuple[str, ...] = ()
+    uid: int | None = None
+    gid: int | None = None
+    user: str = "user"
+    home: Path | None = None
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def surroundings() -> Surroundings:
+    """Look around (blocking)."""
+    told = _pod_of_token()
+    mounts = _mounts()
+    uid, container = _kubelets_files(mounts)
+    names = (told.get("name"), os.environ.get("HOSTNAME"), socket.gethostname())
+    home = os.environ.get("HOME")
+    return Surroundings(
+        names=tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name)),
+        pod_uid=uid or (told["uid"] if isinstance(told.get("uid"), str) else None),
+        container=container,
+        addresses=_addresses(),
+        mount_points=tuple(dict.fromkeys(point for _root, point in mounts)),
+        uid=os.getuid() if hasattr(os, "getuid") else None,
+        gid=os.getgid() if hasattr(os, "getgid") else None,
+        user=_user(),
+        home=Path(home) if home and Path(home).is_absolute() else None,
+        environ=dict(os.environ),
+    )
+
+
+def _pod_of_token() -> dict[str, Any]:
+    """Return the pod that the service account's token is bound to (kube-apiserver writes it as a claim)."""
+    try:
+        payload = (SERVICE_ACCOUNT / "token").read_text(encoding="ascii").split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        pod = claims["kubernetes.io"]["pod"]
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        return {}
+    return pod if isinstance(pod, dict) else {}
+
+
+def _mounts() -> list[tuple[str, str]]:
+    """Return what is mounted where: the place within its file system, and the mount point."""
+    try:
+        lines = MOUNTINFO.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    except OSError:  # not Linux
+        return []
+    fields = [line.split(" ") for line in lines]
+    return [(_plain(entry[3]), _plain(entry[4])) for entry in fields if len(entry) > 4]
+
+
+def _plain(text: str) -> str:
+    r"""Undo the kernel's escapes: a space is ``\040``."""
+    return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
+
+
+def _kubelets_files(mounts: list[tuple[str, str]]) -> tuple[str | None, str | None]:
+    """Return the pod's uid and the container's name, as the places of the kubelet's files tell them."""
+    uid = None
+    for root, point in mounts:
+        if match := _CONTAINER_FILE.search(root):
+            return match[1], match[2]
+        if point == "/etc/hosts" and (match := _HOSTS_FILE.search(root)):
+            uid = match[1]
+    return uid, None
+
+
+def _addresses() -> tuple[str, ...]:
+    try:
+        interfaces = psutil.net_if_addrs().values()
+    except (OSError, psutil.Error):
+        return ()
+    families = (socket.AF_INET, socket.AF_INET6)
+    found = [entry.address.partition("%")[0] for entries in interfaces for entry in entries if entry.family in families]
+    return tuple(address for address in found if address not in ("127.0.0.1", "::1") and not address.startswith("fe80"))
+
+
+def _user() -> str:
+    """Return a name for the user: a bare uid of a container has no entry in its ``/etc/passwd``."""
+    for name in ("USER", "LOGNAME", "NB_USER"):
+        if value := os.environ.get(name):
+            return value
+    with contextlib.suppress(ImportError, KeyError):
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    return "user"

@@ -1,0 +1,1 @@
+"""Logs of a job's pods: followed, kept on disk, listed as streams."""

@@ -1,0 +1,349 @@
+"""The logs of one job in a cluster: rank files on its volume, and what its pods print, kept in a spool on disk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from ....core.disk_threads import DiskSilent, on_disk
+from ....core.engine import LogFile
+from ....core.tasks import spawn
+from ....logs.cap import NOT_SUPPORTED, size_in_words
+from ....logs.lease import BEAT_SECONDS, Lease
+from ....logs.records import SpoolRecord, read_records
+from ....logs.sift import sift
+from ..client.api import Json, KubeApi
+from ..client.fair_slots import Slots
+from ..objects.container_runs import ContainerState, containers_of, gone
+from ..objects.kinds import Place
+from .container_follower import ContainerLog
+from .listing import FOR_EVER, Listing
+from .rank_files import RankIndexes, find_rank_logs
+from .spool_store import Kept, in_thread, not_kept
+
+log = logging.getLogger(__name__)
+
+RANKS_SECONDS: Final = 0.25
+"""Between two looks at rank files while somebody looks at the log, whose times they give."""
+RANKS_SHARE: Final = 10.0
+"""Between two such looks so many times what one takes: volumes may be slow, and ranks many."""
+REST_SECONDS: Final = 3600.0
+"""While somebody looks at what is all here."""
+FETCH_SECONDS: Final = 20.0
+"""How long somebody who opens the log of a job that has ended waits for it at most."""
+LEASE_FILE: Final = "lease"
+
+Key = tuple[str, str]
+"""Pod uid and container."""
+
+
+class JobLogs:
+    """The logs of one job, as long as its engine knows it.
+
+    Parameters
+    ----------
+    api
+        The cluster; None when it can't be reached: what was kept can still be read.
+    namespace
+        The job's.
+    folder
+        Where its pods' logs are kept; made when the first line comes.
+    ranks
+        Folder below which each pod has one for its rank files, by its uid, as the lab sees it; None without.
+    always
+        Follow the pods also while nobody looks; see `follow`.
+    slots
+        Turns to follow, which all jobs of this server share.
+    cap
+        Bytes that what is kept may have on disk before the middle of it is cut out; None for any number.
+    lifetime
+        Returns from when to when the job's pods can have begun, in seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        api: KubeApi | None,
+        namespace: str,
+        folder: Path,
+        *,
+        ranks: Path | None,
+        always: bool,
+        slots: Slots,
+        cap: int | None = None,
+        lifetime: Callable[[], tuple[float, float]] = lambda: FOR_EVER,
+    ) -> None:
+        self._api = api
+        self._namespace = namespace
+        self._ranks = ranks
+        self._always = always
+        self._slots = slots
+        self._cap = cap
+        self._lifetime = lifetime
+        self._kept = Kept(folder)
+        self._lease = Lease(folder / LEASE_FILE)
+        self._places: list[Place] = []
+        self._events: list[Json] = []
+        self._states: dict[Key, tuple[Place, ContainerState]] = {}
+        self._ended = False
+        self._loaded = False
+        self._lookers: list[Callable[[], None]] = []
+        self._due: set[Key] = set()
+        self._logs: dict[Key, ContainerLog] = {}
+        self._tasks: dict[Key, asyncio.Task[None]] = {}
+        self._indexes = RankIndexes(folder)
+        self._indexed = False
+        self._scan_seconds = 0.0
+        self._trouble: str | None = None
+        self._changed = asyncio.Event()
+        self._seen = asyncio.Event()
+        self._work: asyncio.Task[bool] | None = None
+
+    # -- what the engine tells ----------------------------------------------------------------------------------------
+
+    def update(self, places: Sequence[Place], *, ended: bool, events: Sequence[Json] = ()) -> None:
+        """Take note of the job's pods and the events of them; called at every change, once the pods were listed."""
+        found = {(state.pod_uid, state.name): (place, state) for place in places for state in containers_of(place)}
+        for key, (_, before) in self._states.items():
+            if before.runs and key in found and not found[key][1].runs:
+                self._due.add(key)
+        self._places = list(places)
+        self._events = list(events)
+        self._states = found
+        self._ended = ended
+        for key, follower in self._logs.items():
+            follower.update(found[key][1] if key in found else None)
+        self._wake()
+
+    def follow(self, always: bool) -> None:
+        """Follow the pods also while nobody looks, or do so no longer."""
+        if always != self._always:
+            self._always = always
+            self._wake()
+
+    def look(self, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Follow as long as somebody looks, who is told when more has been written; returns how to stop that."""
+        self._lookers.append(grown)
+        self._wake()
+        looking = True
+
+        def stop() -> None:
+            nonlocal looking
+            if looking:
+                self._lookers.remove(grown)
+            looking = False
+            self._changed.set()
+
+        return stop
+
+    async def fetched(self) -> None:
+        """Wait until all that can still be had of pods that have ended is here; for a limited time."""
+        with anyio.move_on_after(FETCH_SECONDS):
+            if self._work is not None:
+                await self._seen.wait()
+            for follower in list(self._logs.values()):
+                await follower.settled.wait()
+
+    async def files(self) -> list[LogFile]:
+        """Return the streams that exist now, in a stable order."""
+        troubles = {key: follower.trouble for key, follower in self._logs.items() if follower.trouble is not None}
+        listing = Listing(
+            self._kept.folder,
+            self._ranks,
+            self._places,
+            self._ended,
+            troubles,
+            self._trouble,
+            self._lifetime(),
+            self._events,
+        )
+        return await on_disk(
+            self._kept.folder if self._ranks is None else [self._kept.folder, self._ranks], listing.files
+        )
+
+    async def stop(self) -> None:
+        """Let go of everything; what was kept stays."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+            self._work = None
+
+    # -- the work -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _live(self) -> bool:
+        """Whether containers are followed while they run."""
+        return self._always or bool(self._lookers)
+
+    @property
+    def _open(self) -> list[Key]:
+        """The containers of whose logs there is more to get."""
+        return [
+            key
+            for key, (_, state) in self._states.items()
+            if (self._live or key in self._due) and self._has_more(state)
+        ]
+
+    def _has_more(self, state: ContainerState) -> bool:
+        return any(
+            life is not None and not self._kept.has_all_of(state, life) for life in (state.previous, state.current)
+        )
+
+    @property
+    def _wanted(self) -> bool:
+        return self._api is not None and bool(self._lookers or self._open or self._tasks)
+
+    def _wake(self) -> None:
+        """See that somebody works if there is something to do."""
+        self._changed.set()
+        if self._wanted:
+            self._seen.clear()
+            if self._work is None or self._work.done():
+                self._work = spawn(self._run(), f"logs in {self._kept.folder}")
+                self._work.add_done_callback(self._ended_work)
+
+    def _ended_work(self, work: asyncio.Task[bool]) -> None:
+        """Begin anew if somebody came while the last things were put away."""
+        if not work.cancelled() and work.result():
+            self._wake()
+
+    async def _run(self) -> bool:
+        """Get what there is to get, until nobody wants it or nothing is left; returns whether that went well."""
+        try:
+            while self._wanted:
+                self._changed.clear()
+                wait = await self._round()
+                if not self._changed.is_set():
+                    self._seen.set()
+                with anyio.move_on_after(wait):
+                    await self._changed.wait()
+        except Exception:
+            log.exception("Keeping the logs in %s failed", self._kept.folder)
+            return False
+        finally:
+            self._seen.set()
+            await self._let_go()
+        return True
+
+    async def _round(self) -> float:
+        """See that every container is followed that should be; returns when to look again."""
+        if not self._loaded:
+            self._kept.records = await on_disk(self._kept.folder, read_records, self._kept.folder)
+            self._loaded = True
+        indexes = self._ranks is not None and self._live and not (self._ended and self._indexed)
+        if not (self._open or self._lost or indexes):
+            await self._let_go()
+            return REST_SECONDS
+        try:
+            await in_thread(
+                self._kept.folder.parent, lambda: self._kept.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            )
+            if not self._lease.valid and not await self._lease.hold():
+                await self._let_go()
+                self._loaded = False  # another server writes
+                return BEAT_SECONDS / 2
+            await self._lease.hold()
+            if indexes:
+                await self._index_ranks()
+            await self._keep_below_cap()
+            self._trouble = None
+        except OSError as error:
+            self._trouble = not_kept(error, self._kept.folder)
+            return BEAT_SECONDS
+        await self._start_and_stop()
+        # the ranks' files have no times of their own: their lines get the one at which they were seen
+        soon = max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds) if indexes and self._lookers else BEAT_SECONDS
+        return min(soon, BEAT_SECONDS)
+
+    @property
+    def _lost(self) -> list[SpoolRecord]:
+        """The records that are open though their pods are gone."""
+        if not self._live:
+            return []
+        return [
+            record
+            for record in self._kept.records.values()
+            if not record.complete and (record.pod_uid, record.container) not in self._states
+        ]
+
+    async def _start_and_stop(self) -> None:
+        for key in [key for key, task in self._tasks.items() if task.done()]:
+            del self._tasks[key], self._logs[key]
+            self._due.discard(key)
+        for key, follower in self._logs.items():
+            follower.follows, follower.looked = self._live, bool(self._lookers)
+            if not self._live and key not in self._due:
+                self._tasks[key].cancel()
+        for key in self._open:
+            if key not in self._tasks:
+                self._start(key, *self._states[key])
+        for record in self._lost:
+            key = (record.pod_uid, record.container)
+            if key not in self._tasks:
+                self._start(key, None, gone(record))
+                self._logs[key].update(None)
+
+    def _start(self, key: Key, place: Place | None, state: ContainerState) -> None:
+        assert self._api is not None  # noqa: S101
+        follower = ContainerLog(
+            self._api,
+            self._namespace,
+            self._kept,
+            self._lease,
+            self._slots,
+            state,
+            self._tell,
+            replica=place.name if place is not None else "",
+            earlier=place.earlier if place is not None else 0,
+        )
+        follower.follows, follower.looked = self._live, bool(self._lookers)
+        self._logs[key] = follower
+        task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
+        task.add_done_callback(lambda _task: self._changed.set())
+
+    def _tell(self) -> None:
+        for grown in self._lookers:
+            grown()
+
+    async def _index_ranks(self) -> None:
+        assert self._ranks is not None  # noqa: S101
+        folder, begun = self._ranks, time.monotonic()
+        try:
+            found = await on_disk(folder, find_rank_logs, folder)
+        except DiskSilent:  # which whoever looks at these logs is told; the containers' logs are kept all the same
+            return
+        self._scan_seconds = time.monotonic() - begun
+        if await in_thread(self._kept.folder, lambda: self._indexes.note(found, time.time())):
+            self._tell()
+        for record in self._kept.records.values():
+            if record.main and any(log.pod_uid == record.pod_uid for log in found):
+                path = self._kept.path(record)
+                if await on_disk(path, path.exists):
+                    await in_thread(path, lambda path=path: sift(path))  # type: ignore[misc]
+        self._indexed = self._ended and not self._tasks
+
+    async def _keep_below_cap(self) -> None:
+        if self._cap is None:
+            return
+        cap = self._cap
+        try:
+            await in_thread(self._kept.folder, lambda: self._kept.shorten(cap))
+        except OSError as error:
+            if error.errno not in NOT_SUPPORTED:
+                raise
+            self._cap = None
+            log.warning("The logs in %s can't be kept below %s: %s", self._kept.folder, size_in_words(cap), error)
+
+    async def _let_go(self) -> None:
+        tasks, self._tasks, self._logs = list(self._tasks.values()), {}, {}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        with contextlib.suppress(OSError):
+            await in_thread(self._kept.folder, self._lease.release)

@@ -1,0 +1,208 @@
+"""The logs of the jobs of one engine: which are followed, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ....core.engine import LogFile
+from ....core.job import ACTIVE_PHASES
+from ..client.api import KubeApi
+from ..cluster.connection import Cluster
+from ..jobs.api_views import Seen
+from ..jobs.records import Records
+from .job_logs import JobLogs
+
+LINGER_SECONDS: Final = 60.0
+"""How long the logs of a job that nobody looks at any more are held open."""
+
+
+@dataclass(eq=False)
+class _Look:
+    """One who looks at a log: how to tell that it has grown, and how to stop telling."""
+
+    grown: Callable[[], None]
+    end: Callable[[], None]
+
+
+@dataclass
+class _Open:
+    """Logs that are held open.
+
+    Attributes
+    ----------
+    api, ranks
+        What they were opened with.
+    looks
+        Those who look.
+    followed
+        Whether they are also while nobody looks.
+    """
+
+    logs: JobLogs
+    api: KubeApi | None
+    ranks: Path | None
+    looks: list[_Look] = field(default_factory=list)
+    followed: bool = False
+    closing: asyncio.Task[None] | None = None
+
+
+class LogKeeper:
+    """Opens the logs of jobs as they are needed, and closes them.
+
+    Parameters
+    ----------
+    cluster
+        Where the pods are.
+    records
+        Whose folders keep them.
+    follow_replicas
+        Own jobs of up to this many replicas are followed always; others are read once when they end.
+    log_bytes
+        Bytes of log that a job may have on disk; None for any number.
+    """
+
+    def __init__(self, cluster: Cluster, records: Records, follow_replicas: int, log_bytes: int | None) -> None:
+        self._cluster = cluster
+        self._records = records
+        self._most = follow_replicas
+        self._log_bytes = log_bytes
+        self._active: set[str] = set()
+        self._open: dict[str, _Open] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def stop(self) -> None:
+        """Let go of all logs; what was kept stays."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(opened.logs.stop() for opened in self._open.values()), return_exceptions=True)
+        self._open.clear()
+
+    def update(self, seen: Seen) -> None:
+        """Take note of a job's state: its pods are followed, or have ended."""
+        if not seen.complete:
+            return
+        followed = _is_active(seen) and self._always(seen)
+        opened = self._of(seen) if followed else self._open.get(seen.job.uid)
+        if opened is not None:
+            opened.followed = followed
+            opened.logs.follow(self._always(seen))  # when they were opened, not all replicas may have been known
+            opened.logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
+            self._let_go_later(seen.job.uid, opened)
+        if _is_active(seen):
+            self._active.add(seen.job.uid)
+        elif seen.job.uid in self._active:
+            self._active.discard(seen.job.uid)
+            if opened is None:
+                self._spawn(self._read_once(seen))
+
+    async def _read_once(self, seen: Seen) -> None:
+        """Keep what can still be had of a job that has just ended."""
+        stop = await self.look(seen)
+        stop()
+
+    async def files(self, seen: Seen) -> list[LogFile]:
+        """Return the log streams that exist now."""
+        opened = self._of(seen)
+        if opened is None:
+            return []
+        self._let_go_later(seen.job.uid, opened)
+        return await opened.logs.files()
+
+    def is_live(self, uid: str) -> bool:
+        """Whether a job's logs are followed, because it is a job of this user or because somebody looks."""
+        opened = self._open.get(uid)
+        return opened is not None and (opened.followed or bool(opened.looks))
+
+    async def look(self, seen: Seen, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns.
+
+        `grown` is called whenever more of its logs has been written.
+        """
+        uid, opened = seen.job.uid, self._of(seen)
+        if opened is None:
+            return lambda: None
+        look = _Look(grown, opened.logs.look(grown))
+        opened.looks.append(look)
+
+        def stop() -> None:
+            now = self._open.get(uid)
+            if now is not None and look in now.looks:
+                now.looks.remove(look)
+                look.end()
+                self._let_go_later(uid, now)
+
+        if not _is_active(seen):
+            try:
+                await opened.logs.fetched()
+            except BaseException:  # who looked has gone meanwhile
+                stop()
+                raise
+        return stop
+
+    async def drop(self, uid: str) -> None:
+        """Let go of a job's logs, which are to be removed."""
+        self._active.discard(uid)
+        opened = self._open.pop(uid, None)
+        if opened is not None:
+            await opened.logs.stop()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _of(self, seen: Seen) -> _Open | None:
+        """Return a job's logs, opened with what is known now of the cluster and of the job's volume."""
+        job, api, ranks = seen.job, self._cluster.api, seen.job.paths.ranks
+        before = self._open.get(job.uid)
+        if before is not None and (before.api, before.ranks) == (api, ranks):
+            return before
+        folder = self._records.folder(job.namespace, job.uid)
+        if folder is None:
+            return None
+        logs = JobLogs(
+            api,
+            job.namespace,
+            folder / "logs",
+            ranks=ranks,
+            always=self._always(seen),
+            slots=self._cluster.log_turns,
+            cap=self._log_bytes,
+            lifetime=lambda: job.lifetime,
+        )
+        if seen.complete:
+            logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
+        opened = self._open[job.uid] = _Open(logs, api, ranks)
+        if before is not None:
+            opened.looks = before.looks
+            for look in opened.looks:
+                look.end = logs.look(look.grown)
+            self._spawn(before.logs.stop())
+        return opened
+
+    def _always(self, seen: Seen) -> bool:
+        return seen.mine and len(seen.places) <= self._most
+
+    def _let_go_later(self, uid: str, opened: _Open) -> None:
+        """Close a job's logs some time after they were last of use."""
+        if not opened.followed and not opened.looks and opened.closing is None:
+            opened.closing = self._spawn(self._let_go(uid, opened))
+
+    async def _let_go(self, uid: str, opened: _Open) -> None:
+        await asyncio.sleep(LINGER_SECONDS)
+        await opened.logs.fetched()
+        opened.closing = None  # whoever uses it by now sees to that again
+        if not opened.followed and not opened.looks and self._open.get(uid) is opened:
+            await self.drop(uid)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _is_active(seen: Seen) -> bool:
+    return seen.job.present and seen.state.phase in ACTIVE_PHASES

@@ -1,0 +1,124 @@
+"""How far running jobs say that they are, read from the logs that are followed anyway."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Final
+
+from ....core.disk_threads import DiskSilent, on_disk
+from ....core.engine import LogFile
+from ....core.job import Progress
+from ....logs.progress import LogProgress
+from ....logs.sources import places
+from ..jobs.api_views import Seen
+from .manager import LogKeeper
+
+log = logging.getLogger(__name__)
+
+READ_SECONDS: Final = 2.0
+READ_SHARE: Final = 10.0
+"""Reading may take one part in so many of the time; a volume may be slow."""
+
+Told = Callable[[str, Progress], None]
+"""Called with a job's uid and how far it is."""
+
+
+@dataclass
+class _Job:
+    seen: Seen
+    run: tuple[str, int, int] | None = None
+    log: LogProgress = field(default_factory=LogProgress)
+
+    @property
+    def runs(self) -> bool:
+        return self.seen.job.present and self.seen.state.phase == "Running"
+
+
+class LiveProgress:
+    """Reads the logs of the first rank of running jobs, and once more when they have ended.
+
+    Parameters
+    ----------
+    logs
+        Where the logs are; nothing is followed for this.
+    told
+        Is told what is new.
+    """
+
+    def __init__(self, logs: LogKeeper, told: Told) -> None:
+        self._logs, self._told = logs, told
+        self._jobs: dict[str, _Job] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def update(self, seen: Seen) -> None:
+        """Take note of a job's state."""
+        uid, job = seen.job.uid, _Job(seen)
+        if uid in self._jobs:
+            self._jobs[uid].seen = seen
+        elif job.runs:
+            self._jobs[uid] = job
+            if self._task is None or self._task.done():
+                self._task = asyncio.create_task(self._run(), name="read how far jobs are")
+
+    def drop(self, uid: str) -> None:
+        """Read no more of a job."""
+        self._jobs.pop(uid, None)
+
+    async def stop(self) -> None:
+        """Stop reading."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        wait = READ_SECONDS
+        while self._jobs:
+            await asyncio.sleep(wait)
+            begun = time.monotonic()
+            for uid, job in list(self._jobs.items()):
+                over = not job.runs
+                try:
+                    if over or self._logs.is_live(uid):
+                        await self._read(job)
+                except DiskSilent:
+                    log.debug("The disk with the logs of %s does not answer", uid)
+                except Exception:  # the others are read
+                    log.exception("Reading how far the job %s is did not succeed", uid)
+                if over and not job.runs:
+                    self._jobs.pop(uid, None)
+            wait = max(READ_SECONDS, READ_SHARE * (time.monotonic() - begun))
+
+    async def _read(self, job: _Job) -> None:
+        first = job.seen.places[0].name if job.seen.places else ""
+        run, files = _first_rank(await self._logs.files(job.seen), first)
+        if run != job.run:
+            job.run, job.log = run, LogProgress()
+        logs = [(file.stream.id, file.path, file.within) for file in files]
+        news = await on_disk(places(files), job.log.read, logs)
+        reading = job.log.reading
+        if reading is not None and (news or not job.runs):
+            known = reading if job.runs else replace(reading, rate=None, eta_seconds=None)
+            self._told(job.seen.job.uid, Progress(**asdict(known)))
+
+
+def _first_rank(files: Sequence[LogFile], first: str) -> tuple[tuple[str, int, int] | None, list[LogFile]]:
+    """Return which run of rank 0 is the newest, and its logs; of the first replica while nobody knows who is rank 0."""
+    ranks = [file for file in files if file.stream.source == "rank"]
+    found = [file for file in ranks if file.stream.rank == 0]
+    found = found or [file for file in ranks if (file.stream.replica, file.stream.local_rank) == (first, 0)]
+    if not found:
+        own = [file for file in files if file.stream.source == "container" and file.stream.container is None]
+        found = [file for file in own if file.stream.replica == first]
+    if not found:
+        return None, []
+    run = max(map(_run_of, found), key=lambda run: run[1:])
+    return run, [file for file in found if _run_of(file) == run]
+
+
+def _run_of(file: LogFile) -> tuple[str, int, int]:
+    stream = file.stream
+    return stream.replica, stream.attempt, stream.worker_restart

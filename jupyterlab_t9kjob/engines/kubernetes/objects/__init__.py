@@ -1,0 +1,1 @@
+"""Objects of Kubernetes, T9k and Kubeflow: their fields, read and written."""

@@ -1,0 +1,1 @@
+"""Why a job or a replica is in its state."""

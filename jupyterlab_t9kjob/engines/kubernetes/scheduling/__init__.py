@@ -1,0 +1,1 @@
+"""How the scheduler counts: nodes, queues, pod groups."""

@@ -1,0 +1,218 @@
+"""How a job comes about: from a form or a manifest to an object in the cluster and our record of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from ....core.checks import Capability, Check, Preview
+from ....core.engine import Edited, Prepare
+from ....core.errors import FieldError, JobError, NotAllowed, Unavailable
+from ....core.lab import Lab
+from ....core.manifests import Context, parse, problems, render, to_yaml
+from ....core.spec import JobSpec
+from ..client.api import Json
+from ..cluster.connection import Cluster
+from ..cluster.discovery import Found
+from ..cluster.queues import Queues
+from ..jobs import api_views
+from ..jobs.table import JobTable
+from ..jobs.tracked_job import KnownJob
+from ..objects.kinds import JobKind
+from ..scheduling.job_size import size_text
+from . import capacity_checks, pod_security, queue_checks, submission
+from .lab_defaults import inherit
+
+_NAME_TAKEN: Final = "NameTaken"
+
+
+class Creation:
+    """Makes the jobs of one kind.
+
+    Parameters
+    ----------
+    kind
+        The kind.
+    cluster
+        Where they are made.
+    table
+        Gets them.
+    queues
+        What they can be put into.
+    standards
+        What namespaces demand of pods.
+    root
+        The contents root; None if files are not on this machine.
+    """
+
+    def __init__(
+        self,
+        kind: JobKind,
+        cluster: Cluster,
+        table: JobTable,
+        queues: Queues,
+        standards: pod_security.EnforcedStandards,
+        root: Path | None,
+    ) -> None:
+        self._kind = kind
+        self._cluster = cluster
+        self._table = table
+        self._queues = queues
+        self._standards = standards
+        self._root = root
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        namespace = namespace or self._cluster.default_namespace
+        found = self._cluster.found(self._kind) or Found()
+        checks = [] if edited is not None else problems(spec, self._kind.manifests, dialect=found.dialect)
+        checks += self._of_the_cluster(spec.name, namespace)
+        manifest: Json | None = None
+        try:
+            manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
+            checks += notes
+            checks += await self._of_its_room(manifest, spec, namespace, edited=edited is not None)
+            checks += await self._of_its_queue(spec, manifest, namespace)
+            checks += await self._of_its_namespace(spec, manifest, namespace, edited=edited is not None)
+            if dry_run:
+                api = await self._cluster.api_for(self._kind)
+                tried = await submission.dry_run(api, self._kind, manifest, edited=edited is not None)
+                checks.append(_accepted(checks) if tried else _not_tried())
+        except JobError as error:
+            checks.append(Check.of(error))
+        return Preview(
+            command=api_views.command_text(spec),
+            manifest=edited.text if edited is not None else to_yaml(manifest) if manifest is not None else None,
+            summary=size_text(spec, namespace),
+            checks=checks,
+        )
+
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        request_id: str,
+        edited: Edited | None = None,
+        rerun_of: str | None = None,
+        prepare: Prepare | None = None,
+    ) -> KnownJob:
+        """Create a job and keep a record of it; raises what `KubernetesEngine.create` says."""
+        api = await self._cluster.api_for(self._kind)
+        found = self._cluster.found(self._kind)
+        if found is None:
+            raise Unavailable(self._cluster.why_off(self._kind) or "")
+        namespace = namespace or self._cluster.default_namespace
+        if edited is None:
+            self._demand(problems(spec, self._kind.manifests, dialect=found.dialect))
+        manifest, spec, _notes = await self._manifest(
+            spec, namespace, found, edited=edited, request_id=request_id, rerun_of=rerun_of
+        )
+        if prepare is not None:
+            await prepare()
+        try:
+            answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
+        except JobError as problem:
+            if isinstance(problem, NotAllowed) or problem.reason == "UnknownField":
+                self._cluster.refused()  # rights or the schema are others than they were
+            raise
+        job = self._table.note_answer(namespace, answer)
+        self._table.keep(job, submitted=manifest)
+        await self._table.save(job)
+        await self._cluster.use(namespace)
+        return job
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _of_the_cluster(self, name: str, namespace: str) -> list[Check]:
+        """Check what only the cluster tells, as far as it is known without asking."""
+        found: list[Check] = []
+        why = self._cluster.why_off(self._kind)
+        if why is not None:
+            found.append(Check(level="error", code="EngineOff", message=why, field="/engine"))
+        right: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
+        if right is not None and not right.supported:
+            found.append(Check(level="error", code="Forbidden", message=right.reason or "", field="/namespace"))
+        if self._table.has_name(name, namespace):
+            message = f"There is a job named “{name}” in namespace {namespace} already."
+            hint = "Choose another name, or delete that job."
+            found.append(Check(level="error", code=_NAME_TAKEN, message=message, field="/spec/name", hint=hint))
+        return found
+
+    async def _of_its_room(self, manifest: Json, spec: JobSpec, namespace: str, *, edited: bool) -> list[Check]:
+        """Check whether the cluster has room for a job, as far as this account sees that."""
+        try:
+            room = await self._cluster.capacity.room(namespace)
+        except Unavailable:
+            return []  # which is said already
+        least = spec.elastic.min if spec.elastic is not None else None
+        plural = f"{self._kind.plural}.{self._kind.group}"
+        say = partial(capacity_checks.checks, least=least, starts=not spec.paused, plural=plural, edited=edited)
+        return await asyncio.to_thread(say, manifest, room, namespace)  # there may be thousands of nodes
+
+    async def _of_its_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
+        """Check what its queue tells; nothing where the cluster does not answer."""
+        if spec.scheduling.queue is None or self._cluster.why_off(self._kind) is not None:
+            return []
+        try:
+            known = await self._queues.of(namespace)
+        except JobError:
+            return []
+        return queue_checks.checks(spec, manifest, self._kind.queues, known, namespace)
+
+    async def _of_its_namespace(self, spec: JobSpec, manifest: Json, namespace: str, *, edited: bool) -> list[Check]:
+        """Check what the namespace demands of pods; nothing where the cluster does not answer."""
+        api = self._cluster.api
+        if api is None or self._cluster.why_off(self._kind) is not None:
+            return []
+        level = await self._standards.of(api, namespace)
+        return pod_security.checks(manifest, spec, namespace, level, edited=edited)
+
+    def _demand(self, checks: list[Check]) -> None:
+        for check in checks:
+            if check.level == "error":
+                raise FieldError(check.message, reason=check.code, field=check.field, hint=check.hint)
+
+    async def _manifest(
+        self,
+        spec: JobSpec,
+        namespace: str,
+        found: Found,
+        *,
+        edited: Edited | None,
+        request_id: str | None = None,
+        rerun_of: str | None = None,
+    ) -> tuple[Json, JobSpec, list[Check]]:
+        """Return what is submitted, what it amounts to, and what was changed on the way."""
+        owner = self._cluster.settings.owner
+        context = Context(namespace=namespace, request_id=request_id, owner=owner, rerun_of=rerun_of)
+        if edited is not None:
+            manifest = submission.edited_manifest(edited, self._kind, found, context)
+            parsed = parse(manifest, dialect=found.dialect)
+            return manifest, parsed.spec, []
+        settings, lab = self._cluster.settings, self._cluster.lab or Lab()
+        context = replace(context, user=lab.user or owner)
+        spec, context, notes = await asyncio.to_thread(
+            inherit, spec, context, lab, root=self._root, keep_logs=settings.keep_logs
+        )
+        return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
+
+
+def _accepted(checks: list[Check]) -> Check:
+    """Return the result of a dry run that was accepted; it tries the job's object, and none of its pods."""
+    if all(check.level in ("hint", "passed") for check in checks):
+        message = "The API server would accept the job object. The dry run did not try its pods."
+        return Check(level="passed", code="DryRun", message=message)
+    message = "The API server would accept the job object. That does not try its pods: the other lines still hold."
+    return Check(level="hint", code="DryRun", message=message)
+
+
+def _not_tried() -> Check:
+    """Return the result of a dry run that the cluster can't make."""
+    message = "The API server did not check the job object: an admission webhook does not support dry runs."
+    return Check(level="hint", code="NoDryRun", message=message)

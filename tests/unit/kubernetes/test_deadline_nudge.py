@@ -1,0 +1,69 @@
+"""Who is reminded of a deadline, and when."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from jupyterlab_t9kjob.core.manifests.names import OWNER
+from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.jobs import deadline_nudge
+from jupyterlab_t9kjob.engines.kubernetes.jobs.deadline_nudge import Reminders
+from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Record
+from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import KnownJob
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+
+pytestmark = pytest.mark.asyncio
+
+
+class Kind(Kubeflow):
+    """Takes note of the states of which it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def remind_at(self, manifest: dict[str, Any]) -> float | None:
+        self.asked.append(manifest["metadata"]["resourceVersion"])
+        return super().remind_at(manifest)
+
+
+def state(revision: str, *, suspended: bool) -> dict[str, Any]:
+    """Return an object whose deadline is long over."""
+    metadata = {"name": "train", "uid": "uid-1", "resourceVersion": revision, "annotations": {OWNER: "tester"}}
+    policy = {"activeDeadlineSeconds": 60, "suspend": suspended}
+    return {"metadata": metadata, "spec": {"runPolicy": policy}, "status": {"startTime": "2020-01-01T00:00:00Z"}}
+
+
+async def test_a_job_is_read_again_only_in_another_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline_nudge, "TICK_SECONDS", 0.0)
+    job = KnownJob("uid-1", "lab", state("1", suspended=True))
+    job.record = Record(cluster="here", server="here:6443", uid="uid-1", namespace="lab", phase="Running")
+    looked, reminded = asyncio.Semaphore(0), asyncio.Event()
+    patched: list[str] = []
+
+    async def patch(path: str, _body: dict[str, Any]) -> None:
+        patched.append(path.rpartition("/")[2])
+        reminded.set()
+
+    def jobs() -> list[KnownJob]:
+        looked.release()
+        return [job]
+
+    kind = Kind()
+    cluster = SimpleNamespace(api=SimpleNamespace(patch=patch), rights=lambda _kind, _namespace: {})
+    table = Reminders(kind, cast(Cluster, cluster), jobs)
+    table.start()
+    with anyio.fail_after(60):
+        for _ in range(3):
+            await looked.acquire()
+        assert (kind.asked, patched) == (["1"], [])
+        assert job.update(state("2", suspended=False))
+        await reminded.wait()
+    await table.stop()
+    assert kind.asked == ["1", "2"]
+    assert set(patched) == {"train"}
