@@ -16,7 +16,7 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, default
 
 from .core.errors import Unavailable
-from .core.tasks import spawn
+from .core.system.tasks import spawn
 from .handlers.routes import handlers
 from .traits import JsonList
 

@@ -22,8 +22,8 @@ from .core.capacity import Capacity
 from .core.engine import EngineInfo
 from .core.errors import JobError, NotFound
 from .core.job import JobSummary
-from .core.pace import rest
-from .core.tasks import spawn
+from .core.system.pace import rest
+from .core.system.tasks import spawn
 from .feed_messages import Delta, JobDetail, Snapshot
 from .jobs import JobService, listed
 from .tensorboard.model import TensorBoard

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .contents_paths import ContentsRoot
 from .core.engine import Engine
 from .core.errors import Unavailable
 from .engines.kubernetes.cluster.connection import Cluster
@@ -24,7 +25,6 @@ from .labkernels import kernel_processes
 from .launch.kernels import Kernels
 from .launch.service import Launch
 from .logs.follow import LogService
-from .paths import ContentsRoot
 from .tensorboard.manager import TensorBoardManager
 
 

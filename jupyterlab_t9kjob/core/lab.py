@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from .checks import Check
-from .disk_threads import real_path
 from .spec import Mount, Security
+from .system.disk_threads import real_path
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from ..core.disk_threads import no_thread
 from ..core.errors import BadRequest, JobError, NotFound, TooLarge
+from ..core.system.disk_threads import no_thread
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from tornado.iostream import StreamClosedError
 
-from ..core.disk_threads import on_disk
 from ..core.errors import BadRequest, NotFound, TooLarge
+from ..core.system.disk_threads import on_disk
 from .base import ApiHandler, guarded
 
 if TYPE_CHECKING:

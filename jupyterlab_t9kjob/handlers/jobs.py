@@ -162,7 +162,7 @@ class CheckpointsHandler(ApiHandler):
     async def get(self, ident: str) -> None:
         """Say which checkpoint files were changed while the job ran."""
         from ..checkpoints import checkpoints_of
-        from ..paths import ContentsRoot
+        from ..contents_paths import ContentsRoot
 
         services = await self.app.services()
         job = await services.jobs.job(ident)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from ..core.checks import Check
-from ..core.disk_threads import on_disk
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
+from ..core.system.disk_threads import on_disk
 from .installs import Brought, brought
 from .kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.checks import Check
-from ..core.disk_threads import DiskSilent, on_disk
 from ..core.engine import Prepare, Volume
 from ..core.errors import FieldError, JobError, NotAllowed
 from ..core.job import EngineName
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
+from ..core.system.disk_threads import DiskSilent, on_disk
 from ..jobs import JobService, Query, renamed
 from . import mounts
 from .checks import log_directories, of_script, worst_first

@@ -18,8 +18,8 @@ from typing import Any
 
 import anyio
 
-from ..core.disk_threads import on_disk
 from ..core.errors import FieldError, Unavailable
+from ..core.system.disk_threads import on_disk
 from .interpreters import Resolved, resolve
 from .model import Kernel, TorchInfo
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import nbformat
 
-from ..core.disk import no_room, trouble_of
 from ..core.errors import Conflict, FieldError
 from ..core.spec import Entrypoint
+from ..core.system.disk import no_room, trouble_of
 from .magics import AUTOMAGIC, HELPER, TRANSPARENT, Refused, cell_code, line_code
 from .model import SkippedLine
 from .options import printable

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..core.disk_threads import on_disk
+from ..contents_paths import ContentsRoot
 from ..core.engine import Prepare
 from ..core.errors import FieldError, NotFound
 from ..core.spec import Entrypoint
-from ..paths import ContentsRoot
+from ..core.system.disk_threads import on_disk
 from .notebook import write_script
 from .source import Source, read_source
 

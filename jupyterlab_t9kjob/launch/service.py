@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from ..contents_paths import ContentsRoot
 from ..core.checks import Check
-from ..core.disk_threads import on_disk
 from ..core.engine import EngineInfo, Prepare
 from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
 from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
+from ..core.system.disk_threads import on_disk
 from ..jobs import JobService, Query
-from ..paths import ContentsRoot
 from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, unfilled, worst_first
 from .incluster import Filled, InCluster

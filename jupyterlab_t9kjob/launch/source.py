@@ -8,10 +8,10 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..contents_paths import ContentsRoot, outside
 from ..core.errors import FieldError, NotFound
 from ..core.job import Link
 from ..core.spec import EntrypointKind
-from ..paths import ContentsRoot, outside
 from .facts import Facts
 from .model import NotebookInfo
 from .notebook import Converted, convert, script_path

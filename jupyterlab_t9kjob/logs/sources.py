@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..core.disk import no_descriptor
 from ..core.errors import Unavailable
+from ..core.system.disk import no_descriptor
 from . import cuts
 from .index import TimeIndex
 from .lines import LineReader, Tail

@@ -14,11 +14,11 @@ from typing import Literal, TypeVar
 
 import anyio
 
-from ..core.disk_threads import DiskSilent, Lane
+from ..contents_paths import ContentsRoot
 from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
-from ..core.tasks import spawn
-from ..paths import ContentsRoot
+from ..core.system.disk_threads import DiskSilent, Lane
+from ..core.system.tasks import spawn
 from .events import Found, look, shape
 from .folders import canonical, check
 from .model import TensorBoard

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..contents_paths import DRIVE, ContentsRoot, outside
 from ..core.errors import FieldError
-from ..paths import DRIVE, ContentsRoot, outside
 
 MAX_FOLDERS = 50
 

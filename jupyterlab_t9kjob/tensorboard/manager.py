@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from pathlib import Path
 
-from ..core.disk_threads import on_disk
+from ..contents_paths import ContentsRoot
 from ..core.errors import Conflict, NotFound, Unavailable
 from ..core.job import Reason
-from ..paths import ContentsRoot
+from ..core.system.disk_threads import on_disk
 from .board import Board, Settings
 from .folders import canonical, disks, resolve
 from .model import TensorBoard

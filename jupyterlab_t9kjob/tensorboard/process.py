@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..core.locks import runtime_directory
+from ..core.system.locks import runtime_directory
 
 if TYPE_CHECKING:
     from tornado.iostream import IOStream

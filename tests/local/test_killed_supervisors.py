@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
-from jupyterlab_t9kjob.core.processes import alive, process_id
+from jupyterlab_t9kjob.core.system.processes import alive, process_id
 from jupyterlab_t9kjob.engines.local.record import JobFiles
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill
 

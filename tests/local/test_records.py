@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
-from jupyterlab_t9kjob.core.locks import try_lock
+from jupyterlab_t9kjob.core.system.locks import try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
 from jupyterlab_t9kjob.engines.local.record import Outcome
 from jupyterlab_t9kjob.engines.local.settle import conclude

@@ -248,7 +248,7 @@ async def test_what_was_asked_for_is_finished_by_the_next(bench: Bench, action: 
 
 
 def on_machine(bench: Bench, **identity: str) -> LocalEngine:
-    from jupyterlab_t9kjob.core.processes import machine_id
+    from jupyterlab_t9kjob.core.system.processes import machine_id
 
     return LocalEngine(bench.home, bench.root, this_python, machine_identity={**machine_id(), **identity})  # type: ignore[typeddict-item]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core import disk_threads
+from jupyterlab_t9kjob.core.system import disk_threads
 from jupyterlab_t9kjob.tensorboard import board as board_module
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 from tests.local.disks import hung_disk
@@ -267,7 +267,7 @@ UNREADABLE = """
 import asyncio, sys
 from pathlib import Path
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from jupyterlab_t9kjob.paths import ContentsRoot
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core import disk_threads
 from jupyterlab_t9kjob.tensorboard import board as board_module
 from jupyterlab_t9kjob.tensorboard.board import Settings

@@ -6,8 +6,8 @@ import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.contents.manager import ContentsManager
 
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.errors import FieldError, Unavailable
-from jupyterlab_t9kjob.paths import ContentsRoot
 from jupyterlab_t9kjob.tensorboard.board import label
 from jupyterlab_t9kjob.tensorboard.folders import canonical, resolve
 

@@ -248,7 +248,7 @@ SERVER = """
 import asyncio, sys
 from pathlib import Path
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from jupyterlab_t9kjob.paths import ContentsRoot
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 
 async def main():

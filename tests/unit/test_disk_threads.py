@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.core import disk_threads
-from jupyterlab_t9kjob.core.disk_threads import DiskSilent, on_disk, real_path
 from jupyterlab_t9kjob.core.errors import Unavailable
+from jupyterlab_t9kjob.core.system import disk_threads
+from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent, on_disk, real_path
 from tests.local.disks import HungDisk, hung_disk, small_disk
 from tests.local.harness import eventually
 

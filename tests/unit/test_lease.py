@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.core.processes import machine_id, process_id
+from jupyterlab_t9kjob.core.system.processes import machine_id, process_id
 from jupyterlab_t9kjob.logs import lease as leases
 from jupyterlab_t9kjob.logs.lease import Lease
 

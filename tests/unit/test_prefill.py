@@ -11,6 +11,7 @@ import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyter_server.services.contents.manager import ContentsManager
 
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.checks import Preview
 from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
@@ -23,7 +24,6 @@ from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, Prev
 from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
 from jupyterlab_t9kjob.launch.service import Launch
 from jupyterlab_t9kjob.launch.source import Source, read_source
-from jupyterlab_t9kjob.paths import ContentsRoot
 
 pytestmark = pytest.mark.asyncio
 

@@ -12,7 +12,6 @@ import anyio
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Capability, Preview
-from ...core.disk import trouble_of
 from ...core.engine import ClusterInfo, Edited, EngineInfo, Listener, LogFile, Prepare, Volume
 from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
@@ -20,6 +19,7 @@ from ...core.lab import Lab
 from ...core.manifests import CAPABILITIES, CURRENT, Dialect
 from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
+from ...core.system.disk import trouble_of
 from .client.api import ApiError, Json, KubeApi, Unreachable
 from .cluster import volumes
 from .cluster.connection import LOOKING, Cluster

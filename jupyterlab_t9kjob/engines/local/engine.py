@@ -14,14 +14,14 @@ from typing import ParamSpec, TypeVar
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Check, Preview
-from ...core.disk import trouble_of
-from ...core.disk_threads import Lane, on_disk
 from ...core.engine import Edited, EngineInfo, Listener, LogFile, Prepare, Volume
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
 from ...core.manifests import CURRENT, Dialect
-from ...core.processes import MachineId
 from ...core.spec import JobSpec
+from ...core.system.disk import trouble_of
+from ...core.system.disk_threads import Lane, on_disk
+from ...core.system.processes import MachineId
 from .capacity import capacity_of, node_of
 from .checks import CAPABILITIES, first_error
 from .command import Interpreter

@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...core import disk, wording
+from ...core import wording
+from ...core.system import disk
 from ...logs import lastwords
 from ...logs.scriptcheck import ScriptCheck
 from ...logs.tracebacks import shortened
@@ -28,7 +29,7 @@ _FAILED_WRITE = re.compile(r"inline_container\.cc|PytorchStreamWriter failed|fil
 def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) -> dict[str, Any]:
     """Return what `core.job.Failure` says, without the link's wording, for an ended attempt.
 
-    `disk` in it is the trouble with a disk (`core.disk.DiskTrouble`) that the replica failed of, if it did.
+    `disk` in it is the trouble with a disk (`core.system.disk.DiskTrouble`) that the replica failed of, if it did.
 
     Parameters
     ----------

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from ...core.locks import held, lock_path
-from ...core.processes import LINUX, machine_id, same_boot
+from ...core.system.locks import held, lock_path
+from ...core.system.processes import LINUX, machine_id, same_boot
 from . import process
 from .devices import Claim
 from .record import JobFiles, Record, RunPlan

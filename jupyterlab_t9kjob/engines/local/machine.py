@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import psutil
 
 from ...core.engine import Machine
-from ...core.processes import machine_id
+from ...core.system.processes import machine_id
 from .devicepool import DevicePool
 
 

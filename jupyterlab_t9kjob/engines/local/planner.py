@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from ...core.checks import Check, Preview
-from ...core.disk_threads import on_disk
 from ...core.errors import FieldError, Unavailable
-from ...core.locks import runtime_directory
 from ...core.spec import JobSpec
+from ...core.system.disk_threads import on_disk
+from ...core.system.locks import runtime_directory
 from .checks import Checker
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
 from .devicepool import DevicePool

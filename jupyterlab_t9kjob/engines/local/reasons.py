@@ -6,9 +6,9 @@ import time
 from functools import cache
 from typing import Any
 
-from ...core.disk import DiskTrouble
 from ...core.job import Link, Reason
-from ...core.processes import machine_id, same_boot
+from ...core.system.disk import DiskTrouble
+from ...core.system.processes import machine_id, same_boot
 from ...core.wording import best_metric, duration, failed
 from ...logs.advice import advice, next_step
 from .failure import readable

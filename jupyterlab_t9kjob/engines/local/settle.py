@@ -11,8 +11,8 @@ import os
 import sys
 import time
 
-from ...core.disk import trouble_of
-from ...core.processes import machine_id, same_boot
+from ...core.system.disk import trouble_of
+from ...core.system.processes import machine_id, same_boot
 from .agents import tail
 from .logfiles import logs_of_attempt
 from .record import ACTIVE, DELETING, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0

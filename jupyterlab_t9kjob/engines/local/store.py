@@ -20,10 +20,10 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from ...core.disk import trouble_at, trouble_of
 from ...core.errors import Conflict, NotFound
-from ...core.locks import held, lock_path, runtime_directory, try_lock
-from ...core.processes import MachineId, alive, machine_id, same_boot
+from ...core.system.disk import trouble_at, trouble_of
+from ...core.system.locks import held, lock_path, runtime_directory, try_lock
+from ...core.system.processes import MachineId, alive, machine_id, same_boot
 from .record import (
     ACTIVE,
     JobFiles,

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...core.disk import DiskTrouble
 from ...core.job import JobSummary
 from ...core.spec import NAME_PATTERN, JobSpec
+from ...core.system.disk import DiskTrouble
 from .liveprogress import LiveProgress
 from .record import ACTIVE, JobFiles, Record, RunPlan
 from .shape import check_of

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.disk import no_room, trouble_of
-from ...core.processes import LINUX, machine_id, process_id
+from ...core.system.disk import no_room, trouble_of
+from ...core.system.processes import LINUX, machine_id, process_id
 from . import process, settle
 from .agents import Agent, Rendezvous
 from .devices import Claim

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...core.disk_threads import real_path
 from ...core.engine import LogFile
 from ...core.errors import Conflict, Unavailable
 from ...core.job import (
@@ -29,6 +28,7 @@ from ...core.job import (
     job_id,
 )
 from ...core.spec import Device, JobSpec, Model
+from ...core.system.disk_threads import real_path
 from ...core.wording import end_in_words
 from ...logs import cuts, index
 from .command import command_of, working_directory

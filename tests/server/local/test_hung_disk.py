@@ -12,9 +12,9 @@ import nbformat
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from jupyterlab_t9kjob.core import disk_threads
-from jupyterlab_t9kjob.core.disk_threads import DiskSilent
 from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.core.system import disk_threads
+from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent
 from tests.local.disks import HungDisk, hung_disk
 from tests.server.conftest import Answer, Api, ended
 from tests.server.local.conftest import Place

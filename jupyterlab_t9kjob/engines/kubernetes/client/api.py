@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import anyio
 import httpx
 
-from ....core.signals import Signal
+from ....core.system.signals import Signal
 from .credentials import Connection
 from .errors import ApiError, BrokenOff, Unreachable
 from .json_text import Json, without_gc

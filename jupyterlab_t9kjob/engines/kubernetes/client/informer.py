@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 
 import anyio
 
-from ....core.tasks import spawn
+from ....core.system.tasks import spawn
 from .api import ApiError, Json, KubeApi, Params, Unreachable, once_more, without_managed_fields
 from .errors import Silent
 from .json_access import text, value

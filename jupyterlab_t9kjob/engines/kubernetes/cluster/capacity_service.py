@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from ....core.capacity import Capacity, NodeList
 from ....core.errors import Unavailable
-from ....core.tasks import spawn
+from ....core.system.tasks import spawn
 from ..client.api import KubeApi
 from ..objects.resources import together
 from ..scheduling.node_capacity import most_beside, pools_of, sum_of

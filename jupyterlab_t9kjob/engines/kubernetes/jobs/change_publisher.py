@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import islice
 from typing import Final
 
-from ....core.pace import rest
+from ....core.system.pace import rest
 
 log = logging.getLogger(__name__)
 

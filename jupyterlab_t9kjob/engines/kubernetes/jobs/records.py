@@ -17,14 +17,14 @@ from typing import Any, Final, TypeVar
 
 from pydantic import Field, ValidationError
 
-from ....core.disk import trouble_of
-from ....core.disk_threads import on_disk
-from ....core.files import write_atomically
 from ....core.job import EndedBy, Event, Failure, Phase, Progress, Reason, Replica, Time
 from ....core.manifests.convert import LAST_APPLIED
 from ....core.manifests.leaks import masked
 from ....core.manifests.names import SPEC
 from ....core.spec import Model
+from ....core.system.disk import trouble_of
+from ....core.system.disk_threads import on_disk
+from ....core.system.files import write_atomically
 from ..client.api import Json
 from ..client.json_access import part
 from ..objects.attempts import AttemptRecord

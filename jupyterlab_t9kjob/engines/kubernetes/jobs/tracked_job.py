@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from ....core.disk_threads import DiskSilent, real_path
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ....core.lab import Lab
 from ....core.manifests import ManifestError, parse, rank_logs
 from ....core.manifests.entrypoints import working_directory
 from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.spec import JobSpec
+from ....core.system.disk_threads import DiskSilent, real_path
 from ..client.api import Json
 from ..client.informer import revision_of
 from ..client.json_access import moment, part, text

@@ -16,7 +16,7 @@ from typing import Final
 
 import anyio
 
-from ....core.disk_threads import on_disk
+from ....core.system.disk_threads import on_disk
 from ....logs.lease import Lease
 from ....logs.records import SpoolRecord
 from ....logs.spool import Apart, Spool

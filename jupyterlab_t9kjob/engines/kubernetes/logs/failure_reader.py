@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ....core.disk_threads import DiskSilent, on_disk
 from ....core.engine import LogFile
 from ....core.job import Failure
+from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.sources import places
 from ..cluster.connection import Cluster
 from ..jobs.api_views import Seen

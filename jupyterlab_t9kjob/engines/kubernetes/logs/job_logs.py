@@ -12,9 +12,9 @@ from typing import Final
 
 import anyio
 
-from ....core.disk_threads import DiskSilent, on_disk
 from ....core.engine import LogFile
-from ....core.tasks import spawn
+from ....core.system.disk_threads import DiskSilent, on_disk
+from ....core.system.tasks import spawn
 from ....logs.cap import NOT_SUPPORTED, size_in_words
 from ....logs.lease import BEAT_SECONDS, Lease
 from ....logs.records import SpoolRecord, read_records

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from ....core.disk_threads import DiskSilent, on_disk
 from ....core.engine import LogFile
 from ....core.job import Progress
+from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.progress import LogProgress
 from ....logs.sources import places
 from ..jobs.api_views import Seen

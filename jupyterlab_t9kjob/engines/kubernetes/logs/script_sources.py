@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....core.disk_threads import DiskSilent
 from ....core.lab import Lab, on_volume
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.spec import Mount
+from ....core.system.disk_threads import DiskSilent
 from ....logs.scriptcheck import ScriptCheck
 from ..jobs.api_views import Seen
 

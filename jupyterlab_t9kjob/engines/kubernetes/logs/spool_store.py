@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from ....core.disk import trouble_of
-from ....core.disk_threads import lane_of
+from ....core.system.disk import trouble_of
+from ....core.system.disk_threads import lane_of
 from ....logs import cuts
 from ....logs.cap import CappedLog, shorten_to
 from ....logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record

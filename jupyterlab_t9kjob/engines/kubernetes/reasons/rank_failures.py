@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from ....core import disk
 from ....core.engine import LogFile
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
+from ....core.system import disk
 from ....core.wording import failed
 from ....logs.advice import advice, next_step
 from ....logs.endings import ECHO

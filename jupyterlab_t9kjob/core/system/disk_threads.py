@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from .errors import Unavailable
+from ..errors import Unavailable
+from ..wording import duration
 from .mount_table import Mount, MountTable
-from .wording import duration
 
 P = ParamSpec("P")
 T = TypeVar("T")

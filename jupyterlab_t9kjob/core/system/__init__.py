@@ -1,0 +1,1 @@
+"""Disks, processes, threads, locks and tasks. Knows no job."""
