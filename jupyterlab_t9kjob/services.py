@@ -16,8 +16,8 @@ from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
 from .engines.kubernetes.engine import KubernetesEngine
 from .engines.kubernetes.objects.kubeflow import Kubeflow
 from .engines.kubernetes.objects.t9k import T9k
-from .engines.local.command import Interpreter
 from .engines.local.engine import LocalEngine
+from .engines.local.plan.command import Interpreter
 from .engines.local.settings import Settings
 from .feed import Feed
 from .jobs import JobService

@@ -22,8 +22,8 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
-from jupyterlab_t9kjob.engines.local.command import Interpreter
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
+from jupyterlab_t9kjob.engines.local.plan.command import Interpreter
 from jupyterlab_t9kjob.engines.local.settings import Settings
 
 ENDED = ("Succeeded", "Failed")
@@ -166,7 +166,7 @@ def remove(folder: Path) -> None:
 @contextlib.contextmanager
 def pretended_driver(patch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Put a stand-in for NVIDIA's pynvml in its place; give the module, whose `State` says what hardware there is."""
-    from jupyterlab_t9kjob.engines.local import nvml
+    from jupyterlab_t9kjob.engines.local.devices import nvml
 
     patch.syspath_prepend(str(Path(__file__).parent / "fakes"))
     patch.delitem(sys.modules, "pynvml", raising=False)

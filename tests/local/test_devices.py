@@ -19,8 +19,8 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.local.devices import Claim
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
+from jupyterlab_t9kjob.engines.local.supervisor.device_claims import Claim
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill, make_engine
 from tests.local.test_survival import guardian_of, record
 
@@ -434,7 +434,7 @@ async def test_the_preview_warns_of_odd_sizes(bench: Bench) -> None:
 
 LOOKER = """
 import sys
-from jupyterlab_t9kjob.engines.local.devicepool import DevicePool
+from jupyterlab_t9kjob.engines.local.devices.pool import DevicePool
 pool = DevicePool(sys.argv[1].split(","))
 print("looking", flush=True)
 while True:

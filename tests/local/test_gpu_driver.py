@@ -16,7 +16,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.engine import DeviceInfo, Machine
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.engines.local import nvml
+from jupyterlab_t9kjob.engines.local.devices import nvml
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import Bench, make_engine, pretended_driver
 from tests.local.test_devices import HOLD, gpus, let_go

@@ -86,7 +86,7 @@ async def look(bench: Bench) -> list[DeviceInfo]:
 
 async def wait_for(bench: Bench, reached: Callable[[DeviceInfo], bool]) -> DeviceInfo:
     """Wait until the first GPU is as wanted; the driver announces nothing, and its answers are kept for a moment."""
-    from jupyterlab_t9kjob.engines.local import nvml
+    from jupyterlab_t9kjob.engines.local.devices import nvml
 
     pool = bench.engine._pool
     await eventually(lambda: reached(pool.describe({})[0]), 10 * nvml.FRESH_SECONDS)

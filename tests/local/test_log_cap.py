@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.engines.local import logcap
-from jupyterlab_t9kjob.engines.local.logcap import LogCap
-from jupyterlab_t9kjob.engines.local.record import JobFiles
+from jupyterlab_t9kjob.engines.local.supervisor import log_cap
+from jupyterlab_t9kjob.engines.local.supervisor.log_cap import LogCap
+from jupyterlab_t9kjob.engines.local.supervisor.record import JobFiles
 from jupyterlab_t9kjob.logs import cap as capping
 from jupyterlab_t9kjob.logs import cuts
 from jupyterlab_t9kjob.logs.index import TimeIndex
@@ -86,7 +86,7 @@ class Logs:
     """The directory of a job whose log files are written by the test."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(logcap, "LOOK_SECONDS", 0.0)
+        monkeypatch.setattr(log_cap, "LOOK_SECONDS", 0.0)
         self.files = JobFiles(path)
         self.written: dict[str, bytes] = {}
 
@@ -188,7 +188,7 @@ async def test_a_file_system_without_holes_is_told_once_and_left_alone(
 async def test_without_room_for_the_record_nothing_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with small_disk(tmp_path / "disk", size="4m") as disk:
         logs = Logs(disk.path / "job", monkeypatch)
-        monkeypatch.setattr(logcap, "RETRY_SECONDS", 0.0)
+        monkeypatch.setattr(log_cap, "RETRY_SECONDS", 0.0)
         logs.write("worker-0", b"line\n" * 300_000)
         disk.fill()
         cap = LogCap(logs.files, CAP)

@@ -15,9 +15,9 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.system.locks import try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
-from jupyterlab_t9kjob.engines.local.record import Outcome
-from jupyterlab_t9kjob.engines.local.settle import conclude
-from jupyterlab_t9kjob.engines.local.storedjob import StoredJob
+from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
+from jupyterlab_t9kjob.engines.local.supervisor.outcome import conclude
+from jupyterlab_t9kjob.engines.local.supervisor.record import Outcome
 from tests.local.harness import Bench, eventually, make_engine
 
 pytestmark = pytest.mark.asyncio

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.spec import Device, Resources
-from jupyterlab_t9kjob.engines.local.command import Interpreter
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
+from jupyterlab_t9kjob.engines.local.plan.command import Interpreter
 from tests.local.harness import Bench, carrying, kill
 
 pytestmark = pytest.mark.asyncio

@@ -1,7 +1,7 @@
 """What is free of this machine."""
 
 from jupyterlab_t9kjob.core.engine import DeviceInfo, Machine
-from jupyterlab_t9kjob.engines.local.capacity import capacity_of, node_of
+from jupyterlab_t9kjob.engines.local.devices.capacity import capacity_of, node_of
 
 
 def test_the_machine_is_the_only_node_of_its_pool() -> None:

@@ -22,17 +22,17 @@ from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from ...core.system.disk_threads import Lane, on_disk
 from ...core.system.processes import MachineId
-from .capacity import capacity_of, node_of
-from .checks import CAPABILITIES, first_error
-from .command import Interpreter
-from .devicepool import DevicePool
-from .machine import machine
-from .planner import Planner, ResolveKernel
-from .record import new_record
+from .devices.capacity import capacity_of, node_of
+from .devices.machine import machine
+from .devices.pool import DevicePool
+from .jobs.api_views import Views, events_of, refusal_of
+from .jobs.store import Store
+from .jobs.stored_job import StoredJob
+from .plan.checks import CAPABILITIES, first_error
+from .plan.command import Interpreter
+from .plan.planner import Planner, ResolveKernel
 from .settings import Settings
-from .store import Store
-from .storedjob import StoredJob
-from .views import Views, events_of, refusal_of
+from .supervisor.record import new_record
 
 log = logging.getLogger(__name__)
 

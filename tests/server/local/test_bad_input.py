@@ -296,7 +296,7 @@ async def test_more_than_a_process_can_be_given(place: Place):
 async def test_more_than_the_system_passes_together(place: Place, monkeypatch: pytest.MonkeyPatch):
     spec = await place.form()
     limits = {"SC_ARG_MAX": 300_000, "SC_PAGE_SIZE": 4096}
-    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.words.os.sysconf", limits.__getitem__)
+    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.plan.argument_checks.os.sysconf", limits.__getitem__)
     answer = await place.refused({**spec, "args": ["b" * 100_000] * 4}, "/spec/args")
     assert "together" in answer.json["message"] and answer.json["hint"]
 

@@ -15,7 +15,7 @@ from jupyterlab_t9kjob.core.features import adapt, unsupported, uses
 from jupyterlab_t9kjob.core.manifests import CAPABILITIES, OLDER, Kind, cross, parse, problems, read_job, render
 from jupyterlab_t9kjob.core.quantity import amount
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.local.checks import CAPABILITIES as LOCAL
+from jupyterlab_t9kjob.engines.local.plan.checks import CAPABILITIES as LOCAL
 from tests.unit.manifests.strategies import specs
 
 DATA = Path(__file__).parent / "data"

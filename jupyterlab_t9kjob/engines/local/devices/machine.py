@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import psutil
 
-from ...core.engine import Machine
-from ...core.system.processes import machine_id
-from .devicepool import DevicePool
+from ....core.engine import Machine
+from ....core.system.processes import machine_id
+from .pool import DevicePool
 
 
 def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:

@@ -11,10 +11,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from ...core.wording import exit_code
-from . import process
-from .devices import Claim
-from .logwatch import LogWatch
+from ....core.wording import exit_code
+from . import process_tree
+from .device_claims import Claim
+from .log_index import LogWatch
 from .record import AttemptRecord, JobFiles, ReplicaPlan, ReplicaRecord, RunPlan
 
 _TAIL_BYTES = 64 * 1024
@@ -125,7 +125,7 @@ class Agent:
                 start_new_session=True,
                 pass_fds=claim.files_of(devices or ()),  # what uses a device claims it
                 # Safe: this process has one thread, and the function only makes a system call.
-                preexec_fn=process.end_with_parent(),
+                preexec_fn=process_tree.end_with_parent(),
             )
         finally:
             os.close(output)
@@ -156,7 +156,7 @@ class Agent:
         if self.pid is None:
             return None
         if self.attempt["first_rank"] is None and self.logs.ranks_started:
-            self.attempt["first_rank"] = process.first_rank(self.pid)
+            self.attempt["first_rank"] = process_tree.first_rank(self.pid)
         if self.logs.worker_restarts > self.attempt["worker_restarts"]:
             self.attempt["worker_restarts"] = self.logs.worker_restarts
             return self.logs.worker_restarts
@@ -202,7 +202,7 @@ class Agent:
 
     def _environment(self, devices: list[str] | None) -> dict[str, str]:
         inherited = {k: v for k, v in os.environ.items() if not _FOREIGN.fullmatch(k)}
-        own = {process.MARK: self._job["uid"], process.REPLICA_MARK: self.name}
+        own = {process_tree.MARK: self._job["uid"], process_tree.REPLICA_MARK: self.name}
         if devices is not None:
             own["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
             own["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # else CUDA may count in another way than the driver

@@ -12,12 +12,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...core import wording
-from ...core.system import disk
-from ...logs import lastwords
-from ...logs.scriptcheck import ScriptCheck
-from ...logs.tracebacks import shortened
-from .logfiles import FoundLog, logs_of_attempt
+from ....core import wording
+from ....core.system import disk
+from ....logs import lastwords
+from ....logs.scriptcheck import ScriptCheck
+from ....logs.tracebacks import shortened
+from .log_files import FoundLog, logs_of_attempt
 from .record import AttemptRecord, JobFiles, ReplicaPlan
 
 _PYTHONS_OWN = (1, 120)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, TypedDict
 from urllib.parse import quote
 
-from ...core.system.locks import lock, machine_directory, try_lock, unlock
-from ...core.system.processes import alive, process_id
+from ....core.system.locks import lock, machine_directory, try_lock, unlock
+from ....core.system.processes import alive, process_id
 from .record import RunPlan
 
 _TOLD = 2

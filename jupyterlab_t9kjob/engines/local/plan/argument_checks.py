@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...core.checks import Check
-from ...core.spec import EnvVar, JobSpec
+from ....core.checks import Check
+from ....core.spec import EnvVar, JobSpec
 from .command import Interpreter, entrypoints_of, launcher_of, program_of
 
 # What torchrun gives each rank, whatever is in the environment.

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...core.engine import DeviceInfo
-from .devices import holder
-from .deviceusers import UNSEEN, users
+from ....core.engine import DeviceInfo
+from ..supervisor.device_claims import holder
 from .nvml import Driver, Gpu, Look
+from .users import UNSEEN, users
 
 BUSY_SHARE = 0.05
 """Of a GPU's memory: where more is in use, somebody works on it, whom the driver may not show."""

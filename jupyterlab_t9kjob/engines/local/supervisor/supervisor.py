@@ -18,15 +18,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.system.disk import no_room, trouble_of
-from ...core.system.processes import LINUX, machine_id, process_id
-from . import process, settle
-from .agents import Agent, Rendezvous
-from .devices import Claim
+from ....core.system.disk import no_room, trouble_of
+from ....core.system.processes import LINUX, machine_id, process_id
+from . import outcome, process_tree
+from .device_claims import Claim
 from .record import EndedBy, JobFiles, Outcome, Phase, Record, RunPlan
+from .replica import Agent, Rendezvous
 
 if TYPE_CHECKING:
-    from .logcap import LogCap
+    from .log_cap import LogCap
 
 TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
@@ -75,8 +75,8 @@ class Supervisor:
         self._log_cap = _log_cap(files, plan)
         self._port = plan["rendezvous_port"]
         self._rendezvous = Rendezvous(plan["uid"], len(self._agents), self._port)
-        self._ending: process.Ending | None = None
-        self._cleaning: list[tuple[Agent, process.Ending]] = []
+        self._ending: process_tree.Ending | None = None
+        self._cleaning: list[tuple[Agent, process_tree.Ending]] = []
         self._decided: Outcome | None = record["ending"]
         self._end_at: float | None = None
         self._deadline: float | None = None
@@ -91,7 +91,7 @@ class Supervisor:
         """Run until the job has ended or is paused."""
         wake = _wake_on_signals()
         self._begin()
-        settle.prepare()
+        outcome.prepare()
         while not self._done:
             if wake in select.select([wake], [], [], TICK_SECONDS)[0]:
                 numbers = os.read(wake, 4096)
@@ -195,11 +195,11 @@ class Supervisor:
 
     def _note_strays(self) -> None:
         """Write down processes that have shed the job's mark: now and then, and when a daemon has come to this one."""
-        daemons = process.children(os.getpid()) - {agent.pid for agent in self._agents}
+        daemons = process_tree.children(os.getpid()) - {agent.pid for agent in self._agents}
         if daemons == self._daemons and time.monotonic() < self._strays_at:
             return
         self._daemons, self._strays_at = daemons, time.monotonic() + HEARTBEAT_SECONDS
-        found = process.unmarked(self._plan["uid"], os.getpid())
+        found = process_tree.unmarked(self._plan["uid"], os.getpid())
         if found == self._strays:
             return
         try:
@@ -238,7 +238,7 @@ class Supervisor:
             self._decide("Failed", "Stopped", "user")
 
     def _collect(self) -> None:
-        for pid, status in process.reap():
+        for pid, status in process_tree.reap():
             agent = next((agent for agent in self._agents if agent.pid == pid), None)
             if agent is None:
                 continue  # an orphan of the job that ended by itself
@@ -255,7 +255,7 @@ class Supervisor:
 
     def _replica_ended(self, agent: Agent, code: int) -> None:
         uid, name = self._plan["uid"], agent.name
-        self._cleaning.append((agent, self._end(lambda: process.marked(uid, name), [])))
+        self._cleaning.append((agent, self._end(lambda: process_tree.marked(uid, name), [])))
         succeeded = self._decided is not None and self._decided["phase"] == "Succeeded"
         if code == 0 and agent is self._first and self._decided is None:
             self._note("Succeeded", "Succeeded", "itself")
@@ -340,12 +340,12 @@ class Supervisor:
                 if words is not None:
                     self._event("ProcessesKilled", words, agent, warning=True)
 
-    def _end(self, find: Callable[[], set[int]], leaders: list[Agent]) -> process.Ending:
+    def _end(self, find: Callable[[], set[int]], leaders: list[Agent]) -> process_tree.Ending:
         pids = [agent.pid for agent in leaders if agent.pid is not None]
-        return process.Ending(find, pids, self._plan["grace_seconds"])
+        return process_tree.Ending(find, pids, self._plan["grace_seconds"])
 
     def _everything(self) -> set[int]:
-        return process.descendants(os.getpid()) | process.marked(self._plan["uid"])
+        return process_tree.descendants(os.getpid()) | process_tree.marked(self._plan["uid"])
 
     def _all_ended(self, killed: str | None) -> None:
         self._collect()
@@ -355,10 +355,10 @@ class Supervisor:
             if killed is not None:
                 self._event("ProcessesKilled", killed, warning=True)
             return
-        self._decided = settle.with_killed(self._decided, killed)
+        self._decided = outcome.with_killed(self._decided, killed)
         self._claim.release()
         self._keep_log_small(at_once=True)
-        problem = settle.try_to_conclude(self._files, self._record, self._decided)
+        problem = outcome.try_to_conclude(self._files, self._record, self._decided)
         self._done = problem is None
         if problem is not None:
             self._suffer(problem)
@@ -414,7 +414,7 @@ class Supervisor:
 def _log_cap(files: JobFiles, plan: RunPlan) -> LogCap | None:
     if plan["log_bytes"] is None:
         return None
-    from .logcap import LogCap  # only then: the start of a job waits for every import
+    from .log_cap import LogCap  # only then: the start of a job waits for every import
 
     return LogCap(files, plan["log_bytes"])
 

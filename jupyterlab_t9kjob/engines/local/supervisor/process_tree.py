@@ -15,7 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 
-from ...core.system.processes import LINUX, PROC, ProcessId, alive, is_dead, output_of, process_id, stat_of
+from ....core.system.processes import LINUX, PROC, ProcessId, alive, is_dead, output_of, process_id, stat_of
 
 MARK = "T9KJOB_UID"
 REPLICA_MARK = "T9KJOB_REPLICA"

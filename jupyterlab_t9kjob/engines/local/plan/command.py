@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...core.spec import Entrypoint, JobSpec, ReplicaSpec
-from .record import ReplicaPlan
+from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ..supervisor.record import ReplicaPlan
 
 INDENT = "    "
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from ...core.progress import Reading
-from ...logs.progress import LogProgress
-from .logfiles import FoundLog, logs_of_attempt
-from .record import JobFiles, Record, holder_of_rank_0
+from ....core.progress import Reading
+from ....logs.progress import LogProgress
+from ..supervisor.log_files import FoundLog, logs_of_attempt
+from ..supervisor.record import JobFiles, Record, holder_of_rank_0
 
 
 class LiveProgress:

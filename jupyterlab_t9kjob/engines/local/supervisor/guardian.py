@@ -6,12 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-from ...core.system.locks import held, lock_path
-from ...core.system.processes import LINUX, machine_id, same_boot
-from . import process
-from .devices import Claim
+from ....core.system.locks import held, lock_path
+from ....core.system.processes import LINUX, machine_id, same_boot
+from . import process_tree
+from .device_claims import Claim
+from .outcome import prepare, settle, settle_lost
 from .record import JobFiles, Record, RunPlan
-from .settle import prepare, settle, settle_lost
 from .supervisor import Supervisor
 
 
@@ -38,7 +38,7 @@ def _is_to_run(files: JobFiles, record: Record) -> bool:
 
 
 def _guard(files: JobFiles, plan: RunPlan, record: Record) -> None:
-    process.adopt_orphans()
+    process_tree.adopt_orphans()
     claim = Claim(plan)  # before the fork, so that it is held as long as either lives
     supervisor = os.fork()
     if supervisor == 0:
@@ -51,7 +51,7 @@ def _guard(files: JobFiles, plan: RunPlan, record: Record) -> None:
 
 def _supervise(files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> int:
     try:
-        process.adopt_orphans()
+        process_tree.adopt_orphans()
         Supervisor(files, plan, record, claim).run()
     except BaseException:  # the process ends here, and the guardian takes over
         import traceback  # not before: the start of a job waits for every import
@@ -76,7 +76,7 @@ def _clean_up(files: JobFiles, plan: RunPlan, grace: float, *, guarded: bool) ->
     """
     record = files.read_record()
     strays = files.read_strays() if same_boot(record["machine"], machine_id()) else []
-    ending = process.Ending(process.Leftovers(plan["uid"], strays).find, [], grace)
+    ending = process_tree.Ending(process_tree.Leftovers(plan["uid"], strays).find, [], grace)
     ending.finish()
     record = files.read_record()
     if record["supervisor"] is not None:

@@ -7,16 +7,16 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...core.checks import Capability, Check
-from ...core.features import unsupported
-from ...core.quantity import amount
-from ...core.spec import Entrypoint, JobSpec
+from ....core.checks import Capability, Check
+from ....core.features import unsupported
+from ....core.quantity import amount
+from ....core.spec import Entrypoint, JobSpec
+from ..devices.machine import cpu_count
+from ..devices.pool import DevicePool, PooledDevice
+from .argument_checks import word_checks
 from .command import Interpreter, entrypoints_of, processes_of, working_directory
-from .devicepool import DevicePool, PooledDevice
 from .limits import most_memory, most_processes
-from .machine import cpu_count
 from .programs import program_checks, search_path
-from .words import word_checks
 
 CAPABILITIES: dict[str, Capability] = {
     name: Capability(supported=reason is None, reason=reason)

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...core.job import JobSummary
-from ...core.spec import NAME_PATTERN, JobSpec
-from ...core.system.disk import DiskTrouble
-from .liveprogress import LiveProgress
-from .record import ACTIVE, JobFiles, Record, RunPlan
-from .shape import check_of
+from ....core.job import JobSummary
+from ....core.spec import NAME_PATTERN, JobSpec
+from ....core.system.disk import DiskTrouble
+from ..supervisor.record import ACTIVE, JobFiles, Record, RunPlan
+from ..supervisor.record_schema import check_of
+from .progress_reader import LiveProgress
 
 T = TypeVar("T")
 

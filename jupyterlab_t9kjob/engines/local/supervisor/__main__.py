@@ -1,4 +1,4 @@
-"""Started by path, as ``python -I -S …/engines/local/__main__.py JOB_DIRECTORY``.
+"""Started by path, as ``python -I -S …/engines/local/supervisor/__main__.py JOB_DIRECTORY``.
 
 Two processes come of it: the supervisor, and its parent, the guardian, which sleeps until the
 supervisor ends. Should that be killed, its orphans fall to the guardian, which ends them and
@@ -12,7 +12,7 @@ from pathlib import Path
 
 def _find_package() -> None:
     """Make the package importable without running its `__init__`, which needs more than this."""
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     package = types.ModuleType(root.name)
     package.__path__ = [str(root)]
     sys.modules[root.name] = package
@@ -20,6 +20,6 @@ def _find_package() -> None:
 
 if __name__ == "__main__":
     _find_package()
-    from jupyterlab_t9kjob.engines.local.guardian import main
+    from jupyterlab_t9kjob.engines.local.supervisor.guardian import main
 
     main(Path(sys.argv[1]))

@@ -7,16 +7,16 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
-from ...core.checks import Check, Preview
-from ...core.errors import FieldError, Unavailable
-from ...core.spec import JobSpec
-from ...core.system.disk_threads import on_disk
-from ...core.system.locks import runtime_directory
+from ....core.checks import Check, Preview
+from ....core.errors import FieldError, Unavailable
+from ....core.spec import JobSpec
+from ....core.system.disk_threads import on_disk
+from ....core.system.locks import runtime_directory
+from ..devices.pool import DevicePool
+from ..settings import Settings
+from ..supervisor.record import RunPlan
 from .checks import Checker
 from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
-from .devicepool import DevicePool
-from .record import RunPlan
-from .settings import Settings
 
 ResolveKernel = Callable[[str | None], Awaitable[Interpreter]]
 """Finds the Python of a kernel by name (None: the default one); raises `FieldError`."""

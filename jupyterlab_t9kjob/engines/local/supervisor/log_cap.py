@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from ...logs.cap import NOT_SUPPORTED, CappedLog, shorten_to, size_in_words
-from .logfiles import find_logs
+from ....logs.cap import NOT_SUPPORTED, CappedLog, shorten_to, size_in_words
+from .log_files import find_logs
 from .record import JobFiles
 
 LOOK_SECONDS = 1.0

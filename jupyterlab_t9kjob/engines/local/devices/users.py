@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import psutil
 
-from .process import MARK
+from ..supervisor.process_tree import MARK
 
 UNSEEN = "a process that can't be seen from here"
 _MOST_CHARACTERS = 80

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ...core.engine import LogFile
-from ...core.errors import Conflict, Unavailable
-from ...core.job import (
+from ....core.engine import LogFile
+from ....core.errors import Conflict, Unavailable
+from ....core.job import (
     Action,
     Attempt,
     EndedBy,
@@ -27,16 +27,16 @@ from ...core.job import (
     Replica,
     job_id,
 )
-from ...core.spec import Device, JobSpec, Model
-from ...core.system.disk_threads import real_path
-from ...core.wording import end_in_words
-from ...logs import cuts, index
-from .command import command_of, working_directory
-from .failure import readable
-from .logfiles import FoundLog, find_logs
+from ....core.spec import Device, JobSpec, Model
+from ....core.system.disk_threads import real_path
+from ....core.wording import end_in_words
+from ....logs import cuts, index
+from ..plan.command import command_of, working_directory
+from ..supervisor.failure import readable
+from ..supervisor.log_files import FoundLog, find_logs
+from ..supervisor.record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
-from .record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
-from .storedjob import StoredJob
+from .stored_job import StoredJob
 
 _PENDING: dict[tuple[str, str], PendingAction] = {
     ("Paused", "run"): "resuming",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from ...core.capacity import Amount, Capacity, NodeCapacity, Pool
-from ...core.engine import Machine
+from ....core.capacity import Amount, Capacity, NodeCapacity, Pool
+from ....core.engine import Machine
 
 GPU: Final = "nvidia.com/gpu"
 """What jobs on this machine call its accelerators."""

@@ -10,8 +10,8 @@ import os
 import time
 from pathlib import Path
 
-from ...logs import index
-from .logfiles import INDEX_SUFFIX, matching
+from ....logs import index
+from .log_files import INDEX_SUFFIX, matching
 
 
 class LogWatch:

@@ -6,13 +6,13 @@ import time
 from functools import cache
 from typing import Any
 
-from ...core.job import Link, Reason
-from ...core.system.disk import DiskTrouble
-from ...core.system.processes import machine_id, same_boot
-from ...core.wording import best_metric, duration, failed
-from ...logs.advice import advice, next_step
-from .failure import readable
-from .record import AttemptRecord, Record
+from ....core.job import Link, Reason
+from ....core.system.disk import DiskTrouble
+from ....core.system.processes import machine_id, same_boot
+from ....core.wording import best_metric, duration, failed
+from ....logs.advice import advice, next_step
+from ..supervisor.failure import readable
+from ..supervisor.record import AttemptRecord, Record
 
 _SHORT_OF_MEMORY = (
     "Not from here. The system kills processes when memory runs out; fewer processes or smaller batches need less."

@@ -20,24 +20,17 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import Conflict, NotFound
-from ...core.system.disk import trouble_at, trouble_of
-from ...core.system.locks import held, lock_path, runtime_directory, try_lock
-from ...core.system.processes import MachineId, alive, machine_id, same_boot
-from .record import (
-    ACTIVE,
-    JobFiles,
-    Outcome,
-    Record,
-    RunPlan,
-    owners_only,
-)
-from .settle import conclude, settle
-from .storedjob import StoredJob, stamp_of
+from ....core.errors import Conflict, NotFound
+from ....core.system.disk import trouble_at, trouble_of
+from ....core.system.locks import held, lock_path, runtime_directory, try_lock
+from ....core.system.processes import MachineId, alive, machine_id, same_boot
+from ..supervisor.outcome import conclude, settle
+from ..supervisor.record import ACTIVE, JobFiles, Outcome, Record, RunPlan, owners_only
+from .stored_job import StoredJob, stamp_of
 
 log = logging.getLogger(__name__)
 
-SUPERVISOR = Path(__file__).with_name("__main__.py")
+SUPERVISOR = Path(__file__).parents[1] / "supervisor" / "__main__.py"
 ATTEND_SECONDS = 0.5
 PROGRESS_SECONDS = 0.5
 STARTING_SECONDS = 3.0

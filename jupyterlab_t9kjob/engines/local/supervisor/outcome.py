@@ -11,11 +11,11 @@ import os
 import sys
 import time
 
-from ...core.system.disk import trouble_of
-from ...core.system.processes import machine_id, same_boot
-from .agents import tail
-from .logfiles import logs_of_attempt
+from ....core.system.disk import trouble_of
+from ....core.system.processes import machine_id, same_boot
+from .log_files import logs_of_attempt
 from .record import ACTIVE, DELETING, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
+from .replica import tail
 
 _EVENTS = {
     "Succeeded": "The job succeeded.",
@@ -158,14 +158,14 @@ def prepare() -> None:
     import dataclasses  # noqa: F401
     import traceback  # noqa: F401
 
-    from ...core import progress  # noqa: F401
+    from ....core import progress  # noqa: F401
     from . import failure  # noqa: F401
 
 
 def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
     from dataclasses import asdict  # both only at the end: the start of a job waits for every import
 
-    from ...core.progress import ProgressReader
+    from ....core.progress import ProgressReader
 
     holder = holder_of_rank_0(record)
     if holder is None:

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from ...core.system.disk import no_room
-from ...core.system.files import write_all, write_atomically
-from ...core.system.processes import MachineId, ProcessId
+from ....core.system.disk import no_room
+from ....core.system.files import write_all, write_atomically
+from ....core.system.processes import MachineId, ProcessId
 
 DESIRED = ("run", "pause", "stop", "delete", "remove")
 """What may be wanted of a job; `remove` is a delete after which its directory goes as well."""

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ...core.checks import Check
-from ...core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ....core.checks import Check
+from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from .command import Interpreter
 
 _MOST_SHOWN = 500

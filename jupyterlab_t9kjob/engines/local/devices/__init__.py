@@ -1,0 +1,1 @@
+"""GPUs, CPUs and memory of this machine, and who uses them."""

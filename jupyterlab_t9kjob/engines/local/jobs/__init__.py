@@ -1,0 +1,1 @@
+"""Jobs of this machine as the server sees them: stored records, and the API's views of them."""

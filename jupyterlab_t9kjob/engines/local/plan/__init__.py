@@ -1,0 +1,1 @@
+"""From a spec to the plan that a supervisor executes: command, limits, checks."""

@@ -1,0 +1,1 @@
+"""Runs one job, detached from the server. Standard library only."""
