@@ -24,7 +24,7 @@ from .jobs import JobService
 from .labkernels import kernel_processes
 from .launch.kernels import Kernels
 from .launch.service import Launch
-from .logs.follow import LogService
+from .logs.serving.follow import LogService
 from .tensorboard.manager import TensorBoardManager
 
 

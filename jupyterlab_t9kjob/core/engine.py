@@ -135,9 +135,9 @@ class LogFile:
     path
         The bytes as they were written.
     index
-        (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.index`; None if there is none.
+        (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.storage.index`; None if there is none.
     cuts
-        Record of what was cut out of it, see `jupyterlab_t9kjob.logs.cuts`; None if nothing ever is.
+        Record of what was cut out of it, see `jupyterlab_t9kjob.logs.storage.cuts`; None if nothing ever is.
     within
         Folder below which somebody else may have put links: none are followed there. None where all is ours.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..core.engine import LogFile
     from ..core.job import LogStream
-    from ..logs.text import Place
+    from ..logs.serving.text import Place
 
 CHUNK = 256 * 1024
 
@@ -72,9 +72,9 @@ class LogFileHandler(_Download):
     @guarded
     async def get(self, ident: str, stream: str) -> None:
         """Send the bytes as they were written; in a download a line says where some were cut out."""
-        from ..logs import cuts
-        from ..logs.archive import missing_lines
-        from ..logs.sources import size_of
+        from ..logs.serving.archive import missing_lines
+        from ..logs.serving.sources import size_of
+        from ..logs.storage import cuts
 
         offset = self.query("offset", 0)
         limit = self.query("limit", 2**53 - 1, least=1)
@@ -110,7 +110,7 @@ def _named(files: list[LogFile], stream: str) -> LogFile:
 
 def _open(file: LogFile) -> int:
     """Open a stream's file (blocking)."""
-    from ..logs.sources import open_log
+    from ..logs.serving.sources import open_log
 
     try:
         return open_log(file.path, file.within)
@@ -142,8 +142,8 @@ class LogArchiveHandler(_Download):
     @guarded
     async def get(self, ident: str) -> None:
         """Send all streams in a ZIP file."""
-        from ..logs.archive import zipped
-        from ..logs.sources import places
+        from ..logs.serving.archive import zipped
+        from ..logs.serving.sources import places
 
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
@@ -159,10 +159,10 @@ class LogTextHandler(_Download):
     @guarded
     async def get(self, ident: str) -> None:
         """Send the text of some streams, or a passage of it."""
-        from ..logs.archive import missing_lines
-        from ..logs.index import TimeIndex
-        from ..logs.sources import Source, places
-        from ..logs.text import Passage, passage_text, size_of_passage
+        from ..logs.serving.archive import missing_lines
+        from ..logs.serving.sources import Source, places
+        from ..logs.serving.text import Passage, passage_text, size_of_passage
+        from ..logs.storage.index import TimeIndex
 
         limit = self.query("limit", 2**53 - 1, least=1)
         labels, download = self.switch("labels"), self.switch("download")
@@ -200,7 +200,7 @@ class LogTextHandler(_Download):
 
     def _place(self, end: str) -> Place | None:
         """Return the line at one end of the passage."""
-        from ..logs.text import Place
+        from ..logs.serving.text import Place
 
         stream = self.get_query_argument(f"{end}_stream", None)
         # Read without a stream as well: a wrong value is refused wherever it stands.

@@ -10,7 +10,7 @@ from ..core.errors import JobError
 from .base import Socket, guarded_socket
 
 if TYPE_CHECKING:
-    from ..logs.follow import JobLogs
+    from ..logs.serving.follow import JobLogs
     from .messages import FollowLog, LogRequest, ReadLog, SearchLog
 
 
@@ -148,7 +148,7 @@ class LogsHandler(Socket):
         self._search = self.spawn(self._send_hits(request))
 
     async def _send_hits(self, request: SearchLog) -> None:
-        from ..logs.search import search
+        from ..logs.serving.search import search
 
         try:
             found = await search(

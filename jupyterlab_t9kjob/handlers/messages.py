@@ -11,7 +11,7 @@ from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
 from ..feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
-from ..logs.model import Cursor, LogHit, LogLine
+from ..logs.serving.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
 Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="As JavaScript counts exactly.")]

@@ -25,8 +25,8 @@ from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.listing import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogKeeper
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
-from jupyterlab_t9kjob.logs.index import TimeIndex
-from jupyterlab_t9kjob.logs.lease import Lease
+from jupyterlab_t9kjob.logs.storage.index import TimeIndex
+from jupyterlab_t9kjob.logs.storage.lease import Lease
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
 from tests.local.disks import small_disk
 

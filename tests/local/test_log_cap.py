@@ -12,11 +12,11 @@ import pytest
 from jupyterlab_t9kjob.engines.local.supervisor import log_cap
 from jupyterlab_t9kjob.engines.local.supervisor.log_cap import LogCap
 from jupyterlab_t9kjob.engines.local.supervisor.record import JobFiles
-from jupyterlab_t9kjob.logs import cap as capping
-from jupyterlab_t9kjob.logs import cuts
-from jupyterlab_t9kjob.logs.index import TimeIndex
-from jupyterlab_t9kjob.logs.pages import read_page
-from jupyterlab_t9kjob.logs.sources import Source
+from jupyterlab_t9kjob.logs.serving.pages import read_page
+from jupyterlab_t9kjob.logs.serving.sources import Source
+from jupyterlab_t9kjob.logs.storage import cap as capping
+from jupyterlab_t9kjob.logs.storage import cuts
+from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from tests.local.disks import small_disk
 from tests.local.harness import Bench
 

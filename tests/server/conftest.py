@@ -38,7 +38,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Replaces the engine, launching and TensorBoards."""
     from jupyterlab_t9kjob.feed import Feed
     from jupyterlab_t9kjob.jobs import JobService
-    from jupyterlab_t9kjob.logs.follow import LogService
+    from jupyterlab_t9kjob.logs.serving.follow import LogService
     from jupyterlab_t9kjob.services import Services
 
     parts = SimpleNamespace(launch=FakeLaunch(), tensorboards=FakeTensorBoards(), capacity=FakeCapacity())

@@ -30,7 +30,7 @@ from jupyterlab_t9kjob.core.manifests import CAPABILITIES, CURRENT, Dialect, pro
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.launch.manifests import Submission
 from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
-from jupyterlab_t9kjob.logs import cuts, index
+from jupyterlab_t9kjob.logs.storage import cuts, index
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 
 PENDING = {"stop": "stopping", "pause": "pausing", "resume": "resuming", "delete": "deleting"}

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from jupyterlab_t9kjob.core.job import MissingSpan
-from jupyterlab_t9kjob.logs import cuts
+from jupyterlab_t9kjob.logs.storage import cuts
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
 

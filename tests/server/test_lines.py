@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.logs import lines, pages, sources
-from jupyterlab_t9kjob.logs.index import RECORD, TimeIndex
-from jupyterlab_t9kjob.logs.lines import LineReader
-from jupyterlab_t9kjob.logs.pages import read_page
-from jupyterlab_t9kjob.logs.sources import Source
+from jupyterlab_t9kjob.logs.serving import line_reader, pages, sources
+from jupyterlab_t9kjob.logs.serving.line_reader import LineReader
+from jupyterlab_t9kjob.logs.serving.pages import read_page
+from jupyterlab_t9kjob.logs.serving.sources import Source
+from jupyterlab_t9kjob.logs.storage.index import RECORD, TimeIndex
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def test_every_byte_is_in_one_line_both_ways(tmp_path_factory, data: bytes, plac
     path = tmp_path_factory.getbasetemp() / "lines.log"
     wanted = expected(data)
     for block, long_block in ((16, 24), (1, 1), (64 * 1024, 1024 * 1024)):
-        lines.BLOCK, lines.LONG_BLOCK = block, long_block
+        line_reader.BLOCK, line_reader.LONG_BLOCK = block, long_block
         try:
             with reader(path, data) as file:
                 forward = list(file.forward(0))
@@ -69,7 +69,7 @@ def test_every_byte_is_in_one_line_both_ways(tmp_path_factory, data: bytes, plac
                 after = [line for line in forward if line.offset + line.size > offset] if offset < len(data) else []
                 assert list(file.forward(offset)) == after
         finally:
-            lines.BLOCK, lines.LONG_BLOCK = 64 * 1024, 1024 * 1024
+            line_reader.BLOCK, line_reader.LONG_BLOCK = 64 * 1024, 1024 * 1024
 
 
 @settings(max_examples=300, deadline=None)
@@ -85,7 +85,7 @@ def test_one_line_stands_for_what_was_removed(tmp_path_factory, data: bytes, pla
     else:
         wanted = [(at, len(line), 0) for at, line in expected(data)]
     for block in (16, 1, 64 * 1024):
-        lines.BLOCK, lines.LONG_BLOCK = block, block + 8
+        line_reader.BLOCK, line_reader.LONG_BLOCK = block, block + 8
         try:
             with reader(path, holed, hole=(start, end) if start < end else None) as file:
                 forward = list(file.forward(0))
@@ -100,7 +100,7 @@ def test_one_line_stands_for_what_was_removed(tmp_path_factory, data: bytes, pla
                 after = [line for line in forward if line.offset + line.size > offset] if offset < len(data) else []
                 assert list(file.forward(offset)) == after
         finally:
-            lines.BLOCK, lines.LONG_BLOCK = 64 * 1024, 1024 * 1024
+            line_reader.BLOCK, line_reader.LONG_BLOCK = 64 * 1024, 1024 * 1024
 
 
 @settings(max_examples=300, deadline=None)
@@ -109,12 +109,12 @@ def test_text_does_not_depend_on_blocks(tmp_path_factory, data: bytes):
     path = tmp_path_factory.getbasetemp() / "blocks.log"
     with reader(path, data) as file:
         whole = list(file.forward(0))
-    lines.BLOCK = lines.LONG_BLOCK = 7
+    line_reader.BLOCK = line_reader.LONG_BLOCK = 7
     try:
         with reader(path, data) as file:
             assert list(file.forward(0)) == whole
     finally:
-        lines.BLOCK, lines.LONG_BLOCK = 64 * 1024, 1024 * 1024
+        line_reader.BLOCK, line_reader.LONG_BLOCK = 64 * 1024, 1024 * 1024
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_character_that_is_not_yet_written_to_its_end_is_left_out(tmp_path: Pa
     assert line.text == "loss: 世\ufffd"
 
 
-@pytest.mark.parametrize("size", [lines.MAX_TEXT + 2, 100_000, 20_000_000])
+@pytest.mark.parametrize("size", [line_reader.MAX_TEXT + 2, 100_000, 20_000_000])
 def test_a_long_line_is_cut_and_those_around_it_are_not(tmp_path: Path, size: int):
     data = b"before\n" + "é".encode() * (size // 2) + b"\nafter\n"
     with reader(tmp_path / "log", data) as file:
@@ -163,7 +163,7 @@ def test_a_long_line_is_cut_and_those_around_it_are_not(tmp_path: Path, size: in
         assert list(file.backward(len(data)))[::-1] == found
     assert [line.text for line in (found[0], found[2])] == ["before", "after"]
     assert found[1].cut
-    assert found[1].text == "é" * (lines.MAX_TEXT // 2)
+    assert found[1].text == "é" * (line_reader.MAX_TEXT // 2)
     assert found[1].size == size // 2 * 2 + 1
 
 

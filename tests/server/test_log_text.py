@@ -8,9 +8,9 @@ import os
 import pytest
 
 from jupyterlab_t9kjob.core.job import Job, MissingSpan
-from jupyterlab_t9kjob.logs import text
-from jupyterlab_t9kjob.logs.index import TimeIndex
-from jupyterlab_t9kjob.logs.sources import Source
+from jupyterlab_t9kjob.logs.serving import text
+from jupyterlab_t9kjob.logs.serving.sources import Source
+from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine, Log
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.logs import grep, lines, prefilter, search, sources
-from jupyterlab_t9kjob.logs.index import TimeIndex
+from jupyterlab_t9kjob.logs.serving import grep, line_reader, prefilter, search, sources
+from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
 
@@ -248,7 +248,7 @@ async def test_lines_beyond_blocks(engine: FakeEngine, open_page):
     log = engine.stream(job, OUT)
     filler = b"nothing to see here, move along\n"
     for number in range(5):
-        log.write(filler * (lines.LONG_BLOCK // len(filler)) + b"needle %d\n" % number, time=float(number))
+        log.write(filler * (line_reader.LONG_BLOCK // len(filler)) + b"needle %d\n" % number, time=float(number))
     log.write(b"needle in a long line" + b"x" * 3_000_000 + b"\nneedle last\n", time=9.0)
     page = await open_page("jobs", job.id, "logs")
     plain = await find(page, "needle")
@@ -285,7 +285,7 @@ def searches() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         try:
-            if "jupyterlab_t9kjob.logs.grep" in process.cmdline():
+            if "jupyterlab_t9kjob.logs.serving.grep" in process.cmdline():
                 found.append(process)
         except psutil.Error:
             continue

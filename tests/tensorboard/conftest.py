@@ -24,7 +24,7 @@ from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.feed import Feed
 from jupyterlab_t9kjob.jobs import JobService
-from jupyterlab_t9kjob.logs.follow import LogService
+from jupyterlab_t9kjob.logs.serving.follow import LogService
 from jupyterlab_t9kjob.services import Services
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager

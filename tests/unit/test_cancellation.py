@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from jupyterlab_t9kjob.feed import Feed
-from jupyterlab_t9kjob.logs.follow import JobLogs
+from jupyterlab_t9kjob.logs.serving.follow import JobLogs
 
 STEPS = range(6)
 """Turns of the event loop between something that happens and the end."""

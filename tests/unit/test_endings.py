@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.wording import code_in_words, failed
-from jupyterlab_t9kjob.logs.advice import advice
-from jupyterlab_t9kjob.logs.lastwords import LogEnd, first_failure
-from jupyterlab_t9kjob.logs.scriptcheck import ScriptCheck
+from jupyterlab_t9kjob.logs.failures.advice import advice
+from jupyterlab_t9kjob.logs.failures.failure_text import LogEnd, first_failure
+from jupyterlab_t9kjob.logs.failures.script_check import ScriptCheck
 
 HERE = Path(__file__).parent / "endings"
 SHORT = dict(re.findall(r"^=== (\S+).*\n((?:(?!=== ).*\n)*)", (HERE / "short.txt").read_text(), re.MULTILINE))

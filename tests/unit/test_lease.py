@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.core.system.processes import machine_id, process_id
-from jupyterlab_t9kjob.logs import lease as leases
-from jupyterlab_t9kjob.logs.lease import Lease
+from jupyterlab_t9kjob.logs.storage import lease as leases
+from jupyterlab_t9kjob.logs.storage.lease import Lease
 
 pytestmark = pytest.mark.asyncio
 
@@ -51,7 +51,7 @@ async def test_one_of_many_holds_it(tmp_path: Path):
 async def test_one_whose_process_is_dead_is_taken_over_at_once(tmp_path: Path):
     script = (
         "import asyncio, os, signal, sys; from pathlib import Path;"
-        "from jupyterlab_t9kjob.logs.lease import Lease;"
+        "from jupyterlab_t9kjob.logs.storage.lease import Lease;"
         "print(asyncio.run(Lease(Path(sys.argv[1])).hold())); os.kill(os.getpid(), signal.SIGKILL)"
     )
     await asyncio.to_thread(subprocess.run, [sys.executable, "-c", script, str(tmp_path / "lease")])

@@ -12,10 +12,10 @@ from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.rank_files import RankIndexes, find_rank_logs
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
-from jupyterlab_t9kjob.logs.index import TimeIndex
-from jupyterlab_t9kjob.logs.pages import read_page
-from jupyterlab_t9kjob.logs.search import search
-from jupyterlab_t9kjob.logs.sources import Source, open_log
+from jupyterlab_t9kjob.logs.serving.pages import read_page
+from jupyterlab_t9kjob.logs.serving.search import search
+from jupyterlab_t9kjob.logs.serving.sources import Source, open_log
+from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 
 pytestmark = pytest.mark.asyncio
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jupyterlab_t9kjob.logs import cuts, index
-from jupyterlab_t9kjob.logs.sift import first_rank, first_ranks, sift, sifted_path
+from jupyterlab_t9kjob.logs.serving.sift import first_rank, first_ranks, sift, sifted_path
+from jupyterlab_t9kjob.logs.storage import cuts, index
 
 LOG = [
     b"W1121 23:59:00.000000 1 torch/distributed/run.py:852] \n",

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.logs import spool as spools
-from jupyterlab_t9kjob.logs.index import RECORD, TimeIndex
-from jupyterlab_t9kjob.logs.spool import Apart, Spool
+from jupyterlab_t9kjob.logs.storage import spool as spools
+from jupyterlab_t9kjob.logs.storage.index import RECORD, TimeIndex
+from jupyterlab_t9kjob.logs.storage.spool import Apart, Spool
 
 SECOND = 10**9
 START = 1_790_000_000 * SECOND

@@ -52,7 +52,7 @@ ENV_LINE_PREFIX: Final = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 LINE_PREFIX: Final = "[rank${rank}.${role_name}${local_rank}]:"
 """Prefix of a rank's lines in torchrun's log: “[rank5.default1]:”; torchrun's own is “[default1]:”.
 
-See `logs.sift`.
+See `logs.serving.sift`.
 """
 
 KUEUE: Final = "kueue.x-k8s.io"

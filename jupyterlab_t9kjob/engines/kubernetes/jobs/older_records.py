@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ....core.job import Failure, LastOutput, Reason
 from ....core.wording import failed
-from ....logs.lastwords import error_in, told_by_message
+from ....logs.failures.failure_text import error_in, told_by_message
 from ..reasons.causes import EndingRecord
 from .records import Record
 

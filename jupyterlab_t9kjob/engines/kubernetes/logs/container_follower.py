@@ -17,10 +17,10 @@ from typing import Final
 import anyio
 
 from ....core.system.disk_threads import on_disk
-from ....logs.lease import Lease
-from ....logs.records import SpoolRecord
-from ....logs.spool import Apart, Spool
-from ....logs.stamped import LONGEST_STAMP, StampedLines
+from ....logs.storage.lease import Lease
+from ....logs.storage.records import SpoolRecord
+from ....logs.storage.spool import Apart, Spool
+from ....logs.storage.stamped import LONGEST_STAMP, StampedLines
 from ..client.api import ApiError, KubeApi, Params, Unreachable
 from ..client.fair_slots import Slot, Slots
 from ..client.json_access import parts, text

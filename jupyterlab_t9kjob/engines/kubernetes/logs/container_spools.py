@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from ....core.job import MissingSpan
-from ....logs.lease import Lease
-from ....logs.records import SpoolRecord, key_of
-from ....logs.spool import Gap, Spool
-from ....logs.stamped import SECOND
+from ....logs.storage.lease import Lease
+from ....logs.storage.records import SpoolRecord, key_of
+from ....logs.storage.spool import Gap, Spool
+from ....logs.storage.stamped import SECOND
 from ..objects.container_runs import ContainerState, Life
 from .spool_store import Kept, in_thread
 

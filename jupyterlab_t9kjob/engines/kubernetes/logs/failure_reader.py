@@ -12,7 +12,7 @@ from typing import Final
 from ....core.engine import LogFile
 from ....core.job import Failure
 from ....core.system.disk_threads import DiskSilent, on_disk
-from ....logs.sources import places
+from ....logs.serving.sources import places
 from ..cluster.connection import Cluster
 from ..jobs.api_views import Seen
 from ..objects.attempts import AttemptRecord

@@ -15,10 +15,10 @@ import anyio
 from ....core.engine import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....core.system.tasks import spawn
-from ....logs.cap import NOT_SUPPORTED, size_in_words
-from ....logs.lease import BEAT_SECONDS, Lease
-from ....logs.records import SpoolRecord, read_records
-from ....logs.sift import sift
+from ....logs.serving.sift import sift
+from ....logs.storage.cap import NOT_SUPPORTED, size_in_words
+from ....logs.storage.lease import BEAT_SECONDS, Lease
+from ....logs.storage.records import SpoolRecord, read_records
 from ..client.api import Json, KubeApi
 from ..client.fair_slots import Slots
 from ..objects.container_runs import ContainerState, containers_of, gone

@@ -12,9 +12,9 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
-from ....logs.index import TimeIndex
-from ....logs.spool import INDEX_SUFFIX, Gap, Spool
-from ....logs.stamped import SECOND
+from ....logs.storage.index import TimeIndex
+from ....logs.storage.spool import INDEX_SUFFIX, Gap, Spool
+from ....logs.storage.stamped import SECOND
 
 UNFOLLOWED: Final = (
     "Lines may be missing here: nobody followed this log meanwhile, and its node keeps only the newest part."

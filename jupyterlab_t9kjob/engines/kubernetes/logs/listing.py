@@ -12,11 +12,11 @@ from typing import Final
 
 from ....core.engine import LogFile
 from ....core.job import LogStream, MissingSpan
-from ....logs import cuts
-from ....logs.index import span
-from ....logs.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
-from ....logs.sift import first_rank, first_ranks, sifted_path
-from ....logs.spool import INDEX_SUFFIX
+from ....logs.serving.sift import first_rank, first_ranks, sifted_path
+from ....logs.storage import cuts
+from ....logs.storage.index import span
+from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
+from ....logs.storage.spool import INDEX_SUFFIX
 from ..client.api import Json
 from ..objects.container_runs import ContainerState, containers_of
 from ..objects.events import uid_of

@@ -12,8 +12,8 @@ from typing import Final
 from ....core.engine import LogFile
 from ....core.job import Progress
 from ....core.system.disk_threads import DiskSilent, on_disk
-from ....logs.progress import LogProgress
-from ....logs.sources import places
+from ....logs.serving.progress import LogProgress
+from ....logs.serving.sources import places
 from ..jobs.api_views import Seen
 from .manager import LogKeeper
 

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Literal
 
-from ....logs import index
+from ....logs.storage import index
 
 MOST_ENTRIES: Final = 10_000
 INDEX_SUFFIX: Final = ".ranks.index"

@@ -11,7 +11,7 @@ from ....core.lab import Lab, on_volume
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.spec import Mount
 from ....core.system.disk_threads import DiskSilent
-from ....logs.scriptcheck import ScriptCheck
+from ....logs.failures.script_check import ScriptCheck
 from ..jobs.api_views import Seen
 
 

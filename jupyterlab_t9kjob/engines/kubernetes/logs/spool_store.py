@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from ....core.system.disk import trouble_of
 from ....core.system.disk_threads import lane_of
-from ....logs import cuts
-from ....logs.cap import CappedLog, shorten_to
-from ....logs.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
+from ....logs.storage import cuts
+from ....logs.storage.cap import CappedLog, shorten_to
+from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
 from ..objects.container_runs import ContainerState, Life
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from ....logs.records import SpoolRecord
+from ....logs.storage.records import SpoolRecord
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text, value
 from .kinds import Place

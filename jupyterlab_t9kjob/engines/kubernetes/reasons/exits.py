@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ....core.wording import failed
-from ....logs.advice import advice
-from ....logs.lastwords import told_by_message
+from ....logs.failures.advice import advice
+from ....logs.failures.failure_text import told_by_message
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
 from ..objects.kinds import Place

@@ -13,11 +13,11 @@ from ....core.engine import LogFile
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
 from ....core.system import disk
 from ....core.wording import failed
-from ....logs.advice import advice, next_step
-from ....logs.endings import ECHO
-from ....logs.lastwords import LogEnd, first_failure
-from ....logs.scriptcheck import ScriptCheck
-from ....logs.sources import open_log, size_of
+from ....logs.failures.advice import advice, next_step
+from ....logs.failures.endings import ECHO
+from ....logs.failures.failure_text import LogEnd, first_failure
+from ....logs.failures.script_check import ScriptCheck
+from ....logs.serving.sources import open_log, size_of
 from ..objects.attempts import AttemptRecord
 from ..objects.text import joined, made, plain
 from .exits import Ending

@@ -30,7 +30,7 @@ from ....core.job import (
 from ....core.spec import Device, JobSpec, Model
 from ....core.system.disk_threads import real_path
 from ....core.wording import end_in_words
-from ....logs import cuts, index
+from ....logs.storage import cuts, index
 from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable
 from ..supervisor.log_files import FoundLog, find_logs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from ....core.progress import Reading
-from ....logs.progress import LogProgress
+from ....logs.serving.progress import LogProgress
 from ..supervisor.log_files import FoundLog, logs_of_attempt
 from ..supervisor.record import JobFiles, Record, holder_of_rank_0
 

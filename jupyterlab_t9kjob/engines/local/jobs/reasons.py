@@ -10,7 +10,7 @@ from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
 from ....core.wording import best_metric, duration, failed
-from ....logs.advice import advice, next_step
+from ....logs.failures.advice import advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from ....core import wording
 from ....core.system import disk
-from ....logs import lastwords
-from ....logs.scriptcheck import ScriptCheck
-from ....logs.tracebacks import shortened
+from ....logs.failures import failure_text
+from ....logs.failures.script_check import ScriptCheck
+from ....logs.failures.tracebacks import shortened
 from .log_files import FoundLog, logs_of_attempt
 from .record import AttemptRecord, JobFiles, ReplicaPlan
 
@@ -87,7 +87,7 @@ def readable(failed: dict[str, Any]) -> dict[str, Any]:
     if "last_output" in failed:
         return failed
     error, stream = failed["error"], failed["stream"]
-    known = error is None or bool(failed["frames"]) or lastwords.error_in(error, failed["exit_code"]) is not None
+    known = error is None or bool(failed["frames"]) or failure_text.error_in(error, failed["exit_code"]) is not None
     output = None if known else {"stream": stream, "offset": failed["offset"] or 0, "lines": [error]}
     return failed | {"error": error if known else None, "note": None, "last_output": output if stream else None}
 
@@ -96,7 +96,7 @@ def _told_by_logs(logs: list[FoundLog], plan: ReplicaPlan, attempt: AttemptRecor
     """Return what the logs say: who failed first, with which error, and where that stands."""
     assert attempt["exit_code"] is not None  # noqa: S101
     found = {log.id: log for log in logs}
-    told = lastwords.first_failure(
+    told = failure_text.first_failure(
         [_end(log) for log in logs],
         exit_code=attempt["exit_code"],
         signaled=attempt.get("signaled"),
@@ -114,9 +114,9 @@ def _script(plan: ReplicaPlan, cwd: Path) -> str | None:
     return os.path.join(cwd, script) if script is not None else None  # noqa: PTH118 (`Path` refuses some names)
 
 
-def _end(log: FoundLog) -> lastwords.LogEnd:
+def _end(log: FoundLog) -> failure_text.LogEnd:
     status = log.path.stat()
-    return lastwords.LogEnd(
+    return failure_text.LogEnd(
         id=log.id,
         local_rank=log.local_rank,
         stderr=log.output == "stderr",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
-from ....logs.cap import NOT_SUPPORTED, CappedLog, shorten_to, size_in_words
+from ....logs.storage.cap import NOT_SUPPORTED, CappedLog, shorten_to, size_in_words
 from .log_files import find_logs
 from .record import JobFiles
 

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from ....logs import cuts
+from ....logs.storage import cuts
 from .record import JobFiles
 
 INDEX_SUFFIX = ".index"

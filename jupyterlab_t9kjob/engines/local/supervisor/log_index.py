@@ -10,7 +10,7 @@ import os
 import time
 from pathlib import Path
 
-from ....logs import index
+from ....logs.storage import index
 from .log_files import INDEX_SUFFIX, matching
 
 

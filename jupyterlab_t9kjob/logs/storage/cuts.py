@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from ..core.system.disk import no_descriptor
+from ...core.system.disk import no_descriptor
 
 SUFFIX = ".cuts"
 RECORD = struct.Struct("<QQQ8x")

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ..core.errors import Unavailable
-from ..core.system.disk import no_descriptor
-from . import cuts
-from .index import TimeIndex
-from .lines import LineReader, Tail
+from ...core.errors import Unavailable
+from ...core.system.disk import no_descriptor
+from ..storage import cuts
+from ..storage.index import TimeIndex
+from .line_reader import LineReader, Tail
 
 if TYPE_CHECKING:
-    from ..core.engine import LogFile
+    from ...core.engine import LogFile
 
 Anchor = Literal["start", "end"] | Mapping[str, int] | float
 

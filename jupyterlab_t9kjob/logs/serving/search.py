@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.errors import BadRequest, Unavailable
+from ...core.errors import BadRequest, Unavailable
 from .grep import Question
 from .sources import Source
 
@@ -21,7 +21,7 @@ TIMEOUT = 20.0
 LONGEST_HIT = 16 * 1024 * 1024
 """Bytes: a line and its context, where every character needs an escape."""
 
-PACKAGES = Path(__file__).parents[2]
+PACKAGES = Path(__file__).parents[3]
 
 
 class Found:
@@ -75,7 +75,7 @@ async def search(
     try:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            *("-m", "jupyterlab_t9kjob.logs.grep"),
+            *("-m", "jupyterlab_t9kjob.logs.serving.grep"),
             cwd=PACKAGES,  # `-m` looks there first: never into a folder of the user's
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

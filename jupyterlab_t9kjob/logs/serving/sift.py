@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from . import cuts
-from .index import RECORD, TimeIndex
-from .spool import INDEX_SUFFIX
+from ..storage import cuts
+from ..storage.index import RECORD, TimeIndex
+from ..storage.spool import INDEX_SUFFIX
 
 SIFTED_SUFFIX = ".launcher"
 DONE_SUFFIX = ".done"

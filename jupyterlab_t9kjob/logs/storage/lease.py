@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from ..core.system.disk_threads import on_disk
-from ..core.system.processes import alive, machine_id, process_id, same_boot
+from ...core.system.disk_threads import on_disk
+from ...core.system.processes import alive, machine_id, process_id, same_boot
 
 BEAT_SECONDS = 5.0
 STALE_SECONDS = 25.0

@@ -1,4 +1,4 @@
-"""The program that searches logs: ``python -m jupyterlab_t9kjob.logs.grep``.
+"""The program that searches logs: ``python -m jupyterlab_t9kjob.logs.serving.grep``.
 
 It is a process of its own so that neither a large file nor a regular expression that never comes to an end holds up the
 server, which kills it when nobody wants the answer any more. It imports little, so that it starts quickly.
@@ -18,9 +18,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
-from ..core.errors import Unavailable
-from .index import TimeIndex
-from .lines import LONG_BLOCK, Line, line_of
+from ...core.errors import Unavailable
+from ..storage.index import TimeIndex
+from .line_reader import LONG_BLOCK, Line, line_of
 from .prefilter import Prefilter
 from .sources import OpenSource, Source, opened
 

@@ -16,13 +16,13 @@ from typing import Protocol
 import anyio
 from pydantic import TypeAdapter
 
-from ..core.engine import LogFile
-from ..core.errors import JobError, NotFound, Unavailable
-from ..core.job import LogStream
-from ..core.system.disk_threads import on_disk
-from ..core.system.pace import SHARE
-from ..core.system.tasks import spawn
-from .index import TimeIndex
+from ...core.engine import LogFile
+from ...core.errors import JobError, NotFound, Unavailable
+from ...core.job import LogStream
+from ...core.system.disk_threads import on_disk
+from ...core.system.pace import SHARE
+from ...core.system.tasks import spawn
+from ..storage.index import TimeIndex
 from .model import LogLine
 from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of

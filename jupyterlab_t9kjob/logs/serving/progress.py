@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from ..core.progress import ProgressReader, Reading
+from ...core.progress import ProgressReader, Reading
 from .sources import open_log
 
 _MOST_BYTES: Final = 64 * 1024

@@ -9,9 +9,9 @@ import zipfile
 from collections.abc import Generator
 from datetime import datetime, timezone
 
-from ..core.engine import LogFile
-from ..core.job import LogStream, MissingSpan
-from . import cuts
+from ...core.engine import LogFile
+from ...core.job import LogStream, MissingSpan
+from ..storage import cuts
 from .sources import open_log, size_of
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)

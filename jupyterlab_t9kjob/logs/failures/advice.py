@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from .errorforms import CRASHES, STILL_WORKED
+from .error_forms import CRASHES, STILL_WORKED
 
 
 class _Advice(NamedTuple):

@@ -15,10 +15,10 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from ..core import wording
+from ...core import wording
 from .endings import ECHO, TIMEOUT, ending_of, last_output, lines_of_text, shell_saw_signal
-from .errorforms import CRASHES, STILL_WORKED
-from .scriptcheck import ScriptCheck
+from .error_forms import CRASHES, STILL_WORKED
+from .script_check import ScriptCheck
 from .tracebacks import Line
 
 __all__ = ["STILL_WORKED", "TAIL_BYTES", "LogEnd", "error_in", "first_failure", "told_by_message"]

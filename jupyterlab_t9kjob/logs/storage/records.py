@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from ..core.job import MissingSpan, Time
-from ..core.spec import Model
-from ..core.system.files import write_atomically
+from ...core.job import MissingSpan, Time
+from ...core.spec import Model
+from ...core.system.files import write_atomically
 
 SUFFIX = ".json"
 LOG_SUFFIX = ".log"

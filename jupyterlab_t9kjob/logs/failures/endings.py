@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from .errorforms import CRASHES, find, of_launcher
-from .scriptcheck import ScriptCheck
+from .error_forms import CRASHES, find, of_launcher
+from .script_check import ScriptCheck
 from .tracebacks import Line, Traceback, tracebacks
 
 ECHO: Final = re.compile(

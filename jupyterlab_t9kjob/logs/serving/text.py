@@ -12,8 +12,8 @@ from datetime import datetime, timezone
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from .cuts import read as read_cut
-from .lines import Line, last_update
+from ..storage.cuts import read as read_cut
+from .line_reader import Line, last_update
 from .sources import OpenSource, Source, opened
 
 PIECE = 256 * 1024

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ..core.job import Time
-from ..core.spec import Model
+from ...core.job import Time
+from ...core.spec import Model
 
 Cursor = Annotated[
     dict[str, int],

@@ -1,0 +1,1 @@
+"""What pages get of logs: windows, new lines, search results, downloads."""

@@ -1,0 +1,1 @@
+"""Files of logs on disk: indexes of times, size limits, spools, leases."""
