@@ -26,7 +26,7 @@ from ..core.manifests import (
     to_yaml,
     translate,
 )
-from ..core.manifests.yamlread import Place, read_documents
+from ..core.manifests.text.yaml_reader import Place, read_documents
 from ..core.spec import JobSpec
 from ..jobs import JobService
 from .model import SpecOrManifest

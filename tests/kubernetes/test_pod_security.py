@@ -9,7 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.core.manifests.podsecurity import violations
+from jupyterlab_t9kjob.core.manifests.kinds.pod_security import violations
 from jupyterlab_t9kjob.core.spec import Elastic, JobSpec, ReplicaSpec, Security, Torchrun
 from jupyterlab_t9kjob.engines.kubernetes.submit.pod_security import ENFORCE
 from tests.kubernetes.engines import Bench, serving

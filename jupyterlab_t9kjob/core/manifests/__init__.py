@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from .convert import not_in_spec, parse, render
 from .crossing import cross
-from .dialect import CURRENT, OLDER, Dialect, translate
 from .entrypoints import rank_logs
+from .kinds.dialect import CURRENT, OLDER, Dialect, translate
 from .leaks import leaks
-from .mergepatch import vanished
 from .model import Context, Kind, ManifestError, Parsed
 from .pasted import Pasted, places_of, read_job
 from .support import CAPABILITIES, problems
-from .yamlwrite import to_yaml
+from .text.merge_patch import vanished
+from .text.yaml_writer import to_yaml
 
 __all__ = [
     "CAPABILITIES",

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from ..errors import FieldError
 from ..spec import JobSpec
-from . import dialect as dialects
-from . import shapes
-from .dialect import CURRENT, Dialect
+from .common_names import with_usual_names
 from .entrypoints import log_directory
-from .formats import FORMATS, Format
-from .mergepatch import apply, diff, leaves
+from .kinds import dialect as dialects
+from .kinds import shapes
+from .kinds.dialect import CURRENT, Dialect
+from .kinds.formats import FORMATS, Format
 from .model import Context, Kind, ManifestError, Notes, Parsed, in_words
 from .names import (
     DISPLAY_NAME,
@@ -27,9 +27,9 @@ from .names import (
     ENV_LOG_DIR,
     SPEC,
 )
-from .ours import add_env, add_metadata, take_ours
+from .own_fields import add_env, add_metadata, take_ours
 from .remainder import complete, remainder
-from .usualnames import with_usual_names
+from .text.merge_patch import apply, diff, leaves
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 

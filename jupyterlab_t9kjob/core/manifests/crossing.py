@@ -10,8 +10,8 @@ from ..checks import Capability, Check
 from ..features import adapt
 from ..job import EngineName
 from ..spec import JobSpec
-from .mergepatch import BY, leaves
 from .names import CONTAINER
+from .text.merge_patch import BY, leaves
 
 
 def cross(

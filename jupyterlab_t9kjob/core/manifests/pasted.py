@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from ..checks import Check
 from .convert import kind_of, parse
-from .dialect import CURRENT, Dialect
-from .formats import FORMATS
+from .kinds.dialect import CURRENT, Dialect
+from .kinds.formats import FORMATS
 from .model import ManifestError, Notes, Parsed
-from .reindent import reindented
-from .yamlread import Document, Place, read_documents
+from .text.reindent import reindented
+from .text.yaml_reader import Document, Place, read_documents
 
 # What stands for “and so on” in a page's examples.
 _ELISION: Final = re.compile(r"^[ \t]*(\.\.\.|…)[ \t]*$", re.MULTILINE)

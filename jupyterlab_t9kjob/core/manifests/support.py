@@ -13,14 +13,14 @@ from ..lab import on_volume
 from ..quantity import amount
 from ..spec import JobSpec
 from .convert import render
-from .dialect import CURRENT, Dialect
 from .entrypoints import log_directory, program_of
-from .formats import FORMATS
+from .kinds.dialect import CURRENT, Dialect
+from .kinds.formats import FORMATS
+from .kinds.pod_template import volume_names
 from .leaks import leaks, variables_of
-from .mergepatch import apply
 from .model import Kind
 from .names import ENV_POD, ENV_POD_UID, PREFIX, SHM, SHM_PATH
-from .podtemplate import volume_names
+from .text.merge_patch import apply
 
 _EVERYWHERE: Final[dict[str, str | None]] = {
     "pause": None,

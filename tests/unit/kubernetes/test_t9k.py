@@ -8,8 +8,8 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.manifests import OLDER, parse
-from jupyterlab_t9kjob.core.manifests.mergepatch import apply
 from jupyterlab_t9kjob.core.manifests.names import PAUSED, STOPPED
+from jupyterlab_t9kjob.core.manifests.text.merge_patch import apply
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.manifests import CURRENT, OLDER, Context, Kind, parse, read_job, render, to_yaml, translate
-from jupyterlab_t9kjob.core.manifests.mergepatch import apply, diff, vanished
 from jupyterlab_t9kjob.core.manifests.names import PREFIX
+from jupyterlab_t9kjob.core.manifests.text.merge_patch import apply, diff, vanished
 from tests.unit.manifests.strategies import JSON, names, specs
 
 DATA = Path(__file__).parent / "data"

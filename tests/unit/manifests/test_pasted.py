@@ -23,7 +23,7 @@ from jupyterlab_t9kjob.core.manifests import (
     render,
     to_yaml,
 )
-from jupyterlab_t9kjob.core.manifests.yamlread import MOST_BYTES, read_documents
+from jupyterlab_t9kjob.core.manifests.text.yaml_reader import MOST_BYTES, read_documents
 from tests.unit.manifests.strategies import JSON
 
 DATA = Path(__file__).parent / "data"

@@ -12,7 +12,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import problems
-from jupyterlab_t9kjob.core.manifests.podsecurity import violations
+from jupyterlab_t9kjob.core.manifests.kinds.pod_security import violations
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime, Security
 
 FITS: dict[str, Any] = {

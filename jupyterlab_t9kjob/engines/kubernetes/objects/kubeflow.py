@@ -8,8 +8,8 @@ from typing import Final
 
 from ....core.job import EngineName, Phase
 from ....core.manifests import Kind
+from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
-from ....core.manifests.pytorchjob import GROUP, KIND
 from ..client.api import Json
 from ..client.json_access import flag, moment, part, text, value, whole
 from .kinds import (

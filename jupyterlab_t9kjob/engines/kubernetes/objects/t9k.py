@@ -10,7 +10,7 @@ from typing import Final
 from ....core.errors import Unavailable
 from ....core.job import EngineName, Phase
 from ....core.manifests import CURRENT, Dialect, Kind
-from ....core.manifests.dialect import GROUP, KIND
+from ....core.manifests.kinds.dialect import GROUP, KIND
 from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
 from ..client.api import Json
 from ..client.json_access import count, flag, part, parts, text, whole

@@ -7,7 +7,7 @@ from typing import Final
 
 from ....core.checks import Check
 from ....core.job import Fix
-from ....core.manifests.podsecurity import violations
+from ....core.manifests.kinds.pod_security import violations
 from ....core.spec import JobSpec
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.json_access import part, text

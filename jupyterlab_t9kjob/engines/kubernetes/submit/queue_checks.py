@@ -11,8 +11,8 @@ from typing import Final
 
 from ....core.capacity import Queue, QueueList, QuotaLine
 from ....core.checks import Check
+from ....core.manifests.kinds.pytorchjob import GANG_SCHEDULERS
 from ....core.manifests.names import KUEUE
-from ....core.manifests.pytorchjob import GANG_SCHEDULERS
 from ....core.spec import JobSpec
 from ....core.wording import duration
 from ..client.api import Json

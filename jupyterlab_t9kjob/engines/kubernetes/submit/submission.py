@@ -12,7 +12,7 @@ from typing import Any, Final
 from ....core.engine import Edited
 from ....core.errors import Conflict, FieldError, JobError, Unavailable
 from ....core.manifests import Context, ManifestError, translate, vanished
-from ....core.manifests.formats import FORMATS
+from ....core.manifests.kinds.formats import FORMATS
 from ....core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..cluster.discovery import Found

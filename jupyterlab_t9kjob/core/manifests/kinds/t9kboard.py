@@ -6,10 +6,10 @@ import posixpath
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..lab import on_volume
-from ..spec import ClusterTensorBoard, JobSpec, Mount
-from .entrypoints import log_directory
-from .podtemplate import build_resources, canonical_resources, compact, read_resources
+from ...lab import on_volume
+from ...spec import ClusterTensorBoard, JobSpec, Mount
+from ..entrypoints import log_directory
+from .pod_template import build_resources, canonical_resources, compact, read_resources
 
 
 def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:

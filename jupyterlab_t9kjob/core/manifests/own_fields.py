@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Any, Final
 
 from ..spec import JobSpec
-from . import pytorchjob
 from .entrypoints import log_directory, log_options
-from .formats import Format, training_of
+from .kinds import pytorchjob
+from .kinds.formats import Format, training_of
 from .model import Context
 from .names import (
     DISPLAY_NAME,

@@ -20,7 +20,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .model import Notes, child
+from ..model import Notes, child
 
 GROUP: Final = "batch.tensorstack.dev"
 KIND: Final = "PyTorchTrainingJob"

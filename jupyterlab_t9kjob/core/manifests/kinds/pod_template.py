@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..spec import (
+from ...spec import (
     ENV_NAME_PATTERN,
     Device,
     EnvVar,
@@ -21,9 +21,9 @@ from ..spec import (
     Security,
     Shm,
 )
-from .entrypoints import Argv, Program, split_argv, working_directory
-from .names import CONTAINER, SHM, SHM_PATH
-from .podsecurity import is_restricted, restricted_container, restricted_pod
+from ..entrypoints import Argv, Program, split_argv, working_directory
+from ..names import CONTAINER, SHM, SHM_PATH
+from .pod_security import is_restricted, restricted_container, restricted_pod
 
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 RESTART_POLICIES: Final = ("Never", "OnFailure", "Always", "ExitCode")

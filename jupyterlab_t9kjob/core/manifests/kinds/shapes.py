@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .model import ManifestError, Notes, child, in_words
+from ..model import ManifestError, Notes, child, in_words
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import yaml
 
-from .yamlread import plain_scalar
+from .yaml_reader import plain_scalar
 
 _FIRST: Final = (
     "apiVersion", "kind", "metadata",

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..spec import Debug, Elastic, JobSpec, ReplicaSpec, ResumeSpec, Torchrun
-from .dialect import GROUP, KIND, total_replicas
-from .entrypoints import (
+from ...spec import Debug, Elastic, JobSpec, ReplicaSpec, ResumeSpec, Torchrun
+from ..entrypoints import (
     NO_PYTHON,
     Argv,
     log_options,
@@ -20,8 +19,9 @@ from .entrypoints import (
     words_of,
     working_directory,
 )
-from .model import Notes
-from .podtemplate import (
+from ..model import Notes
+from .dialect import GROUP, KIND, total_replicas
+from .pod_template import (
     RESTART_POLICIES,
     Part,
     build_template,

@@ -25,8 +25,8 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from ..errors import TooLarge
-from .model import ManifestError, child, in_words
+from ...errors import TooLarge
+from ..model import ManifestError, child, in_words
 
 MOST_BYTES: Final = 1 << 20
 """Of a text: what etcd would not take as an object either is not parsed."""

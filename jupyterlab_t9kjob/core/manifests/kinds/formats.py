@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..spec import JobSpec
+from ...spec import JobSpec
+from ..model import Kind, Notes
 from . import pytorchjob, shapes, t9k
-from .model import Kind, Notes
-from .podtemplate import training_container
+from .pod_template import training_container
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .shapes import PYTORCHJOB, T9K, MapOf, Plain
+from ..kinds.shapes import PYTORCHJOB, T9K, MapOf, Plain
 
 _LINE: Final = re.compile(
     r"(?P<dash>- )?(?:(?P<key>[A-Za-z][\w./-]*):(?: +(?P<value>[^#].*?))?|(?P<item>.+?))(?: +#.*)?"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import Any, Final
 
-from ..spec import Elastic, JobSpec, ReplicaSpec, Torchrun
-from .entrypoints import (
+from ...spec import Elastic, JobSpec, ReplicaSpec, Torchrun
+from ..entrypoints import (
     NO_PYTHON,
     Argv,
     Program,
@@ -23,9 +23,9 @@ from .entrypoints import (
     words_of,
     working_directory,
 )
-from .model import Notes
-from .names import CONTAINER, KUEUE_QUEUE
-from .podtemplate import (
+from ..model import Notes
+from ..names import CONTAINER, KUEUE_QUEUE
+from .pod_template import (
     RESTART_POLICIES,
     Part,
     build_template,

@@ -10,11 +10,11 @@ from copy import deepcopy
 from typing import Any
 
 from ..spec import NAME_PATTERN, name_from
-from .formats import Format
-from .mergepatch import BY, ORDER
+from .kinds.formats import Format
+from .kinds.pod_template import training_container
 from .model import Notes
 from .names import CONTAINER
-from .podtemplate import training_container
+from .text.merge_patch import BY, ORDER
 
 
 def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,0 +1,1 @@
+"""The kinds of objects that describe a job: rendering, parsing, limits."""

@@ -1,0 +1,1 @@
+"""Manifests as text: reading and writing YAML, patches."""
