@@ -21,8 +21,8 @@ from .engines.local.plan.command import Interpreter
 from .engines.local.settings import Settings
 from .feed import Feed
 from .jobs import JobService
-from .labkernels import kernel_processes
-from .launch.kernels import Kernels
+from .launch.kernels.kernel_processes import kernel_processes
+from .launch.kernels.kernels import Kernels
 from .launch.service import Launch
 from .logs.serving.follow import LogService
 from .tensorboard.manager import TensorBoardManager

@@ -12,13 +12,13 @@ from ..core.checks import Check
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
-from .installs import Brought, brought
-from .kernels import Kernels, install_command, refused
+from .kernels.kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption
-from .packages import DISTRIBUTIONS
-from .script import SourceError
-from .source import Source
-from .workspace import is_module
+from .notebooks.installs import Brought, brought
+from .scripts.packages import DISTRIBUTIONS
+from .scripts.script import SourceError
+from .scripts.workspace import is_module
+from .source_file import Source
 
 
 async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, kernels: Kernels) -> list[Check]:

@@ -9,9 +9,9 @@ from typing import Literal
 from ..core.engine import EngineInfo
 from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
 from ..jobs import renamed
-from .kernels import refused
+from .kernels.kernels import refused
 from .model import Kernel, ScriptOption
-from .source import Source
+from .source_file import Source
 
 RUNS = "runs"
 LOG_OPTIONS = frozenset({"log_dir", "logdir", "tensorboard_dir"})

@@ -18,8 +18,9 @@ from ..core.system.disk_threads import on_disk
 from ..jobs import JobService, Query
 from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, unfilled, worst_first
-from .incluster import Filled, InCluster
-from .kernels import Kernels
+from .entrypoint_reader import Reader
+from .in_cluster import Filled, InCluster
+from .kernels.kernels import Kernels
 from .manifests import Submission
 from .model import (
     Kernel,
@@ -31,10 +32,9 @@ from .model import (
     ScriptInfo,
     SpecOrManifest,
 )
-from .options import printable
-from .reading import Reader
-from .script import FIELD
-from .source import Source
+from .scripts.options import printable
+from .scripts.script import FIELD
+from .source_file import Source
 from .volumes import Volumes
 
 

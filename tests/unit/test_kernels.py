@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.launch import kernels as module
-from jupyterlab_t9kjob.launch.interpreters import resolve
-from jupyterlab_t9kjob.launch.kernels import Kernels, install_command
+from jupyterlab_t9kjob.launch.kernels import kernels as module
+from jupyterlab_t9kjob.launch.kernels.interpreters import resolve
+from jupyterlab_t9kjob.launch.kernels.kernels import Kernels, install_command
 
 RUN = ["-m", "ipykernel_launcher", "-f", "{connection_file}"]
 

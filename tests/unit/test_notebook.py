@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
-from jupyterlab_t9kjob.launch.notebook import HEADER, Converted, convert, script_path, write_script
-from jupyterlab_t9kjob.launch.script import SourceError
+from jupyterlab_t9kjob.launch.notebooks.notebook import HEADER, Converted, convert, script_path, write_script
+from jupyterlab_t9kjob.launch.scripts.script import SourceError
 
 PYTHON = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
 

@@ -19,11 +19,11 @@ from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun
 from jupyterlab_t9kjob.jobs import JobService
 from jupyterlab_t9kjob.launch.checks import of_script
-from jupyterlab_t9kjob.launch.kernels import Kernels
+from jupyterlab_t9kjob.launch.kernels.kernels import Kernels
 from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo
 from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
 from jupyterlab_t9kjob.launch.service import Launch
-from jupyterlab_t9kjob.launch.source import Source, read_source
+from jupyterlab_t9kjob.launch.source_file import Source, read_source
 
 pytestmark = pytest.mark.asyncio
 

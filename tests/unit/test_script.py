@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.launch.model import ScriptOption
-from jupyterlab_t9kjob.launch.script import MAX_BYTES, Script, SourceError, decode, read_script
-from jupyterlab_t9kjob.launch.workspace import Workspace
+from jupyterlab_t9kjob.launch.scripts.script import MAX_BYTES, Script, SourceError, decode, read_script
+from jupyterlab_t9kjob.launch.scripts.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mnist_ddp" / "train.py"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.launch.script import Script, read_script
-from jupyterlab_t9kjob.launch.workspace import Workspace
+from jupyterlab_t9kjob.launch.scripts.script import Script, read_script
+from jupyterlab_t9kjob.launch.scripts.workspace import Workspace
 
 INIT = "import torch.distributed as dist\ndef setup():\n    dist.init_process_group('gloo')\n"
 OPTIONS = (

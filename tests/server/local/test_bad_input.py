@@ -414,7 +414,7 @@ async def test_odd_kernels(place: Place, kernelspec: Any):
 
 async def test_a_kernel_whose_python_hangs(place: Place, kernelspec: Any, monkeypatch: pytest.MonkeyPatch):
     """It is asked once, with all that it started ended, and what isn't known is said beside its field."""
-    monkeypatch.setattr("jupyterlab_t9kjob.launch.kernels.PROBE_SECONDS", 3.0)
+    monkeypatch.setattr("jupyterlab_t9kjob.launch.kernels.kernels.PROBE_SECONDS", 3.0)
     python = place.root / "python"
     started = place.root / "started"
     python.write_text(f"#!/bin/sh\necho $$ >> {started}\nsleep 1000 &\nwait\n")

@@ -18,14 +18,14 @@ from typing import Any
 
 import nbformat
 
-from ..core.errors import Conflict, FieldError
-from ..core.spec import Entrypoint
-from ..core.system.disk import no_room, trouble_of
+from ...core.errors import Conflict, FieldError
+from ...core.spec import Entrypoint
+from ...core.system.disk import no_room, trouble_of
+from ..model import SkippedLine
+from ..scripts.options import printable
+from ..scripts.script import FIELD, SourceError, check_code, parse
 from .magics import AUTOMAGIC, HELPER, TRANSPARENT, Refused, cell_code, line_code
-from .model import SkippedLine
-from .options import printable
 from .scanner import Scanner
-from .script import FIELD, SourceError, check_code, parse
 
 HEADER = "# Made by jupyterlab_t9kjob from "
 

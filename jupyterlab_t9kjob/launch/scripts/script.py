@@ -13,13 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
-from ..core.errors import FieldError
+from ...core.errors import FieldError
+from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
 from .facts import Facts, read_facts
-from .model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
 from .options import Literals, printable, read_options
-from .processes import own_launch, starts_group
-from .unread import Unread, unread_options
-from .walking import Nodes, walk
+from .process_starts import own_launch, starts_group
+from .tree_walk import Nodes, walk
+from .unread_options import Unread, unread_options
 from .workspace import Closure, Workspace
 
 MAX_BYTES = 4 * 1024 * 1024

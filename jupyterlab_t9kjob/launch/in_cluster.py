@@ -17,12 +17,12 @@ from ..core.system.disk_threads import DiskSilent, on_disk
 from ..jobs import JobService, Query, renamed
 from . import mounts
 from .checks import log_directories, of_script, worst_first
-from .kernels import Kernels
+from .entrypoint_reader import Reader
+from .kernels.kernels import Kernels
 from .manifests import crossed
 from .prefill import RUNS, fresh_spec, taken_names
-from .reading import Reader
-from .script import FIELD
-from .source import Source
+from .scripts.script import FIELD
+from .source_file import Source
 from .volumes import Volumes
 
 LOOKED_AT = 20

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from ..model import ScriptOption
 from .facts import Facts, Place
-from .model import ScriptOption
-from .processes import used
+from .process_starts import used
 from .workspace import Closure
 
 

@@ -9,8 +9,8 @@ from ..core.engine import Prepare
 from ..core.errors import FieldError, NotFound
 from ..core.spec import Entrypoint
 from ..core.system.disk_threads import on_disk
-from .notebook import write_script
-from .source import Source, read_source
+from .notebooks.notebook import write_script
+from .source_file import Source, read_source
 
 
 class Reader:

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Final
 
 from .facts import Facts, Import, read_facts
-from .walking import walk
+from .tree_walk import walk
 
 MAX_FILES: Final = 300
 MAX_BYTES: Final = 8 * 1024 * 1024

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .model import ScriptOption
-from .walking import Nodes
+from ..model import ScriptOption
+from .tree_walk import Nodes
 
 Kind = Literal["text", "int", "float", "flag", "choice", "list", "positional"]
 

@@ -12,12 +12,12 @@ from ..contents_paths import ContentsRoot, outside
 from ..core.errors import FieldError, NotFound
 from ..core.job import Link
 from ..core.spec import EntrypointKind
-from .facts import Facts
 from .model import NotebookInfo
-from .notebook import Converted, convert, script_path
-from .options import printable
-from .script import MAX_BYTES, Script, SourceError, decode, read_script
-from .workspace import Workspace
+from .notebooks.notebook import Converted, convert, script_path
+from .scripts.facts import Facts
+from .scripts.options import printable
+from .scripts.script import MAX_BYTES, Script, SourceError, decode, read_script
+from .scripts.workspace import Workspace
 
 MAX_NOTEBOOK = 256 * 1024 * 1024
 

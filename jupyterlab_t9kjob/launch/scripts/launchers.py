@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from .walking import Context, Nodes
+from .tree_walk import Context, Nodes
 
 LAUNCH_COMMAND: Final = re.compile(
     r"(?:^|[\s/;&|])(?:torchrun(?:\s|$)|torch\.distributed\.(?:run|launch)\b|accelerate\s+launch\b|deepspeed\s"

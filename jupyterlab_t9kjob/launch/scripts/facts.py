@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run
 from .packages import OPTION_READERS, OWN_LAUNCHERS
 from .path_expressions import PathExpressions
-from .walking import Context, Nodes, names_in
+from .tree_walk import Context, Nodes, names_in
 
 IMPORTS_ANYTHING: Final = frozenset(
     (

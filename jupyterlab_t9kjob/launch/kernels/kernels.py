@@ -18,10 +18,10 @@ from typing import Any
 
 import anyio
 
-from ..core.errors import FieldError, Unavailable
-from ..core.system.disk_threads import on_disk
+from ...core.errors import FieldError, Unavailable
+from ...core.system.disk_threads import on_disk
+from ..model import Kernel, TorchInfo
 from .interpreters import Resolved, resolve
-from .model import Kernel, TorchInfo
 
 FIELD = "/spec/runtime/kernel"
 PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
-from .packages import DISTRIBUTIONS
+from ..scripts.packages import DISTRIBUTIONS
 
 _INSTALLS: Final = re.compile(
     r"\b(?:pip3?|conda|mamba|micromamba)\s+(?:-\S+\s+)*install\s+(?P<what>[^;&|>]*)|_t9kjob\.pip\('install\s+(?P<of_pip>[^;&|>']*)"

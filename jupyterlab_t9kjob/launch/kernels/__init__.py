@@ -1,0 +1,1 @@
+"""Kernels of the lab: their Pythons, their packages, their processes."""
