@@ -19,8 +19,8 @@ from .engines.kubernetes.objects.t9k import T9k
 from .engines.local.engine import LocalEngine
 from .engines.local.plan.command import Interpreter
 from .engines.local.settings import Settings
-from .feed import Feed
-from .jobs import JobService
+from .jobs.feed import Feed
+from .jobs.service import JobService
 from .launch.kernels.kernel_processes import kernel_processes
 from .launch.kernels.kernels import Kernels
 from .launch.service import Launch

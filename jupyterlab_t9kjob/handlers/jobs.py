@@ -43,7 +43,7 @@ class JobsHandler(ApiHandler):
     @guarded
     async def get(self) -> None:
         """List jobs, newest first."""
-        from ..jobs import Query
+        from ..jobs.service import Query
         from .messages import JobPage
 
         phases = frozenset(self.get_query_arguments("phase"))
@@ -161,8 +161,8 @@ class CheckpointsHandler(ApiHandler):
     @guarded
     async def get(self, ident: str) -> None:
         """Say which checkpoint files were changed while the job ran."""
-        from ..checkpoints import checkpoints_of
         from ..contents_paths import ContentsRoot
+        from ..jobs.checkpoints import checkpoints_of
 
         services = await self.app.services()
         job = await services.jobs.job(ident)

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from ..core.engine import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
-from ..feed_messages import Delta, JobDetail, Snapshot
+from ..jobs.feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..logs.serving.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard

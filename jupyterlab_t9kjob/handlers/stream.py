@@ -11,7 +11,7 @@ from .base import Socket, guarded_socket
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..feed import Feed
+    from ..jobs.feed import Feed
     from .messages import Subscribe
 
 
@@ -58,7 +58,7 @@ class StreamHandler(Socket):
             self._look_at_capacity(wanted=False)
 
     async def _push_news(self, feed: Feed) -> None:
-        from ..feed import View
+        from ..jobs.feed import View
 
         shown, revision, capacity, details = None, 0, 0, dict[str, int]()
         while True:

@@ -14,7 +14,7 @@ from ..core.job import EngineName
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
 from ..core.system.disk_threads import DiskSilent, on_disk
-from ..jobs import JobService, Query, renamed
+from ..jobs.service import JobService, Query, renamed
 from . import mounts
 from .checks import log_directories, of_script, worst_first
 from .entrypoint_reader import Reader

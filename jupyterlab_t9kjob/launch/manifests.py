@@ -28,7 +28,7 @@ from ..core.manifests import (
 )
 from ..core.manifests.text.yaml_reader import Place, read_documents
 from ..core.spec import JobSpec
-from ..jobs import JobService
+from ..jobs.service import JobService
 from .model import SpecOrManifest
 
 LISTED = 10

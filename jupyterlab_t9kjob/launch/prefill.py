@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..core.engine import EngineInfo
 from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
-from ..jobs import renamed
+from ..jobs.service import renamed
 from .kernels.kernels import refused
 from .model import Kernel, ScriptOption
 from .source_file import Source

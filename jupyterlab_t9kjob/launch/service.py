@@ -15,7 +15,7 @@ from ..core.job import EngineName
 from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
-from ..jobs import JobService, Query
+from ..jobs.service import JobService, Query
 from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, unfilled, worst_first
 from .entrypoint_reader import Reader

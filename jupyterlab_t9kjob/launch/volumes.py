@@ -6,7 +6,7 @@ import time
 
 from ..core.engine import Volume
 from ..core.errors import JobError, Unavailable
-from ..jobs import JobService
+from ..jobs.service import JobService
 
 REMEMBERED_SECONDS = 10.0
 

@@ -10,7 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import Job
-from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.jobs.service import JobService
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, WAIT, Bench, serving
 from tests.kubernetes.fakeapi import Call, Request, refuse

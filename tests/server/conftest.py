@@ -36,8 +36,8 @@ def jp_server_config() -> dict[str, Any]:
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Replaces the engine, launching and TensorBoards."""
-    from jupyterlab_t9kjob.feed import Feed
-    from jupyterlab_t9kjob.jobs import JobService
+    from jupyterlab_t9kjob.jobs.feed import Feed
+    from jupyterlab_t9kjob.jobs.service import JobService
     from jupyterlab_t9kjob.logs.serving.follow import LogService
     from jupyterlab_t9kjob.services import Services
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from jupyterlab_t9kjob import feed
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.engine import EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Unavailable
+from jupyterlab_t9kjob.jobs import feed
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
@@ -167,7 +167,7 @@ async def test_capacity_goes_to_the_pages_that_ask_and_is_counted_only_for_them(
 
 
 async def test_the_first_page_is_not_kept_as_long_as_others_look_at_capacity(fakes: SimpleNamespace):
-    from jupyterlab_t9kjob.jobs import JobService
+    from jupyterlab_t9kjob.jobs.service import JobService
 
     class Request:
         """Stands for all that a request of a page keeps."""
@@ -319,7 +319,7 @@ async def test_many_pages_share_one_encoding(engine: FakeEngine, open_page, app:
 
 async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNamespace):
     """The feed alone: a page at an old revision gets one delta, or a snapshot if too much has gone since."""
-    from jupyterlab_t9kjob.jobs import JobService
+    from jupyterlab_t9kjob.jobs.service import JobService
 
     jobs = JobService({"local": fakes.engine})
     view = feed.View(jobs=True, tensorboards=True)

@@ -22,8 +22,8 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.feed import Feed
-from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.jobs.feed import Feed
+from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.logs.serving.follow import LogService
 from jupyterlab_t9kjob.services import Services
 from jupyterlab_t9kjob.tensorboard.board import Settings

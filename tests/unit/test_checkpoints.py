@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
-from jupyterlab_t9kjob import checkpoints
-from jupyterlab_t9kjob.checkpoints import checkpoints_of, folders_of
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import CheckpointFile, Job
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+from jupyterlab_t9kjob.jobs import checkpoints
+from jupyterlab_t9kjob.jobs.checkpoints import checkpoints_of, folders_of
 
 STARTED, ENDED = 10_000.0, 20_000.0
 

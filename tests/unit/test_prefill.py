@@ -17,7 +17,7 @@ from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun
-from jupyterlab_t9kjob.jobs import JobService
+from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.launch.checks import of_script
 from jupyterlab_t9kjob.launch.kernels.kernels import Kernels
 from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from .contents_paths import ContentsRoot
-from .core.errors import FieldError, Unavailable
-from .core.job import CheckpointFile, Checkpoints, Job
-from .core.system.disk_threads import on_disk
+from ..contents_paths import ContentsRoot
+from ..core.errors import FieldError, Unavailable
+from ..core.job import CheckpointFile, Checkpoints, Job
+from ..core.system.disk_threads import on_disk
 
 MOST_ENTRIES: Final = 20_000
 MOST_SECONDS: Final = 1.0

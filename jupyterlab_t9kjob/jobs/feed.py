@@ -18,15 +18,15 @@ from typing import Any, Protocol
 
 import anyio
 
-from .core.capacity import Capacity
-from .core.engine import EngineInfo
-from .core.errors import JobError, NotFound
-from .core.job import JobSummary
-from .core.system.pace import rest
-from .core.system.tasks import spawn
+from ..core.capacity import Capacity
+from ..core.engine import EngineInfo
+from ..core.errors import JobError, NotFound
+from ..core.job import JobSummary
+from ..core.system.pace import rest
+from ..core.system.tasks import spawn
+from ..tensorboard.model import TensorBoard
 from .feed_messages import Delta, JobDetail, Snapshot
-from .jobs import JobService, listed
-from .tensorboard.model import TensorBoard
+from .service import JobService, listed
 
 log = logging.getLogger(__name__)
 

@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
-from .core.capacity import Capacity, NodeList, QueueList
-from .core.checks import Preview
-from .core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Volume
-from .core.errors import Conflict, FieldError, NotFound
-from .core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
-from .core.lab import Lab
-from .core.manifests import Dialect, to_yaml
-from .core.spec import JobSpec, numbered
+from ..core.capacity import Capacity, NodeList, QueueList
+from ..core.checks import Preview
+from ..core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Volume
+from ..core.errors import Conflict, FieldError, NotFound
+from ..core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
+from ..core.lab import Lab
+from ..core.manifests import Dialect, to_yaml
+from ..core.spec import JobSpec, numbered
 
 Admit = Callable[[JobSpec, str, str], Awaitable[Prepare]]
 """Refuses a spec that certainly can't run on an engine, in a namespace."""
