@@ -30,7 +30,7 @@ test: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.ya
 	@$(BIN)/python .make/test.py --only "$(ONLY)" -- $(ARGS)
 
 lint: ## Run the linters and type checkers
-	@$(MAKE) --no-print-directory test ONLY="ruff format mypy eslint tsc types"
+	@$(MAKE) --no-print-directory test ONLY="ruff format mypy imports eslint tsc types"
 
 format: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Mend what the linters can mend
 	ruff check --fix-only --quiet .

@@ -51,6 +51,7 @@ STEPS = [
     Step("mypy", "mypy", computes=True),
     Step("docs", "sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs", computes=True),
     Step("types", "jlpm types --check", computes=True),
+    Step("imports", "lint-imports", computes=True),
     Step("ruff", "ruff check .", computes=True),
     Step("format", "ruff format --check .", computes=True),
     Step("pytest", f"pytest {WORKERS} -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest.xml"),
