@@ -82,3 +82,14 @@ export async function frameRefusals(url: string): Promise<string[]> {
 export function themedUrl(url: string, dark: boolean): string {
   return `${url.replace(/\/*$/, '/')}?darkMode=${dark}`;
 }
+
+/** What a tab shows: a job's log directories, or a folder. Survives a reload of the page. */
+export interface ITensorBoardSource {
+  jobId?: string;
+  paths?: string[];
+}
+
+/** Tells sources apart. */
+export function keyOf({ jobId, paths }: ITensorBoardSource): string {
+  return jobId ?? (paths ?? []).join('|');
+}

@@ -12,11 +12,8 @@ import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../translation';
 import { notifyError } from '../widgets/notices';
 import type { TensorBoardWidget } from '../widgets/tensorboard';
-import {
-  ITensorBoardSource,
-  keyOf,
-  TensorBoardTab
-} from '../widgets/tensorboardTab';
+import { ITensorBoardSource, keyOf } from '../model/tensorboard';
+import { TensorBoardTab } from '../widgets/tensorboardTab';
 import { localPath, otherDrive } from './localFiles';
 
 /** TensorBoards in tabs. */

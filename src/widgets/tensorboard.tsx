@@ -10,14 +10,13 @@ import * as React from 'react';
 import { ApiError } from '../api/client';
 import { TensorBoard } from '../api/types';
 import { TensorBoardToolbar } from '../components/tensorboard/TensorBoardToolbar';
-import {
-  ITensorBoardView,
-  TensorBoardPage
-} from '../components/tensorboard/TensorBoardView';
+import { ITensorBoardView } from '../components/tensorboard/tensorBoardTab';
+import { TensorBoardPage } from '../components/tensorboard/TensorBoardView';
 import { tensorBoardIcon } from '../icons';
 import { serverNow } from '../model/clock';
 import {
   frameRefusals,
+  ITensorBoardSource,
   preferSettings,
   pressReload,
   tellVisibility,
@@ -25,7 +24,6 @@ import {
 } from '../model/tensorboard';
 import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
-import type { ITensorBoardSource } from './tensorboardTab';
 
 /** How often to ask whether it has read the event files (ms), and how many times. */
 const READ_INTERVAL = 1000;

@@ -1,13 +1,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { tensorBoardIcon } from '../icons';
 import { DeferredWidget } from './deferred';
+import { ITensorBoardSource, keyOf } from '../model/tensorboard';
 import type { TensorBoardWidget } from './tensorboard';
-
-/** What a tab shows: a job's log directories, or a folder. Survives a reload of the page. */
-export interface ITensorBoardSource {
-  jobId?: string;
-  paths?: string[];
-}
 
 interface ITensorBoardTabOptions {
   source: ITensorBoardSource;
@@ -38,9 +33,4 @@ export class TensorBoardTab extends DeferredWidget<TensorBoardWidget> {
   get boardId(): string | undefined {
     return this.content?.board?.id;
   }
-}
-
-/** Tells sources apart. */
-export function keyOf({ jobId, paths }: ITensorBoardSource): string {
-  return jobId ?? (paths ?? []).join('|');
 }

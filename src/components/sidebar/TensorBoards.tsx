@@ -11,7 +11,7 @@ import { tensorBoardIcon } from '../../icons';
 import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../Buttons';
 import { Icon } from '../Icon';
-import { Ago } from '../Time';
+import { TensorBoardState } from '../tensorboard/TensorBoardState';
 import { RunCommand } from '../commands';
 
 interface ITensorBoardsProps {
@@ -95,32 +95,4 @@ function Row(
       </span>
     </li>
   );
-}
-
-/** What a TensorBoard is doing, in two or three words. */
-export function TensorBoardState({
-  board,
-  trans
-}: {
-  board: TensorBoard;
-  trans: TranslationBundle;
-}): React.JSX.Element {
-  switch (board.status) {
-    case 'starting':
-      return <>{trans.__('starting…')}</>;
-    case 'failed':
-      return <>{trans.__('failed')}</>;
-    case 'unresponsive':
-      return <>{trans.__('does not answer')}</>;
-    case 'idle':
-      return <>{trans.__('idle')}</>;
-    case 'running':
-      return board.last_data_at === null ? (
-        <>{trans.__('waiting')}</>
-      ) : (
-        <>
-          {trans.__('new data')} <Ago time={board.last_data_at} trans={trans} />
-        </>
-      );
-  }
 }

@@ -5,7 +5,7 @@ import { tensorBoardIcon } from '../../icons';
 import { Button } from '../Buttons';
 import { CopyButton } from '../CopyButton';
 import { EmptyState } from '../EmptyState';
-import type { ITensorBoardView } from './TensorBoardView';
+import { ITensorBoardView } from './tensorBoardTab';
 
 interface INotInstalledProps {
   view: ITensorBoardView;

@@ -8,13 +8,9 @@ import { CommandIDs } from '../../tokens';
 import { Button, IconButton } from '../Buttons';
 import { useSignal, useValue } from '../hooks';
 import { Icon } from '../Icon';
-import { TensorBoardState } from '../sidebar/TensorBoards';
-import {
-  ITensorBoardView,
-  IViewProps,
-  jobOf,
-  mayCome
-} from './TensorBoardView';
+import { ITensorBoardView, IViewProps, jobOf } from './tensorBoardTab';
+import { TensorBoardState } from './TensorBoardState';
+import { mayCome } from './TensorBoardView';
 
 function jobNameOf(view: ITensorBoardView): string | undefined {
   const job = jobOf(view);

@@ -1,52 +1,22 @@
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
-import { ApiError } from '../../api/client';
 import { JobSummary, TensorBoard } from '../../api/types';
 import { tensorBoardIcon } from '../../icons';
 import { isActive, stateOf, stateWord } from '../../model/phase';
 import { jobSentence } from '../../model/sentence';
-import { CommandIDs, IJobsModel } from '../../tokens';
+import { CommandIDs } from '../../tokens';
 import { Button, LinkButton } from '../Buttons';
 import { EmptyState } from '../EmptyState';
 import { useAfter, useSignal } from '../hooks';
 import { PhaseIcon } from '../PhaseIcon';
 import { Duration } from '../Time';
-import { RunCommand } from '../commands';
 import { NotInstalled } from './NotInstalled';
-
-/** A TensorBoard's tab, as its parts see it. */
-export interface ITensorBoardView {
-  readonly jobs: IJobsModel;
-  readonly source: { jobId?: string; paths?: string[] };
-  readonly board: TensorBoard | null;
-  readonly error: ApiError | null;
-  readonly isOpening: boolean;
-  readonly readingSince: number | null;
-  readonly refusals: readonly string[] | null;
-  readonly changed: ISignal<ITensorBoardView, void>;
-  open(): Promise<void>;
-  restart(): Promise<void>;
-  reload(): void;
-  openInBrowser(): void;
-}
-
-export interface IViewProps {
-  view: ITensorBoardView;
-  run: RunCommand;
-  trans: TranslationBundle;
-}
-
-/** The job that writes what a tab shows, if it is known. */
-export function jobOf(view: ITensorBoardView): JobSummary | undefined {
-  const id = view.source.jobId ?? view.board?.job_id;
-  return id ? view.jobs.get(id) : undefined;
-}
-
-/** Whether a job writes nothing any more. */
-export function hasEnded(job: JobSummary | undefined): boolean {
-  return job !== undefined && job.phase !== 'Unknown' && !isActive(job);
-}
+import {
+  hasEnded,
+  ITensorBoardView,
+  IViewProps,
+  jobOf
+} from './tensorBoardTab';
 
 /** Whether event files may still come: nobody knows who writes to a folder that is no job's. */
 export function mayCome(view: ITensorBoardView): boolean {
