@@ -1,15 +1,15 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { actionsPlugin } from './plugins/actions';
-import { choosePlugin } from './plugins/choose';
-import { jobPlugin } from './plugins/job';
-import { jobsPlugin, publicJobsPlugin } from './plugins/jobs';
-import { launchPlugin } from './plugins/launch';
-import { monitorPlugin } from './plugins/monitor';
-import { nodesPlugin } from './plugins/nodes';
-import { notificationsPlugin } from './plugins/notifications';
-import { runningPlugin } from './plugins/running';
-import { statusPlugin } from './plugins/status';
-import { tensorBoardPlugin } from './plugins/tensorboard';
+import { actionsPlugin } from './job/actions';
+import { choosePlugin } from './lab/choose';
+import { jobPlugin } from './job/plugin';
+import { jobsPlugin, publicJobsPlugin } from './jobs/plugin';
+import { launchPlugin } from './launch/plugin';
+import { monitorPlugin } from './sidebar/plugin';
+import { nodesPlugin } from './cluster/plugin';
+import { notificationsPlugin } from './lab/notifications';
+import { runningPlugin } from './lab/running';
+import { statusPlugin } from './lab/status';
+import { tensorBoardPlugin } from './tensorboard/plugin';
 
 export type { Action, Phase } from './api/aliases';
 export type {

@@ -1,7 +1,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { loadTranslation } from '../translation';
+import { loadTranslation } from '../common/translation';
 import { Action } from './aliases';
 import {
   ApiError as ApiErrorBody,

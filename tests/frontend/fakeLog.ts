@@ -8,7 +8,7 @@ import {
   LogStream,
   ReadLog
 } from '../../src/api/types';
-import { ILogSocket } from '../../src/model/logSession';
+import { ILogSocket } from '../../src/logs/model/session';
 
 type Cursor = Record<string, number>;
 

@@ -7,10 +7,10 @@ import {
   Prefill,
   ScriptOption
 } from '../../src/api/types';
-import { LaunchModel } from '../../src/model/launch';
-import { ILaunchOptions } from '../../src/model/launchOptions';
-import { LaunchStore } from '../../src/model/launchStore';
-import { loadTranslation } from '../../src/translation';
+import { LaunchModel } from '../../src/launch/model/launch';
+import { ILaunchOptions } from '../../src/launch/model/options';
+import { LaunchStore } from '../../src/launch/model/store';
+import { loadTranslation } from '../../src/common/translation';
 import { FakeServer, IFakeRequest, json } from './fakes';
 
 /** An option that takes a text; its default is `x`. */

@@ -1,11 +1,11 @@
 import { IStateDB } from '@jupyterlab/statedb';
 import { act, render, RenderResult } from '@testing-library/react';
 import * as React from 'react';
-import { ILaunchActions } from '../../src/components/launch/context';
-import { LaunchView } from '../../src/components/launch/LaunchView';
-import { LaunchModel } from '../../src/model/launch';
-import { LaunchStore } from '../../src/model/launchStore';
-import { loadTranslation } from '../../src/translation';
+import { ILaunchActions } from '../../src/launch/parts/context';
+import { LaunchView } from '../../src/launch/form/LaunchView';
+import { LaunchModel } from '../../src/launch/model/launch';
+import { LaunchStore } from '../../src/launch/model/store';
+import { loadTranslation } from '../../src/common/translation';
 import { someEditors } from './editors';
 
 /** What a launch form asks of the lab; no file or folder is chosen. */

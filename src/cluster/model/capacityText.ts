@@ -1,0 +1,206 @@
+/** What there is to say about a cluster's capacity, in sentences. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { Capacity, Pool, QuotaLine } from '../../api/types';
+import { amountOf, knowsNodes, leftOf, quotaLines } from './capacity';
+import { isGpu, resourceName } from './devices';
+import { formatAmount, formatCount, formatFree } from '../../common/format';
+
+/** A resource as people say it: “CPU”, “Memory”, “GPUs”. */
+export function resourceLabel(
+  resource: string,
+  trans: TranslationBundle
+): string {
+  switch (resource) {
+    case 'cpu':
+      return trans.__('CPU');
+    case 'memory':
+      return trans.__('Memory');
+  }
+  return isGpu(resource) && resource.endsWith('/gpu')
+    ? trans.__('GPUs')
+    : resourceName(resource);
+}
+
+/** Resources as people say them; whose they are where there are accelerators of several. */
+export function resourceLabels(
+  resources: readonly string[],
+  trans: TranslationBundle
+): string[] {
+  const isDevice = (resource: string): boolean => resource.includes('/');
+  const isOnly = resources.filter(isDevice).length < 2;
+  return resources.map(resource =>
+    isDevice(resource) && !isOnly
+      ? resourceName(resource)
+      : resourceLabel(resource, trans)
+  );
+}
+
+/** Things told of resources, each with what its resource is called beside the others. */
+export function labelled<Thing>(
+  things: readonly (readonly [resource: string, thing: Thing])[],
+  trans: TranslationBundle
+): [label: string, resource: string, thing: Thing][] {
+  const labels = resourceLabels(
+    things.map(([resource]) => resource),
+    trans
+  );
+  return things.map(([resource, thing], index) => [
+    labels[index],
+    resource,
+    thing
+  ]);
+}
+
+/** All nodes together and the limits of a namespace, a line each. */
+export function capacityTitle(
+  capacity: Capacity,
+  namespace: string,
+  trans: TranslationBundle
+): string[] {
+  const { amounts, nodes, server, limited } = capacity;
+  const lines = !knowsNodes(capacity)
+    ? []
+    : [
+        trans._n(
+          '%2 node at %3',
+          '%2 nodes at %3',
+          nodes,
+          formatCount(nodes),
+          server
+        ),
+        ...['cpu', 'memory'].flatMap(resource => {
+          const amount = amountOf(amounts, resource);
+          return amount
+            ? trans.__(
+                '%1: %2 of %3 free',
+                resourceLabel(resource, trans),
+                formatFree(resource, amount.free),
+                formatAmount(resource, amount.total)
+              )
+            : [];
+        })
+      ];
+  return [
+    ...lines,
+    ...(limited === null ? [] : [limited]),
+    ...(quotaLines(capacity, namespace) ?? [])
+      .filter(({ scoped }) => !scoped)
+      .map(line => quotaText(line.resource, line, namespace, trans))
+  ];
+}
+
+/** One kind of accelerator, a line each. */
+export function poolTitle(
+  {
+    resource,
+    product,
+    product_label,
+    nodes,
+    amount,
+    most_on_a_node,
+    mine
+  }: Pool,
+  trans: TranslationBundle
+): string[] {
+  const { total, allocated, free, unhealthy } = amount;
+  const kind = product === null ? resource : `${product} (${resource})`;
+  return [
+    trans._n(
+      '%2 on %3 node',
+      '%2 on %3 nodes',
+      nodes,
+      kind,
+      formatCount(nodes)
+    ),
+    trans.__(
+      '%1 of %2 are free, at most %3 on one node.',
+      formatCount(free),
+      formatCount(total),
+      most_on_a_node
+    ),
+    heldText(resource, allocated, mine, trans),
+    ...(unhealthy > 0
+      ? [trans._n('%1 is broken.', '%1 are broken.', unhealthy)]
+      : []),
+    ...outText(total - allocated - free - unhealthy, trans),
+    ...(product_label === null ? [] : [`${product_label} = ${product}`])
+  ];
+}
+
+/** Who has what is allocated: “Your jobs hold 16, others 10.” */
+export function heldText(
+  resource: string,
+  allocated: number,
+  mine: number,
+  trans: TranslationBundle
+): string {
+  return trans.__(
+    'Your jobs hold %1, others %2.',
+    formatAmount(resource, mine),
+    formatAmount(resource, Math.max(0, allocated - mine))
+  );
+}
+
+function outText(count: number, trans: TranslationBundle): string[] {
+  return count > 0
+    ? [
+        trans._n(
+          '%1 is on a node that takes no pods now.',
+          '%1 are on nodes that take no pods now.',
+          count
+        )
+      ]
+    : [];
+}
+
+/** “Quota gpus of demo: 24 of 32 nvidia.com/gpu used”. */
+export function quotaText(
+  resource: string,
+  line: QuotaLine,
+  namespace: string,
+  trans: TranslationBundle
+): string {
+  const { quota, used, hard } = line;
+  const limit = formatAmount(resource, hard);
+  const name = resource.replace(/^(requests|limits)\./, '');
+  const what = resource.startsWith('limits.')
+    ? trans.__('limits of %1', name)
+    : name;
+  return used === null
+    ? trans.__('Quota %1 of %2: at most %3 %4', quota, namespace, limit, what)
+    : trans.__(
+        'Quota %1 of %2: %3 of %4 %5 used',
+        quota,
+        namespace,
+        formatAmount(resource, used),
+        limit,
+        what
+      );
+}
+
+/** “You may use 8 more (quota of demo: 24 of 32 used)”. */
+export function mayUseText(
+  resource: string,
+  line: QuotaLine,
+  namespace: string,
+  trans: TranslationBundle
+): string {
+  return trans.__(
+    'You may use %1 more (quota of %2: %3 of %4 used)',
+    formatFree(resource, leftOf(line)),
+    namespace,
+    formatAmount(resource, line.used ?? 0),
+    formatAmount(resource, line.hard)
+  );
+}
+
+/** The most that is free on one node: “at most 62 free on one”; null if it is not known. */
+export function amountNote(
+  resource: string,
+  most: number | null,
+  trans: TranslationBundle
+): string | null {
+  return most === null
+    ? null
+    : trans.__('at most %1 free on one', formatFree(resource, most));
+}

@@ -1,0 +1,42 @@
+/** Where a job can run: engines, and their namespaces. */
+import { EngineName } from '../../api/aliases';
+import { Capability, EngineInfo } from '../../api/types';
+
+/** An engine and a namespace of it; engines without namespaces have the empty one. */
+export interface IPlace {
+  engine: EngineName;
+  namespace: string;
+}
+
+/** What Kubernetes takes as the name of a namespace. */
+export const NAMESPACE_PATTERN = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Where to run what nobody has run before. */
+export function usualPlace(
+  engines: readonly EngineInfo[],
+  lastUsed: IPlace | null
+): IPlace {
+  const available = engines.filter(info => info.available);
+  if (lastUsed && available.some(info => info.name === lastUsed.engine)) {
+    return lastUsed;
+  }
+  // A lab in a pod is there for its cluster; on a laptop a kubeconfig may lead anywhere.
+  const info =
+    available.find(({ cluster }) => cluster && cluster.context === null) ??
+    available.find(({ name }) => name === 'local') ??
+    available[0];
+  return info ? placeOn(info) : { engine: 'local', namespace: '' };
+}
+
+/** An engine with its usual namespace. */
+export function placeOn(info: EngineInfo): IPlace {
+  return { engine: info.name, namespace: info.default_namespace };
+}
+
+/** Whether an engine can do a thing; what it says nothing of, it can. */
+export function capability(
+  engine: EngineInfo | null,
+  name: string
+): Capability {
+  return engine?.capabilities[name] ?? { supported: true, reason: null };
+}

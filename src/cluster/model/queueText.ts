@@ -1,0 +1,61 @@
+/** What there is to say about a queue, for who chooses one. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { Queue, QuotaLine } from '../../api/types';
+import { leftOf } from './capacity';
+import { resourceLabel } from './capacityText';
+import { isGpu } from './devices';
+import { formatAmount, formatDuration, formatFree } from '../../common/format';
+
+/**
+ * “default · 2 of 8 GPUs free · priority 60 · at most 2 h 45 min · 3 jobs wait”, or why it takes no jobs.
+ *
+ * @param resource - What the job asks for most: its limit is said first.
+ */
+export function queueText(
+  queue: Queue,
+  resource: string | null,
+  trans: TranslationBundle
+): string {
+  const line = lineOf(queue, resource);
+  const { open, priority, max_duration, waiting } = queue;
+  return [
+    queue.default ? trans.__('default') : null,
+    queue.reason,
+    open && line ? freeText(line, trans) : null,
+    open && priority !== null ? trans.__('priority %1', priority) : null,
+    open && max_duration !== null
+      ? trans.__('at most %1', formatDuration(max_duration, trans))
+      : null,
+    open && waiting ? trans._n('%1 job waits', '%1 jobs wait', waiting) : null
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** The limit that matters most: of what the job asks for, else of accelerators, else of cores. */
+function lineOf(queue: Queue, resource: string | null): QuotaLine | null {
+  const of = (fits: (name: string) => boolean): QuotaLine | undefined =>
+    queue.quota.find(line => fits(line.resource));
+  return (
+    of(name => name === resource) ??
+    of(isGpu) ??
+    of(name => name === 'cpu') ??
+    null
+  );
+}
+
+function freeText(line: QuotaLine, trans: TranslationBundle): string {
+  const { resource, used, hard } = line;
+  const [most, name] = [
+    formatAmount(resource, hard),
+    resourceLabel(resource, trans)
+  ];
+  return used === null
+    ? trans.__('%1 %2 in all', most, name)
+    : trans.__(
+        '%1 of %2 %3 free',
+        formatFree(resource, leftOf(line)),
+        most,
+        name
+      );
+}

@@ -1,0 +1,35 @@
+import { IStateDB } from '@jupyterlab/statedb';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { INodesView, NODE_KINDS, NodesModel } from './model/nodes';
+import { IJobsModel } from '../tokens';
+import { NodesWidget } from './widget';
+
+const STATE_KEY = 'jupyterlab_t9kjob:nodes';
+
+/** Create the table of the cluster's nodes, as it was set up last. */
+export async function createNodes(
+  jobs: IJobsModel,
+  stateDB: IStateDB | null,
+  trans: TranslationBundle
+): Promise<NodesWidget> {
+  const model = new NodesModel(jobs, viewOf(await stateDB?.fetch(STATE_KEY)));
+  let saved = model.view;
+  model.changed.connect(() => {
+    if (model.view !== saved) {
+      saved = model.view;
+      void stateDB?.save(STATE_KEY, { ...saved });
+    }
+  });
+  return new NodesWidget(model, trans);
+}
+
+/** How the table was set up, as far as what was kept can be read. */
+function viewOf(kept: unknown): Partial<INodesView> {
+  const { filter, kind, sort, down } = (kept ?? {}) as Record<string, unknown>;
+  return {
+    filter: typeof filter === 'string' ? filter : '',
+    kind: NODE_KINDS.find(known => known === kind) ?? 'all',
+    sort: typeof sort === 'string' ? sort : 'name',
+    down: down === true
+  };
+}

@@ -1,0 +1,129 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { ClusterInfo, EngineInfo } from '../../api/types';
+import { formatClock } from '../../common/format';
+import { Banner } from '../../ui/Banner';
+import { LinkButton } from '../../ui/Buttons';
+
+interface IClusterBannerProps {
+  engines: readonly EngineInfo[];
+  refresh: () => void;
+  trans: TranslationBundle;
+}
+
+/** Clusters of which changes may have been missed, since when and why; all the rest goes on. */
+export function ClusterBanner({
+  engines,
+  refresh,
+  trans
+}: IClusterBannerProps): React.JSX.Element {
+  return (
+    <>
+      {staleClusters(engines).map(({ cluster, since, seen }) => (
+        <Banner
+          key={`${cluster.server} ${cluster.stale_reason}`}
+          level="warning"
+          title={
+            seen
+              ? trans.__(
+                  '%1; state as of %2.',
+                  whyStale(cluster, trans),
+                  formatClock(since)
+                )
+              : trans.__(
+                  '%1 since %2.',
+                  whyNeverSeen(cluster, trans),
+                  formatClock(since)
+                )
+          }
+          actions={
+            <LinkButton onClick={refresh}>{trans.__('Try now')}</LinkButton>
+          }
+        >
+          <StaleReason cluster={cluster} />
+        </Banner>
+      ))}
+    </>
+  );
+}
+
+/** Why a cluster is stale, what to do, and the cluster’s own words. */
+export function StaleReason({
+  cluster
+}: {
+  cluster: ClusterInfo;
+}): React.JSX.Element {
+  const { stale_reason: reason, stale_hint: hint } = cluster;
+  const verbatim = cluster.stale_verbatim;
+  return (
+    <>
+      {reason} {hint}
+      {verbatim && !reason?.includes(verbatim) && (
+        <pre className="jp-t9k-Verbatim">{verbatim}</pre>
+      )}
+    </>
+  );
+}
+
+/** Return the reason why a cluster's data is stale: a sentence without its full stop. */
+export function whyStale(
+  cluster: ClusterInfo,
+  trans: TranslationBundle
+): string {
+  switch (cluster.stale_code) {
+    case 'Silent':
+      return trans.__('Changes in the cluster do not arrive');
+    case 'NoCredentials':
+      return trans.__('Not logged in to the cluster');
+    case 'Forbidden':
+      return trans.__('No permission to see changes in the cluster');
+    case 'NotServed':
+      return trans.__('The cluster no longer has this kind of object');
+    case 'Busy':
+      return trans.__('The cluster is too busy to answer');
+    case 'ServerError':
+      return trans.__('The cluster answers with an error');
+    case 'Refused':
+      return trans.__('The cluster refuses to answer');
+    case 'NameUnknown':
+      return trans.__('The cluster’s address was not found');
+    case 'Untrusted':
+      return trans.__('No secure connection to the cluster');
+    case 'ProxyFailed':
+      return trans.__('The proxy does not lead to the cluster');
+    default:
+      return trans.__('Connection to the cluster lost');
+  }
+}
+
+/** Return the reason why a cluster was never reached. */
+function whyNeverSeen(cluster: ClusterInfo, trans: TranslationBundle): string {
+  return (cluster.stale_code ?? 'Unreachable') === 'Unreachable'
+    ? trans.__('No connection to the cluster')
+    : whyStale(cluster, trans);
+}
+
+/** A cluster of which changes may have been missed. */
+interface IStaleCluster {
+  cluster: ClusterInfo;
+  /** In seconds. */
+  since: number;
+  /** Whether anything was ever seen of it. */
+  seen: boolean;
+}
+
+/** The clusters that are stale, each once for each reason. */
+function staleClusters(engines: readonly EngineInfo[]): IStaleCluster[] {
+  const found = new Map<string, IStaleCluster>();
+  for (const { cluster, available } of engines) {
+    const since = cluster?.stale_since;
+    if (cluster && since != null) {
+      const key = `${cluster.server} ${cluster.stale_reason}`;
+      const known = found.get(key);
+      const seen = available || known?.seen === true;
+      const first = known && known.since <= since ? known : { cluster, since };
+      found.set(key, { ...first, seen });
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,361 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { NodeCapacity, Pool } from '../../api/types';
+import { warningIcon } from '../../ui/icons';
+import { amountOf, sharesOf } from '../model/capacity';
+import { heldText } from '../model/capacityText';
+import { poolNames } from '../model/devices';
+import { formatAmount, formatFree } from '../../common/format';
+import {
+  deviceSum,
+  devicesOf,
+  INodesView,
+  mineOf,
+  nodeStatus
+} from '../model/nodes';
+import { CapacityBar } from './CapacityBar';
+import { Icon } from '../../ui/Icon';
+import {
+  compareCells,
+  ISort,
+  SortHead,
+  Space,
+  useRowHeight
+} from '../../ui/Table';
+import { useGridFocus } from '../../common/useGridFocus';
+import { useWindow } from '../../common/useWindow';
+
+interface IColumn {
+  key: string;
+  label: string;
+  title?: string;
+  className?: string;
+  order: (node: NodeCapacity) => number | string;
+  titleOf?: (node: NodeCapacity) => string;
+  cell: (node: NodeCapacity) => React.ReactNode;
+}
+
+type IKind = Pick<Pool, 'resource' | 'product'>;
+
+interface INodesTableProps {
+  /** Those that are shown. */
+  nodes: readonly NodeCapacity[];
+  /** Those that there are: they decide which columns there are. */
+  all: readonly NodeCapacity[];
+  view: INodesView;
+  onSort(sort: ISort): void;
+  trans: TranslationBundle;
+}
+
+/** One row for each node; rows stay where they are under the pointer and the focus. */
+export function NodesTable(props: INodesTableProps): React.JSX.Element {
+  const { nodes, all, view, onSort, trans } = props;
+  // All of what follows is of all nodes: it is done when they change, not when the table is scrolled.
+  const columns = React.useMemo(
+    () => columnsOf(all, view.sort, trans),
+    [all, view.sort, trans]
+  );
+  const by = columns.find(({ key }) => key === view.sort) ?? columns[0];
+  const grid = useGridFocus();
+  const [pointed, setPointed] = React.useState(false);
+  const sorted = useHeldOrder(
+    nodes,
+    by,
+    view,
+    pointed || grid.inside === 'body'
+  );
+  const body = React.useRef<HTMLTableSectionElement>(null);
+  const height = useRowHeight(body);
+  const keys = React.useMemo(() => sorted.map(({ name }) => name), [sorted]);
+  const heights = React.useMemo(
+    () => sorted.map(() => height),
+    [sorted, height]
+  );
+  const list = useWindow(keys, heights);
+  // The tab had the focus while there was no table.
+  const { ref } = grid.props;
+  React.useEffect(() => {
+    if (document.activeElement?.matches('.jp-t9k-NodesTab')) {
+      ref.current?.focus({ preventScroll: true });
+    }
+  }, [ref]);
+  const [first, last] = list.range;
+  return (
+    <div
+      className="jp-t9k-Grid jp-t9k-Nodes"
+      ref={list.ref}
+      onScroll={list.onScroll}
+    >
+      <table
+        className="jp-t9k-Table"
+        role="grid"
+        aria-label={trans.__('Nodes')}
+        aria-rowcount={nodes.length + 1}
+        {...grid.props}
+      >
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map(column => (
+              <SortHead
+                key={column.key}
+                column={column.key}
+                label={column.label}
+                title={column.title}
+                className={column.className}
+                sort={{ key: by.key, down: view.down }}
+                onSort={onSort}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody
+          ref={body}
+          onPointerEnter={() => setPointed(true)}
+          onPointerLeave={() => setPointed(false)}
+        >
+          <Space height={list.offsets[first]} />
+          {sorted.slice(first, last).map((node, index) => (
+            <tr key={node.name} aria-rowindex={first + index + 2}>
+              {columns.map(column => (
+                <td
+                  key={column.key}
+                  className={column.className}
+                  role="gridcell"
+                  tabIndex={-1}
+                  title={column.titleOf?.(node) || undefined}
+                >
+                  {column.cell(node)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space height={list.offsets[sorted.length] - list.offsets[last]} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Nodes in their order; while it is held, those that were there stay where they were. */
+function useHeldOrder(
+  nodes: readonly NodeCapacity[],
+  by: IColumn,
+  view: INodesView,
+  hold: boolean
+): readonly NodeCapacity[] {
+  const last = React.useRef({ view, names: [] as string[] });
+  return React.useMemo(() => {
+    // What the user sets is done at once.
+    const isHeld = hold && last.current.view === view;
+    const places = new Map(
+      isHeld ? last.current.names.map((name, index) => [name, index]) : []
+    );
+    const sorted = nodes
+      .map(node => ({
+        node,
+        place: places.get(node.name) ?? places.size,
+        cell: by.order(node)
+      }))
+      .sort(
+        (a, b) =>
+          a.place - b.place ||
+          compareCells(a.cell, b.cell) * (view.down ? -1 : 1) ||
+          compareCells(a.node.name, b.node.name)
+      )
+      .map(({ node }) => node);
+    last.current = { view, names: sorted.map(({ name }) => name) };
+    return sorted;
+  }, [nodes, by, view, hold]);
+}
+
+/** What there is to tell of some nodes; a column by which they are sorted stays. */
+function columnsOf(
+  nodes: readonly NodeCapacity[],
+  sort: string,
+  trans: TranslationBundle
+): IColumn[] {
+  const shown = (
+    columns: IColumn[],
+    part: 'total' | 'unhealthy'
+  ): IColumn[] => {
+    const isOfAny = nodes.some(node => deviceSum(node, part) > 0);
+    return columns.filter(({ key }) => isOfAny || key === sort);
+  };
+  const kindOf = kindNames(nodes);
+  const measured = (resource: string, label: string): IColumn => ({
+    key: resource,
+    label,
+    title: trans.__('Free, and what there is'),
+    className: 'jp-t9k-Table-number jp-t9k-Nodes-least',
+    order: node => amountOf(node.amounts, resource)?.free ?? -1,
+    cell: node => {
+      const amount = amountOf(node.amounts, resource);
+      return (
+        amount && (
+          <>
+            <b>{formatFree(resource, amount.free)}</b>{' '}
+            {trans.__('of %1', formatAmount(resource, amount.total))}
+          </>
+        )
+      );
+    }
+  });
+  const devices: IColumn[] = [
+    {
+      key: 'product',
+      label: trans.__('GPU'),
+      className: 'jp-t9k-Table-minor',
+      order: kindOf,
+      titleOf: node => node.product ?? '',
+      cell: kindOf
+    },
+    {
+      key: 'devices',
+      label: trans.__('GPUs free'),
+      className: 'jp-t9k-Nodes-devices',
+      order: node => (devicesOf(node).length ? deviceSum(node, 'free') : -1),
+      titleOf: node => devicesTitle(node, trans),
+      cell: node =>
+        devicesOf(node).length > 0 && <Devices node={node} trans={trans} />
+    }
+  ];
+  const broken: IColumn[] = [
+    {
+      key: 'unhealthy',
+      label: trans.__('Broken'),
+      title: trans.__('GPUs that the node has and does not offer'),
+      className: 'jp-t9k-Table-number jp-t9k-Table-minor',
+      order: node => deviceSum(node, 'unhealthy'),
+      cell: node => {
+        const count = deviceSum(node, 'unhealthy');
+        return count > 0 && <strong>{count}</strong>;
+      }
+    }
+  ];
+  return [
+    {
+      key: 'name',
+      label: trans.__('Name'),
+      className: 'jp-t9k-Nodes-name',
+      order: node => node.name,
+      titleOf: ({ name, address, roles }) =>
+        [name, address, roles.join(', ')].filter(Boolean).join('\n'),
+      cell: node => node.name
+    },
+    {
+      key: 'status',
+      label: trans.__('Status'),
+      order: node => nodeStatus(node, trans),
+      titleOf: node => statusTitle(node, trans),
+      cell: node => <Status node={node} trans={trans} />
+    },
+    ...shown(devices, 'total'),
+    ...shown(broken, 'unhealthy'),
+    measured('cpu', trans.__('CPU free')),
+    measured('memory', trans.__('Memory free')),
+    {
+      key: 'pods',
+      label: trans.__('Pods'),
+      className: 'jp-t9k-Table-number jp-t9k-Table-minor',
+      order: node => node.pods,
+      cell: node => node.pods
+    }
+  ];
+}
+
+/** Names of a node's accelerators, by which those of the table are told apart. */
+function kindNames(
+  nodes: readonly NodeCapacity[]
+): (node: NodeCapacity) => string {
+  const kinds = new Map(
+    nodes.flatMap(node =>
+      devicesOf(node).map(({ resource }): [string, IKind] => [
+        `${resource} ${node.product}`,
+        { resource, product: node.product }
+      ])
+    )
+  );
+  const names = poolNames([...kinds.values()]);
+  const byKind = new Map([...kinds.keys()].map((key, i) => [key, names[i]]));
+  return node =>
+    devicesOf(node)
+      .map(({ resource }) => byKind.get(`${resource} ${node.product}`))
+      .join(', ');
+}
+
+/** A word, and a sign where pods are kept away. */
+function Status({
+  node,
+  trans
+}: {
+  node: NodeCapacity;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const isOpen = node.ready && !node.cordoned;
+  const taints = node.taints.length;
+  return (
+    <span className="jp-t9k-Nodes-status" data-open={isOpen || undefined}>
+      {!isOpen && <Icon of={warningIcon} size={14} />}
+      {nodeStatus(node, trans)}
+      {taints > 0 && (
+        <span className="jp-t9k-caption">
+          {trans._n('%1 taint', '%1 taints', taints)}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
+  return [
+    node.ready
+      ? null
+      : trans.__('The cluster has not heard of it, or it is not well.'),
+    node.cordoned ? trans.__('It takes no new pods: it is cordoned.') : null,
+    ...node.taints.map(({ key, value, effect }) =>
+      trans.__(
+        'Only for pods that tolerate %1',
+        `${key}${value ? `=${value}` : ''}:${effect}`
+      )
+    )
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** “2 of 8”, each kind for itself, below one bar. */
+function Devices({
+  node,
+  trans
+}: {
+  node: NodeCapacity;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const sum = {
+    total: deviceSum(node, 'total'),
+    allocated: deviceSum(node, 'allocated'),
+    free: deviceSum(node, 'free')
+  };
+  return (
+    <span className="jp-t9k-Nodes-bar">
+      <CapacityBar shares={sharesOf(sum, mineOf(node))} />
+      <span>
+        {devicesOf(node).map(({ resource, free, total }, index) => (
+          <React.Fragment key={resource}>
+            {index > 0 && ' · '}
+            <b>{free}</b> {trans.__('of %1', total)}
+          </React.Fragment>
+        ))}
+      </span>
+    </span>
+  );
+}
+
+function devicesTitle(node: NodeCapacity, trans: TranslationBundle): string {
+  return devicesOf(node)
+    .flatMap(({ resource, total, allocated, free }) => [
+      trans.__('%1: %2 of %3 free', resource, free, total),
+      heldText(resource, allocated, node.mine[resource] ?? 0, trans)
+    ])
+    .join('\n');
+}

@@ -1,0 +1,215 @@
+import { Dialog } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ReactWidget } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { JobSummary } from '../api/types';
+import { Confirm, IConsequence } from '../ui/Confirm';
+import { formatBytes } from '../common/format';
+import { canAsk, isActive } from '../jobs/phase';
+import { jobTitle } from '../jobs/sentence';
+import { namedDialog } from '../ui/dialog';
+
+/** What a person chose; null is cancel. */
+export type StopChoice = 'stop' | 'pause' | null;
+
+/** Ask before a job is stopped; offers the milder way. */
+export async function confirmStop(
+  job: JobSummary,
+  trans: TranslationBundle
+): Promise<StopChoice> {
+  const pausable = canAsk(job, 'pause');
+  const consequences: IConsequence[] = [
+    {
+      kind: 'lost',
+      text: trans.__('What it has computed since its last checkpoint is lost.')
+    },
+    {
+      kind: 'kept',
+      text: trans.__(
+        'Checkpoints, event files and logs are kept. It can be run again.'
+      )
+    }
+  ];
+  if (pausable) {
+    consequences.push({
+      kind: 'hint',
+      text: trans.__(
+        'To keep its place in the list and start it again later, pause it instead.'
+      )
+    });
+  }
+  const buttons = [Dialog.cancelButton()];
+  if (pausable) {
+    buttons.push(
+      Dialog.createButton({
+        label: trans.__('Pause instead'),
+        accept: false,
+        actions: ['pause']
+      })
+    );
+  }
+  buttons.push(
+    Dialog.warnButton({ label: trans.__('Stop'), actions: ['stop'] })
+  );
+  const { button } = await namedDialog({
+    title: trans.__('Stop %1?', jobTitle(job)),
+    body: <Confirm says={whereItIs(job, trans)} consequences={consequences} />,
+    buttons,
+    defaultButton: 0
+  }).launch();
+  return (button.actions[0] as StopChoice | undefined) ?? null;
+}
+
+/** Ask before a running job is paused: it starts from the beginning. */
+export async function confirmPause(
+  job: JobSummary,
+  trans: TranslationBundle
+): Promise<boolean> {
+  const { button } = await namedDialog({
+    title: trans.__('Pause %1?', jobTitle(job)),
+    body: (
+      <Confirm
+        says={whereItIs(job, trans)}
+        consequences={[
+          {
+            kind: 'lost',
+            text: trans.__(
+              'Its processes end. When it is resumed, the script starts from the beginning, or from a checkpoint that it loads by itself.'
+            )
+          },
+          {
+            kind: 'kept',
+            text: trans.__('Checkpoints, event files and logs are kept.')
+          }
+        ]}
+      />
+    ),
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.okButton({ label: trans.__('Pause') })
+    ],
+    defaultButton: 0
+  }).launch();
+  return button.accept;
+}
+
+/** Ask before a job is deleted; the answer says whether its logs go, too. */
+export async function confirmDelete(
+  job: JobSummary,
+  logSize: number | null,
+  trans: TranslationBundle
+): Promise<{ remove: boolean } | null> {
+  const body = new DeleteBody(job, logSize, trans);
+  const dialog = namedDialog({
+    title: trans.__('Delete %1?', jobTitle(job)),
+    body,
+    checkbox: {
+      label: trans.__('Delete the logs, too'),
+      caption: trans.__('Its record and its logs are deleted as well'),
+      checked: false
+    },
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.warnButton({ label: trans.__('Delete') })
+    ],
+    defaultButton: 0
+  });
+  dialog.node.addEventListener('change', event => {
+    body.remove = (event.target as HTMLInputElement).checked;
+  });
+  const { button, isChecked } = await dialog.launch();
+  return button.accept ? { remove: isChecked === true } : null;
+}
+
+/** Ask before the record and the logs of a deleted or finished job go. */
+export async function confirmRemove(
+  job: JobSummary,
+  logSize: number | null,
+  trans: TranslationBundle
+): Promise<boolean> {
+  const { button } = await namedDialog({
+    title: trans.__('Remove %1?', jobTitle(job)),
+    body: (
+      <Confirm
+        consequences={[
+          { kind: 'lost', text: recordText(logSize, trans) },
+          { kind: 'kept', text: filesText(trans) }
+        ]}
+        titles={titlesOf(trans)}
+      />
+    ),
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.warnButton({ label: trans.__('Remove') })
+    ],
+    defaultButton: 0
+  }).launch();
+  return button.accept;
+}
+
+/** What is lost and kept follows the check box. */
+class DeleteBody extends ReactWidget {
+  constructor(
+    private readonly _job: JobSummary,
+    private readonly _logSize: number | null,
+    private readonly _trans: TranslationBundle
+  ) {
+    super();
+  }
+
+  set remove(remove: boolean) {
+    this._remove = remove;
+    this.update();
+  }
+
+  protected override render(): React.JSX.Element {
+    const trans = this._trans;
+    const consequences: IConsequence[] = [
+      {
+        kind: 'lost',
+        text: isActive(this._job)
+          ? trans.__('The run: its processes end now.')
+          : trans.__('The job and its place in the list.')
+      },
+      {
+        kind: this._remove ? 'lost' : 'kept',
+        text: recordText(this._logSize, trans)
+      },
+      { kind: 'kept', text: filesText(trans) }
+    ];
+    return (
+      <Confirm
+        says={isActive(this._job) ? whereItIs(this._job, trans) : undefined}
+        consequences={consequences}
+        titles={titlesOf(trans)}
+      />
+    );
+  }
+
+  private _remove = false;
+}
+
+function titlesOf(trans: TranslationBundle): { lost: string; kept: string } {
+  return { lost: trans.__('Is lost:'), kept: trans.__('Is kept:') };
+}
+
+function recordText(logSize: number | null, trans: TranslationBundle): string {
+  return logSize === null
+    ? trans.__('Its record and its logs.')
+    : trans.__('Its record and its logs, %1.', formatBytes(logSize));
+}
+
+function filesText(trans: TranslationBundle): string {
+  return trans.__(
+    'The files that it wrote: checkpoints, event files, results.'
+  );
+}
+
+function whereItIs(
+  job: JobSummary,
+  trans: TranslationBundle
+): string | undefined {
+  return job.progress
+    ? trans.__('It is at: %1.', job.progress.text)
+    : undefined;
+}

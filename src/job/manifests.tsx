@@ -1,0 +1,123 @@
+import { Dialog, ReactWidget } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { ApiError } from '../api/client';
+import { Check } from '../api/types';
+import { Confirm, IConsequence } from '../ui/Confirm';
+import { namedDialog } from '../ui/dialog';
+import '../../style/pages.css';
+
+/** Ask before what only the manifest can say is lost. */
+export async function confirmLoss(
+  lost: readonly Check[],
+  trans: TranslationBundle
+): Promise<boolean> {
+  const consequences = lost.map(({ message, hint }): IConsequence => ({
+    kind: 'lost',
+    text: [message, hint].filter(Boolean).join(' ')
+  }));
+  const { button } = await namedDialog({
+    title: trans.__('Go back to the form?'),
+    body: (
+      <Confirm
+        says={trans.__('The form can’t say all that the manifest says.')}
+        consequences={consequences}
+        titles={{ lost: trans.__('Is lost:'), kept: '' }}
+      />
+    ),
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.warnButton({ label: trans.__('Back to form') })
+    ],
+    defaultButton: 0
+  }).launch();
+  return button.accept;
+}
+
+/** Ask whether edits that can't be read may go. */
+export async function confirmDiscard(
+  problem: ApiError,
+  trans: TranslationBundle
+): Promise<boolean> {
+  const { button } = await namedDialog({
+    title: trans.__('Discard what was edited?'),
+    body: (
+      <Confirm
+        says={trans.__('The manifest can’t be read: %1', problem.message)}
+        consequences={[
+          {
+            kind: 'lost',
+            text: trans.__('What was changed in the manifest.')
+          },
+          {
+            kind: 'kept',
+            text: trans.__('The form as it was before.')
+          }
+        ]}
+      />
+    ),
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.warnButton({ label: trans.__('Discard') })
+    ],
+    defaultButton: 0
+  }).launch();
+  return button.accept;
+}
+
+/** Ask for a manifest, or to correct one; null if there is none. */
+export async function askForManifest(
+  trans: TranslationBundle,
+  text = ''
+): Promise<string | null> {
+  const body = new ManifestInput(text, trans);
+  const { button } = await namedDialog({
+    title: trans.__('Paste a manifest'),
+    body,
+    buttons: [
+      Dialog.cancelButton(),
+      Dialog.okButton({ label: trans.__('Open') })
+    ],
+    focusNodeSelector: 'textarea'
+  }).launch();
+  return button.accept && body.text.trim() ? body.text : null;
+}
+
+class ManifestInput extends ReactWidget {
+  constructor(
+    public text: string,
+    private readonly _trans: TranslationBundle
+  ) {
+    super();
+  }
+
+  protected override render(): React.JSX.Element {
+    const trans = this._trans;
+    return (
+      <div className="jp-t9k-View jp-t9k-Confirm">
+        <p id="jp-t9k-manifest-help">
+          {trans.__(
+            'A PyTorchTrainingJob or a PyTorchJob, as YAML or JSON. Nothing is created before you submit the form.'
+          )}
+        </p>
+        <textarea
+          className="jp-t9k-ManifestInput"
+          aria-label={trans.__('Manifest')}
+          aria-describedby="jp-t9k-manifest-help"
+          spellCheck={false}
+          rows={18}
+          defaultValue={this.text}
+          onChange={event => {
+            this.text = event.target.value;
+          }}
+          // The dialog takes Enter for its main button.
+          onKeyDown={event => {
+            if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) {
+              event.stopPropagation();
+            }
+          }}
+        />
+      </div>
+    );
+  }
+}

@@ -1,0 +1,193 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
+import {
+  formatClock,
+  formatDuration,
+  formatExitCode,
+  formatMoment
+} from '../../common/format';
+import { stateOf } from '../../jobs/phase';
+import { ranSeconds } from '../../jobs/runtime';
+import { jobSentence } from '../../jobs/sentence';
+
+/**
+ * How long a job has been what it is: “Running for 3 min 41 s”.
+ *
+ * @param now - When that is known to be so, in seconds.
+ */
+export function ageText(
+  job: JobSummary,
+  now: number,
+  trans: TranslationBundle
+): string {
+  const { ended_at, created_at } = job;
+  switch (stateOf(job)) {
+    case 'submitting':
+      return trans.__('Submitting…');
+    case 'pending':
+      return trans.__(
+        'Waiting for %1',
+        formatDuration(now - created_at, trans)
+      );
+    case 'running':
+      return trans.__(
+        'Running for %1',
+        formatDuration(ranSeconds(job, now), trans)
+      );
+    case 'resuming':
+      return trans.__('Resuming');
+    case 'paused':
+      return trans.__('Paused');
+    case 'succeeded':
+      return endText(trans.__('Succeeded'), job, trans);
+    case 'failed':
+      return endText(trans.__('Failed'), job, trans);
+    case 'stopped':
+      return endText(trans.__('Stopped'), job, trans);
+    case 'unknown':
+      return ended_at === null
+        ? trans.__('State unknown')
+        : endText(trans.__('Ended'), job, trans);
+  }
+}
+
+function endText(
+  word: string,
+  job: JobSummary,
+  trans: TranslationBundle
+): string {
+  const { started_at, ended_at } = job;
+  if (ended_at === null) {
+    return word;
+  }
+  const when = formatMoment(ended_at, trans);
+  return started_at === null
+    ? trans.__('%1 %2', word, when)
+    : trans.__(
+        '%1 %2 after %3',
+        word,
+        when,
+        formatDuration(ranSeconds(job, ended_at), trans)
+      );
+}
+
+/** Where a job runs: “this machine”, “T9k, namespace demo”. */
+export function whereText(
+  job: JobSummary,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): string {
+  if (job.engine === 'local') {
+    return job.read_only === null
+      ? trans.__('this machine')
+      : trans.__('another machine');
+  }
+  const engine = engines.find(item => item.name === job.engine);
+  return trans.__(
+    '%1, namespace %2',
+    engine?.label ?? job.engine,
+    job.namespace
+  );
+}
+
+/** How large it is: “16 A100”, “4 processes on CPU”. */
+export function sizeText(job: JobSummary, trans: TranslationBundle): string {
+  if (job.devices?.count) {
+    return `${job.devices.count} ${deviceName(job.devices.name, trans)}`;
+  }
+  return job.processes === null
+    ? trans._n('%1 replica', '%1 replicas', job.replicas)
+    : trans._n('%1 process on CPU', '%1 processes on CPU', job.processes);
+}
+
+/** A device as people say it. */
+export function deviceName(name: string, trans: TranslationBundle): string {
+  return name === 'nvidia.com/gpu' ? trans.__('GPU') : name;
+}
+
+/** The header's second line: why it is as it is. */
+export function whyText(
+  job: JobSummary,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): string {
+  const sentence = job.pending_action
+    ? (endingText(job, engines, trans) ?? job.reason?.sentence ?? '')
+    : (job.reason?.sentence ?? jobSentence(job, trans));
+  const parts = [withStop(sentence)];
+  if (job.restarts > 0 && job.phase === 'Running') {
+    parts.push(
+      trans._n('Restarted once.', 'Restarted %1 times.', job.restarts)
+    );
+  }
+  const hint = job.phase === 'Failed' ? null : job.reason?.hint;
+  if (hint) {
+    parts.push(withStop(hint));
+  }
+  return parts.filter(Boolean).join(' ');
+}
+
+/** What happens while a job is being stopped, paused or deleted; null where nothing has to end. */
+function endingText(
+  job: JobSummary,
+  engines: readonly EngineInfo[],
+  trans: TranslationBundle
+): string | null {
+  const ends = ['stopping', 'pausing', 'deleting'];
+  if (!ends.includes(job.pending_action ?? '') || job.replicas_running === 0) {
+    return null;
+  }
+  const grace = engines.find(({ name }) => name === job.engine)?.grace_seconds;
+  return grace == null
+    ? trans.__('Its processes are asked to end.')
+    : trans.__(
+        'Its processes are asked to end; those that have not after %1 are killed.',
+        formatDuration(grace, trans)
+      );
+}
+
+/** Which rank failed and with what: “Rank 3 of worker-0 ended: Error (1).” */
+export function failureText(
+  failure: Failure,
+  job: Job,
+  trans: TranslationBundle
+): string {
+  const code = formatExitCode(failure.exit_code, trans, failure.signaled);
+  const who =
+    failure.rank === null
+      ? trans.__('%1 ended: %2', failure.replica, code)
+      : trans.__(
+          'Rank %1 on %2 ended: %3',
+          failure.rank,
+          failure.replica,
+          code
+        );
+  const parts = [who];
+  if (failure.time !== null) {
+    parts.push(trans.__('at %1', formatClock(failure.time, true)));
+  }
+  if (job.attempt > 1) {
+    parts.push(trans.__('in attempt %1', failure.attempt));
+  }
+  if (failure.rank !== null && (job.processes ?? 0) > 1) {
+    parts.push(
+      trans._n(
+        'the first of %1 rank to fail',
+        'the first of %1 ranks to fail',
+        job.processes ?? 0
+      )
+    );
+  }
+  return withStop(parts.join(', '));
+}
+
+/** A metric as short as it is worth: 0.0812 and 1.28e-7, but 12340. */
+export function formatMetric(value: number): string {
+  return Math.abs(value) >= 1000
+    ? String(Math.round(value))
+    : String(Number(value.toPrecision(4)));
+}
+
+function withStop(text: string): string {
+  return text === '' || /[.…:!?]$/.test(text) ? text : `${text}.`;
+}

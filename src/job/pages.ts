@@ -1,0 +1,134 @@
+import { JupyterFrontEnd } from '@jupyterlab/application';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import type { IDocumentWidget } from '@jupyterlab/docregistry';
+import type { FileEditor } from '@jupyterlab/fileeditor';
+import { IStateDB } from '@jupyterlab/statedb';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { IJobViewLab } from './view/JobView';
+import { IMenuItem, openMenu } from '../common/menu';
+import { JobTabModel, JobTabStore } from './model/jobTab';
+import { isActive } from '../jobs/phase';
+import { CommandIDs, IJobsModel } from '../tokens';
+import { askStream, askTime, JobWidget } from './widget';
+
+interface IJobPagesOptions {
+  app: JupyterFrontEnd;
+  jobs: IJobsModel;
+  editors: IEditorServices;
+  stateDB: IStateDB | null;
+  trans: TranslationBundle;
+}
+
+/** Creates the contents of job tabs, which remember their state in one store. */
+export class JobPages {
+  constructor(private readonly _options: IJobPagesOptions) {
+    this._store = new JobTabStore(_options.stateDB);
+  }
+
+  /**
+   * @param id - Of the job.
+   * @param close - Close the tab.
+   */
+  create(id: string, close: () => void): JobWidget {
+    const { app, jobs, editors, trans } = this._options;
+    const model = new JobTabModel(jobs, id, this._store);
+    return new JobWidget(
+      model,
+      labAround(app, editors, id, trans, close),
+      trans
+    );
+  }
+
+  private readonly _store: JobTabStore;
+}
+
+/** The lab around one job's tab. */
+function labAround(
+  app: JupyterFrontEnd,
+  editors: IEditorServices,
+  id: string,
+  trans: TranslationBundle,
+  close: () => void
+): IJobViewLab {
+  const { commands } = app;
+  const argsOf = (command: string): { id: string } | { jobId: string } =>
+    command === CommandIDs.openTensorBoard ? { jobId: id } : { id };
+  const run = (command: string, args?: ReadonlyPartialJSONObject): void => {
+    void commands.execute(command, { ...argsOf(command), ...args });
+  };
+  return {
+    editors,
+    run,
+    close,
+    has: command => commands.hasCommand(command),
+    openFile: file => void openFile(app, file),
+    openFolder: path =>
+      void commands.execute('filebrowser:go-to-path', { path }),
+    openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
+    askTime: near => askTime(near, trans),
+    askStream: ids => askStream(ids, trans),
+    kernelTitle: name => {
+      const { specs } = app.serviceManager.kernelspecs;
+      const key = name ?? specs?.default ?? '';
+      return (
+        specs?.kernelspecs[key]?.display_name ??
+        name ??
+        trans.__('the default one')
+      );
+    },
+    download: url => {
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = '';
+      link.click();
+    },
+    // What has no button of its own, and what is too rare for one.
+    openMenu: (anchor, job) => {
+      const active = isActive(job);
+      const groups = [
+        active ? [CommandIDs.rerun] : [],
+        [CommandIDs.openWorkingDirectory, CommandIDs.openLogDirectory],
+        active ? [CommandIDs.deleteJob] : [CommandIDs.remove]
+      ].map(group =>
+        group
+          .filter(
+            command =>
+              commands.hasCommand(command) &&
+              commands.isVisible(command, argsOf(command))
+          )
+          .map(command => ({
+            label: commands.label(command, argsOf(command)),
+            disabled: commands.isEnabled(command, argsOf(command))
+              ? null
+              : (job.read_only ?? trans.__('Not possible now')),
+            execute: () => run(command)
+          }))
+      );
+      const items: (IMenuItem | null)[] = groups
+        .filter(group => group.length > 0)
+        .flatMap((group, index) => (index ? [null, ...group] : group));
+      openMenu(anchor, items);
+    }
+  };
+}
+
+async function openFile(
+  app: JupyterFrontEnd,
+  { path, line }: { path: string; line: number }
+): Promise<void> {
+  if (path.endsWith('.ipynb')) {
+    await app.commands.execute('docmanager:open', { path });
+    return; // a line of a cell is no line of the file
+  }
+  const document = (await app.commands.execute('docmanager:open', {
+    path,
+    factory: 'Editor'
+  })) as IDocumentWidget<FileEditor> | undefined;
+  await document?.context.ready;
+  const editor = document?.content.editor;
+  const position = { line: line - 1, column: 0 };
+  editor?.setCursorPosition(position);
+  editor?.revealPosition(position);
+  editor?.focus();
+}

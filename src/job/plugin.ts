@@ -1,0 +1,126 @@
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { WidgetTracker } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { IStateDB } from '@jupyterlab/statedb';
+import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { jobIcon } from '../ui/icons';
+import { JOB_PANES, JobPane } from './model/jobPanes';
+import { CommandIDs, IJobsModel } from '../tokens';
+import { loadTranslation } from '../common/translation';
+import { DeferredWidget } from '../ui/deferred';
+import type { JobWidget } from './widget';
+import type { JobPages } from './pages';
+
+const ARGS = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', description: 'Id of the job' },
+    tab: {
+      type: 'string',
+      enum: JOB_PANES,
+      description: 'The part of the job to show'
+    },
+    stream: { type: 'string', description: 'Log stream to show a place of' },
+    offset: { type: 'number', description: 'Byte offset in that stream' }
+  },
+  required: ['id']
+};
+
+interface IJobTabOptions {
+  /** Id of the job. */
+  id: string;
+  load: () => Promise<JobWidget>;
+  trans: TranslationBundle;
+}
+
+/** A job's tab, whose content is loaded with the first one. */
+class JobTab extends DeferredWidget<JobWidget> {
+  constructor({ id, ...options }: IJobTabOptions) {
+    super(options);
+    this.jobId = id;
+    this.id = `jupyterlab_t9kjob-job-${id}`;
+    this.node.dataset.jobId = id; // by which commands know what is in front
+    this.node.tabIndex = -1;
+    this.title.icon = jobIcon;
+    this.title.label = id.split(':')[2] ?? id;
+    this.title.closable = true;
+  }
+
+  readonly jobId: string;
+}
+
+/** One tab for each job: what it is, its replicas, its log. */
+export const jobPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab_t9kjob:job',
+  description: 'Shows a distributed job in a tab.',
+  autoStart: true,
+  requires: [IJobsModel, IEditorServices],
+  optional: [ILayoutRestorer, IStateDB, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    jobs: IJobsModel,
+    editors: IEditorServices,
+    restorer: ILayoutRestorer | null,
+    stateDB: IStateDB | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = loadTranslation(translator);
+    const tracker = new WidgetTracker<JobTab>({
+      namespace: 'jupyterlab_t9kjob-job'
+    });
+
+    let pages: JobPages | null = null;
+    const open = (id: string): JobTab => {
+      const tab = new JobTab({
+        id,
+        load: async () => {
+          const { JobPages } = await import('./pages');
+          pages ??= new JobPages({ app, jobs, editors, stateDB, trans });
+          return pages.create(id, () => tab.close());
+        },
+        trans
+      });
+      void tab.load();
+      return tab;
+    };
+
+    app.commands.addCommand(CommandIDs.openJob, {
+      label: trans.__('Open Job'),
+      describedBy: { args: ARGS },
+      isVisible: args => typeof args.id === 'string',
+      execute: async args => {
+        const { id, tab, stream, offset } = args;
+        if (typeof id !== 'string') {
+          return;
+        }
+        let widget = tracker.find(item => item.jobId === id);
+        if (!widget) {
+          widget = open(id);
+          app.shell.add(widget, 'main', { type: 'Distributed Job' });
+          await tracker.add(widget);
+        }
+        app.shell.activateById(widget.id);
+        const pane = JOB_PANES.find(known => known === tab) as
+          JobPane | undefined;
+        if (typeof stream === 'string') {
+          const place = { stream, offset: Number(offset ?? 0) };
+          const { model } = await widget.loaded;
+          await model.show('logs', place);
+        } else if (pane) {
+          const { model } = await widget.loaded;
+          await model.show(pane);
+        }
+      }
+    });
+
+    void restorer?.restore(tracker, {
+      command: CommandIDs.openJob,
+      args: widget => ({ id: widget.jobId }),
+      name: widget => widget.jobId
+    });
+  }
+};

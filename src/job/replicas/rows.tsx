@@ -1,0 +1,234 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job, Replica } from '../../api/types';
+import { formatDuration } from '../../common/format';
+import { isActive } from '../../jobs/phase';
+import { deviceName } from '../model/text';
+
+/** Labels and what stands beside them. */
+export type Rows = [label: string, value: React.ReactNode][];
+
+/** How large a job is. */
+export function sizeRows(
+  job: Job,
+  replicas: readonly Replica[],
+  trans: TranslationBundle
+): Rows {
+  const { torchrun, replica_specs } = job.spec;
+  const rows: Rows = replica_specs.map(group => {
+    const device = group.resources.device;
+    const perNode = device?.count
+      ? `${device.count} ${deviceName(device.name, trans)}`
+      : torchrun
+        ? torchrun.proc_per_node === 'gpu'
+          ? trans.__('one process for each GPU')
+          : trans._n('%1 process', '%1 processes', torchrun.proc_per_node)
+        : trans.__('one process');
+    const label =
+      replica_specs.length > 1
+        ? trans.__('Replicas “%1”', group.type)
+        : trans.__('Replicas');
+    return [
+      label,
+      group.replicas > 1
+        ? trans.__('%1 × %2', group.replicas, perNode)
+        : trans.__('1 replica, %1', perNode)
+    ];
+  });
+  if (job.engine !== 'local') {
+    rows.push(...resourceRows(job, trans));
+  }
+  const { devices, devices_held } = job;
+  if (devices && devices_held !== null && isActive(job)) {
+    rows.push([
+      trans.__('GPUs'),
+      trans.__('%1 requested, %2 held', devices.count, devices_held)
+    ]);
+  }
+  if (job.processes !== null) {
+    rows.push([
+      trans.__('Ranks'),
+      torchrun
+        ? String(job.processes)
+        : trans.__('%1, without torchrun', job.processes)
+    ]);
+  }
+  const nodes = [...new Set(replicas.map(replica => replica.node))].filter(
+    node => node !== null
+  );
+  if (nodes.length) {
+    rows.push([
+      nodes.length === 1 ? trans.__('Node') : trans.__('Nodes'),
+      nodes.join(', ')
+    ]);
+  }
+  return rows;
+}
+
+/** What each replica asks for. */
+function resourceRows(job: Job, trans: TranslationBundle): Rows {
+  const { replica_specs, shm } = job.spec;
+  return replica_specs.flatMap((group): Rows => {
+    const { cpu, memory } = group.resources;
+    const parts = [
+      amountText(trans.__('CPU'), cpu, trans),
+      amountText(trans.__('memory'), memory, trans)
+    ].filter(part => part !== null);
+    if (shm) {
+      parts.push(
+        shm.size_limit
+          ? trans.__('%1 shared memory', shm.size_limit)
+          : trans.__('shared memory')
+      );
+    }
+    return parts.length === 0
+      ? []
+      : [
+          [
+            replica_specs.length > 1
+              ? trans.__('Each “%1”', group.type)
+              : trans.__('Each replica'),
+            parts.join(', ')
+          ]
+        ];
+  });
+}
+
+/** “4 CPU, up to 8”. */
+function amountText(
+  name: string,
+  { request, limit }: { request: string | null; limit: string | null },
+  trans: TranslationBundle
+): string | null {
+  if (request === null || limit === null || request === limit) {
+    const amount = request ?? limit;
+    return amount === null
+      ? null
+      : request === null
+        ? trans.__('up to %1 %2', amount, name)
+        : `${amount} ${name}`;
+  }
+  return trans.__('%1 to %2 %3', request, limit, name);
+}
+
+/** The volumes of a job in a cluster, by the path at which it has them. */
+export function volumeRows(job: Job, trans: TranslationBundle): Rows {
+  return job.spec.mounts.map(mount => [
+    mount.mount_path,
+    [
+      trans.__('PVC %1', mount.claim),
+      ...(mount.sub_path ? [trans.__('folder %1', mount.sub_path)] : []),
+      ...(mount.read_only ? [trans.__('read-only')] : [])
+    ].join(', ')
+  ]);
+}
+
+/** Where in a cluster a job may run, in which order, and as whom. */
+export function placementRows(job: Job, trans: TranslationBundle): Rows {
+  const { scheduling, security } = job.spec;
+  const { queue, priority, priority_class } = scheduling;
+  const rows: Rows = [];
+  if (queue !== null || priority !== null) {
+    rows.push([
+      trans.__('Queue'),
+      [
+        ...(queue === null ? [] : [queue]),
+        ...(priority === null ? [] : [trans.__('priority %1', priority)])
+      ].join(', ')
+    ]);
+  }
+  if (priority_class !== null) {
+    rows.push([trans.__('Priority class'), priority_class]);
+  }
+  const labels = Object.entries(scheduling.node_selector);
+  if (labels.length > 0) {
+    rows.push([
+      trans.__('Only nodes with'),
+      labels
+        .map(([key, value]) => (value === '' ? key : `${key} = ${value}`))
+        .join(', ')
+    ]);
+  }
+  if (scheduling.tolerations.length > 0) {
+    rows.push([
+      trans.__('Also nodes with'),
+      scheduling.tolerations.map(one => tolerationText(one, trans)).join(', ')
+    ]);
+  }
+  if (scheduling.scheduler !== null) {
+    rows.push([trans.__('Scheduler'), scheduling.scheduler]);
+  }
+  const { uid, gid, fs_group } = security;
+  const who = [
+    ...(uid === null ? [] : [trans.__('user %1', uid)]),
+    ...(gid === null ? [] : [trans.__('group %1', gid)]),
+    ...(fs_group === null ? [] : [trans.__('its volumes’ group %1', fs_group)])
+  ];
+  if (who.length > 0) {
+    rows.push([trans.__('Runs as'), who.join(', ')]);
+  }
+  return rows;
+}
+
+/** What happens when something fails, takes too long, or ends. */
+export function lifecycleRows(job: Job, trans: TranslationBundle): Rows {
+  const { run_policy, replica_specs, torchrun } = job.spec;
+  const policy = replica_specs[0].restart_policy;
+  const limit = run_policy.backoff_limit;
+  const deadline = run_policy.active_deadline_seconds;
+  const rows: Rows = [
+    [
+      trans.__('Restarts'),
+      policy === 'Never'
+        ? trans.__('none: it fails with its first failure (Never)')
+        : trans.__('%1 of %2 used (%3)', job.restarts, limit, policy)
+    ]
+  ];
+  if (torchrun && torchrun.max_restarts > 0) {
+    rows.push([
+      trans.__('Worker restarts'),
+      trans.__('up to %1, by torchrun itself', torchrun.max_restarts)
+    ]);
+  }
+  rows.push([
+    trans.__('Deadline'),
+    deadline === null ? trans.__('none') : formatDuration(deadline, trans)
+  ]);
+  if (job.engine !== 'local') {
+    rows.push([trans.__('When it has ended'), cleanUpText(job, trans)]);
+  }
+  return rows;
+}
+
+function cleanUpText({ spec }: Job, trans: TranslationBundle): string {
+  const { clean_up, ttl_seconds } = spec.run_policy;
+  const pods = {
+    None: trans.__('its pods are kept'),
+    Unfinished: trans.__('pods that still run are ended, finished ones kept'),
+    All: trans.__('its pods are removed')
+  }[clean_up];
+  return ttl_seconds === null
+    ? pods
+    : trans.__(
+        '%1; after %2 the job itself is removed',
+        pods,
+        formatDuration(ttl_seconds, trans)
+      );
+}
+
+/** A toleration as kubectl would say it: “gpu = a100 (NoSchedule)”. */
+function tolerationText(
+  toleration: { [key: string]: unknown },
+  trans: TranslationBundle
+): string {
+  const { key, value, effect } = toleration;
+  const taint =
+    typeof key !== 'string' || key === ''
+      ? trans.__('any taint')
+      : typeof value === 'string' && value !== ''
+        ? `${key} = ${value}`
+        : key;
+  return typeof effect === 'string' && effect !== ''
+    ? `${taint} (${effect})`
+    : taint;
+}

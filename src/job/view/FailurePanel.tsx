@@ -1,0 +1,123 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import * as React from 'react';
+import { Job } from '../../api/types';
+import { NextStep, nextSteps, ownPlace } from '../model/nextStep';
+import { CommandIDs } from '../../tokens';
+import { Button, LinkButton } from '../../ui/Buttons';
+import { failureText } from '../model/text';
+import { OpenFile } from './Traceback';
+
+interface IFailurePanelProps {
+  job: Job;
+  trans: TranslationBundle;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
+  /** Whether the lab has a command. */
+  has(command: string): boolean;
+  showInLog(): void;
+  openFile: OpenFile;
+}
+
+/** Why a job failed, with what, and what to do. */
+export function FailurePanel(
+  props: IFailurePanelProps
+): React.JSX.Element | null {
+  const { job, trans, openFile } = props;
+  const { reason, failure } = job;
+  if (!reason) {
+    return null;
+  }
+  const own = ownPlace(job, trans);
+  const files = [
+    ...reason.links.flatMap(({ kind, label, path, line }) =>
+      kind === 'file' && path !== null ? [{ label, path, line: line ?? 1 }] : []
+    ),
+    ...(own ? [own] : [])
+  ];
+  const verbatim =
+    reason.verbatim && !reason.sentence.includes(reason.verbatim)
+      ? reason.verbatim
+      : null;
+  return (
+    <section
+      className="jp-t9k-FailurePanel"
+      aria-label={trans.__('Why it failed')}
+    >
+      <div>
+        <h3>{reason.sentence}</h3>
+        {failure && <p>{failureText(failure, job, trans)}</p>}
+        {verbatim && <pre>{verbatim}</pre>}
+        {(reason.hint || files.length > 0) && (
+          <>
+            <h4>{trans.__('What to do')}</h4>
+            <p>
+              {reason.hint}{' '}
+              {files.map(({ label, path, line }) => (
+                <LinkButton
+                  key={label}
+                  title={path}
+                  onClick={() => openFile({ path, line })}
+                >
+                  {label}
+                </LinkButton>
+              ))}
+            </p>
+          </>
+        )}
+      </div>
+      <Steps {...props} />
+    </section>
+  );
+}
+
+/** Buttons that continue; the first one is the one to press. */
+function Steps(props: IFailurePanelProps): React.JSX.Element {
+  const { job, trans } = props;
+  const steps = nextSteps(job, trans).filter(({ kind }) =>
+    kind === 'clone'
+      ? props.has(CommandIDs.clone)
+      : kind !== 'rerun' || props.has(CommandIDs.rerun)
+  );
+  return (
+    <div className="jp-t9k-FailurePanel-steps">
+      {steps.map((step, index) => (
+        <Button
+          key={step.kind}
+          kind={index === 0 ? 'primary' : 'plain'}
+          title={step.kind === 'file' ? step.place.path : undefined}
+          onClick={() => take(step, props)}
+        >
+          {labelOf(step, trans)}
+        </Button>
+      ))}
+    </div>
+  );
+}
+
+function labelOf(step: NextStep, trans: TranslationBundle): string {
+  switch (step.kind) {
+    case 'clone':
+      return step.fix?.label ?? trans.__('Clone…');
+    case 'file':
+      return trans.__('Open the file');
+    case 'rerun':
+      return trans.__('Run again');
+    case 'log':
+      return trans.__('Show in log');
+  }
+}
+
+function take(step: NextStep, props: IFailurePanelProps): void {
+  switch (step.kind) {
+    case 'clone': {
+      const fix = step.fix as unknown as ReadonlyPartialJSONObject | null;
+      return props.run(CommandIDs.clone, fix ? { fix } : {});
+    }
+    case 'file':
+      return props.openFile(step.place);
+    case 'rerun':
+      return props.run(CommandIDs.rerun);
+    case 'log':
+      return props.showInLog();
+  }
+}

@@ -1,0 +1,192 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import {
+  deleteIcon,
+  duplicateIcon,
+  ellipsesIcon,
+  LabIcon,
+  refreshIcon,
+  runIcon,
+  stopIcon
+} from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Action } from '../../api/aliases';
+import { Job } from '../../api/types';
+import { pauseIcon, stateIcons, tensorBoardIcon } from '../../ui/icons';
+import { canAsk, isActive, isOpenTo, pendingText } from '../../jobs/phase';
+import { CommandIDs } from '../../tokens';
+import { IconButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+
+interface IAction {
+  command: string;
+  label: string;
+  icon: LabIcon;
+  /** Framed: the one thing to do next. */
+  main?: boolean;
+  /** Why it can't be done. */
+  refusal?: string | null;
+  /** A page that is opened instead of a command. */
+  url?: string;
+}
+
+interface IJobActionsProps {
+  job: Job;
+  trans: TranslationBundle;
+  run(command: string): void;
+  /** Whether the lab has a command. */
+  has(command: string): boolean;
+  openMenu(anchor: HTMLElement): void;
+}
+
+/** What can be done to the job; what is on its way is shown, and inert. */
+export function JobActions(props: IJobActionsProps): React.JSX.Element {
+  const { job, trans, run } = props;
+  const pending = job.pending_action;
+  const id = React.useId();
+  return (
+    <div
+      className="jp-t9k-JobActions"
+      role="toolbar"
+      aria-label={trans.__('Actions of %1', job.name)}
+    >
+      {pending && (
+        <span className="jp-t9k-JobActions-pending" role="status">
+          <Icon of={stateIcons.submitting} size={16} />
+          {pendingText(pending, trans)}
+        </span>
+      )}
+      {actionsOf(job, trans)
+        .filter(action => action.url || props.has(action.command))
+        .map(({ command, label, icon, main, refusal, url }) =>
+          url ? (
+            <a
+              key={command}
+              className="jp-t9k-JobActions-action"
+              href={url}
+              target="_blank"
+              rel="noopener noreferrer"
+              aria-label={label}
+              title={trans.__('TensorBoard of the platform, in a new tab')}
+            >
+              <Icon of={icon} size={16} />
+              <span>{label}</span>
+            </a>
+          ) : (
+            <button
+              key={command}
+              type="button"
+              className="jp-t9k-JobActions-action"
+              data-main={main}
+              title={refusal ?? label}
+              aria-label={label}
+              aria-disabled={refusal ? true : undefined}
+              aria-describedby={refusal ? `${id}-${command}` : undefined}
+              onClick={({ detail }) => {
+                // Where Pause was clicked, Resume may be by the second click of a double click.
+                if (!refusal && detail < 2) {
+                  run(command);
+                }
+              }}
+            >
+              <Icon of={icon} size={16} />
+              <span>{label}</span>
+              {refusal && (
+                <span className="jp-t9k-visuallyHidden" id={`${id}-${command}`}>
+                  {refusal}
+                </span>
+              )}
+            </button>
+          )
+        )}
+      <IconButton
+        icon={ellipsesIcon}
+        label={trans.__('More actions')}
+        aria-haspopup="menu"
+        onClick={event => props.openMenu(event.currentTarget)}
+      />
+    </div>
+  );
+}
+
+/** The buttons, in their order; the menu has the rest. */
+function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
+  const actions: IAction[] = [];
+  if (job.log_dirs.length > 0) {
+    actions.push({
+      command: CommandIDs.openTensorBoard,
+      label: trans.__('TensorBoard'),
+      icon: tensorBoardIcon
+    });
+  } else {
+    const url = job.tensorboard_url && webAddress(job.tensorboard_url);
+    if (url) {
+      actions.push({
+        command: CommandIDs.openTensorBoard,
+        label: trans.__('TensorBoard'),
+        icon: tensorBoardIcon,
+        url
+      });
+    }
+  }
+  const refusal = (action: Action): string | null =>
+    (isOpenTo(job, action) && job.refused[action]) || null;
+  const offers = (action: Action): boolean =>
+    canAsk(job, action) || refusal(action) !== null;
+  if (offers('resume')) {
+    actions.push({
+      command: CommandIDs.resume,
+      label: trans.__('Resume'),
+      icon: runIcon,
+      main: !job.pending_action,
+      refusal: refusal('resume')
+    });
+  }
+  if (offers('pause')) {
+    actions.push({
+      command: CommandIDs.pause,
+      label: trans.__('Pause'),
+      icon: pauseIcon,
+      refusal: refusal('pause')
+    });
+  }
+  if (offers('stop')) {
+    actions.push({
+      command: CommandIDs.stop,
+      label: trans.__('Stop'),
+      icon: stopIcon,
+      refusal: refusal('stop')
+    });
+  }
+  actions.push({
+    command: CommandIDs.clone,
+    label: trans.__('Clone'),
+    icon: duplicateIcon
+  });
+  if (!isActive(job) && offers('rerun')) {
+    actions.push({
+      command: CommandIDs.rerun,
+      label: trans.__('Run again'),
+      icon: refreshIcon,
+      refusal: refusal('rerun')
+    });
+  }
+  if (!isActive(job) && offers('delete')) {
+    actions.push({
+      command: CommandIDs.deleteJob,
+      label: trans.__('Delete'),
+      icon: deleteIcon,
+      refusal: refusal('delete')
+    });
+  }
+  return actions;
+}
+
+/** An address of the web, also one on this host; null for all others, such as of scripts. */
+function webAddress(address: string): string | null {
+  try {
+    const url = new URL(address, window.location.href);
+    return ['http:', 'https:'].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,177 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { EngineInfo, Job, Progress } from '../../api/types';
+import { serverNow } from '../../common/clock';
+import { formatClock, formatEta, formatExitCode } from '../../common/format';
+import { isActive, stateOf, stateWord } from '../../jobs/phase';
+import { jobTitle } from '../../jobs/sentence';
+import { LinkButton } from '../../ui/Buttons';
+import { useTicking } from '../../common/hooks';
+import { JobName } from '../../jobs/JobName';
+import { PhaseIcon } from '../../jobs/PhaseIcon';
+import { ProgressBar } from '../../ui/ProgressBar';
+import {
+  ageText,
+  formatMetric,
+  sizeText,
+  whereText,
+  whyText
+} from '../model/text';
+
+/** Values of the training that fit beside the progress. */
+const MOST_METRICS = 2;
+
+interface IJobHeaderProps {
+  job: Job;
+  engines: readonly EngineInfo[];
+  /** While the connection is lost: when all this was so, in seconds. */
+  asOf: number | null;
+  /** The failure is told below the tabs already. */
+  failureBelow: boolean;
+  showFailure(): void;
+  trans: TranslationBundle;
+  /** The actions. */
+  children: React.ReactNode;
+}
+
+/** Who, how long, where; why; how far; how good. The same above all inner tabs. */
+export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
+  const { job, engines, asOf, trans } = props;
+  const state = stateOf(job);
+  const age = useTicking(() => ageText(job, asOf ?? serverNow(), trans));
+  // A duration that stands still looks like a job that hangs.
+  const frozen = asOf !== null && isActive(job);
+  const facts = [
+    frozen ? trans.__('%1 (as of %2)', age, formatClock(asOf)) : age,
+    whereText(job, engines, trans),
+    ...(!job.mine && job.owner ? [trans.__('of %1', job.owner)] : []),
+    sizeText(job, trans)
+  ].join(' · ');
+  const failed = state === 'failed';
+  const { progress } = job;
+  const name = React.useRef<HTMLHeadingElement>(null);
+  React.useEffect(() => {
+    if (document.activeElement === name.current?.closest('.jp-t9k-Job')) {
+      name.current?.focus(); // the tab was chosen before it had a name
+    }
+  }, []);
+  const metrics = Object.entries(progress?.metrics ?? {}).slice(-MOST_METRICS);
+  return (
+    <div className="jp-t9k-JobHeader">
+      <div className="jp-t9k-JobHeader-title">
+        <PhaseIcon state={state} size={18} label={stateWord(state, trans)} />
+        <h2 ref={name} tabIndex={-1} title={jobTitle(job)}>
+          <JobName job={job} />
+        </h2>
+        <span className="jp-t9k-JobHeader-facts" title={facts}>
+          {facts}
+        </span>
+        {props.children}
+      </div>
+      <div className="jp-t9k-JobHeader-far">
+        <div className="jp-t9k-JobHeader-story">
+          {!(failed && props.failureBelow) && (
+            <Why
+              job={job}
+              engines={engines}
+              failed={failed}
+              show={props.showFailure}
+              trans={trans}
+            />
+          )}
+          {progress && state !== 'succeeded' && (
+            <ProgressLine
+              progress={progress}
+              state={state}
+              running={state === 'running' && asOf === null}
+              trans={trans}
+            />
+          )}
+        </div>
+        {metrics.length > 0 && (
+          <dl className="jp-t9k-JobHeader-metrics">
+            {metrics.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{formatMetric(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Why(props: {
+  job: Job;
+  engines: readonly EngineInfo[];
+  failed: boolean;
+  show(): void;
+  trans: TranslationBundle;
+}): React.JSX.Element | null {
+  const { job, failed, trans } = props;
+  const text = whyText(job, props.engines, trans);
+  const { failure } = job;
+  if (!text) {
+    return null;
+  }
+  return (
+    <p className="jp-t9k-JobHeader-why" data-failed={failed || undefined}>
+      <span>{text}</span>
+      {failed && failure && (
+        <span className="jp-t9k-secondary">
+          {formatExitCode(failure.exit_code, trans, failure.signaled)}
+        </span>
+      )}
+      {failed && failure?.link && (
+        <LinkButton onClick={props.show}>{trans.__('Show in log')}</LinkButton>
+      )}
+    </p>
+  );
+}
+
+function ProgressLine(props: {
+  progress: Progress;
+  state: string;
+  running: boolean;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { progress, running, trans } = props;
+  const left = useTicking(() => (running ? etaText(progress, trans) : ''));
+  const spoken = [progress.text, left].filter(Boolean).join(', ');
+  return (
+    <div className="jp-t9k-JobHeader-progress">
+      <div>
+        <strong>{progress.text}</strong>
+        {progress.rate && (
+          <span className="jp-t9k-secondary">{progress.rate}</span>
+        )}
+        <span className="jp-t9k-JobHeader-eta">{left}</span>
+      </div>
+      {progress.fraction !== null && (
+        <ProgressBar
+          fraction={progress.fraction}
+          label={trans.__('Progress')}
+          state={props.state}
+          text={spoken}
+          height={4}
+        />
+      )}
+    </div>
+  );
+}
+
+/** “4 min left, ends about 10:47”. */
+function etaText(progress: Progress, trans: TranslationBundle): string {
+  if (progress.eta_seconds === null) {
+    return '';
+  }
+  const end = progress.updated_at + progress.eta_seconds;
+  const left = Math.max(0, end - serverNow());
+  return trans.__(
+    '%1, ends about %2',
+    formatEta(left, trans),
+    formatClock(end)
+  );
+}

@@ -1,0 +1,351 @@
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import * as React from 'react';
+import { Job, JobDetail, LogLine, Replica } from '../../api/types';
+import { asOfEngine } from '../../jobs/asOf';
+import { JobTabModel } from '../model/jobTab';
+import { ILogTexts, LogCopy } from '../../logs/model/copy';
+import { SHOW_ALL, sourceKey } from '../../logs/model/streams';
+import { CommandIDs } from '../../tokens';
+import { ClusterBanner } from '../../cluster/view/ClusterBanner';
+import { ConnectionBanner } from '../../jobs/ConnectionBanner';
+import { InView, useAfter, useSignal } from '../../common/hooks';
+import { LogView } from '../../logs/view/LogView';
+import { IMenuItem } from '../../common/menu';
+import { AsOf } from '../../ui/Time';
+import { InnerTabs, tabId } from '../../ui/InnerTabs';
+import { JobActions } from './JobActions';
+import { JobHeader } from './JobHeader';
+import { Gone, Notices } from './Notices';
+import { ManifestPane } from './ManifestPane';
+import { Overview } from './Overview';
+import { PhaseNews } from './PhaseNews';
+import { Replicas } from '../replicas/Replicas';
+import { OpenFile } from './Traceback';
+import { useStreams } from './useStreams';
+
+/** What a job's tab needs of the lab around it. */
+export interface IJobViewLab {
+  editors: IEditorServices;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
+  has(command: string): boolean;
+  openFile: OpenFile;
+  openFolder(path: string): void;
+  openJob(id: string): void;
+  openMenu(anchor: HTMLElement, job: Job): void;
+  download(url: string): void;
+  /** Choose one of many log streams. */
+  askStream(ids: readonly string[]): Promise<string | null>;
+  askTime(near: number | null): Promise<number | null>;
+  /** A kernel as people know it; without a name the default one. */
+  kernelTitle(name: string | null): string;
+  close(): void;
+}
+
+interface IJobViewProps {
+  model: JobTabModel;
+  lab: IJobViewLab;
+  trans: TranslationBundle;
+}
+
+/** A job's tab. */
+export function JobView(props: IJobViewProps): React.JSX.Element {
+  const { model, lab, trans } = props;
+  const { jobs, watch } = model;
+  useSignal(model.changed);
+  const { isHidden } = model;
+  useSignal(isHidden ? null : jobs.changed, 250);
+  useSignal(isHidden ? null : watch.changed, 250);
+  const slow = useAfter(watch.detail === undefined, 300);
+  const detail = withPending(model);
+  return (
+    <InView.Provider value={!isHidden}>
+      <div className="jp-t9k-JobView">
+        <ConnectionBanner
+          connection={jobs.connection}
+          reconnect={() => jobs.reconnect()}
+          trans={trans}
+        />
+        {detail?.job && <JobPage {...props} detail={detail} job={detail.job} />}
+        {detail === null && <Gone close={lab.close} trans={trans} />}
+        {detail === undefined &&
+          slow &&
+          jobs.connection.state !== 'missing' && (
+            <p className="jp-t9k-LogEmpty" role="status">
+              {trans.__('Reading the job…')}
+            </p>
+          )}
+      </div>
+    </InView.Provider>
+  );
+}
+
+/** The job in full; what was asked of it shows before the server's push says so. */
+function withPending(model: JobTabModel): JobDetail | null | undefined {
+  const { detail } = model.watch;
+  const summary = model.jobs.get(model.id);
+  return detail?.job && summary
+    ? {
+        ...detail,
+        job: {
+          ...detail.job,
+          pending_action: summary.pending_action ?? detail.job.pending_action
+        }
+      }
+    : detail;
+}
+
+interface IJobPageProps extends IJobViewProps {
+  detail: JobDetail;
+  job: Job;
+}
+
+function JobPage(props: IJobPageProps): React.JSX.Element {
+  const { model, lab, detail, job, trans } = props;
+  const isLocal = job.engine === 'local';
+  // A tab that is remembered may be one that such a job has not.
+  const pane =
+    isLocal && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
+  const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
+  const asOf = asOfEngine(model.jobs, job.engine);
+  const isLost = model.jobs.connection.state === 'lost';
+  const panel = `jp-t9k-job-${job.uid}`;
+  const showFailure = (): void => {
+    const link = job.failure?.link;
+    if (link?.stream != null) {
+      const { stream, offset } = link;
+      void model.show('logs', { stream, offset: offset ?? 0 });
+    }
+  };
+  return (
+    <AsOf.Provider value={asOf}>
+      <PhaseNews job={job} trans={trans} />
+      <JobHeader
+        job={job}
+        engines={model.jobs.engines}
+        asOf={asOf}
+        failureBelow={pane === 'overview'}
+        showFailure={showFailure}
+        trans={trans}
+      >
+        <JobActions
+          job={job}
+          trans={trans}
+          run={lab.run}
+          has={lab.has}
+          openMenu={anchor => lab.openMenu(anchor, job)}
+        />
+      </JobHeader>
+      <InnerTabs
+        label={trans.__('Parts of the job')}
+        panel={panel}
+        current={pane}
+        select={key => model.set({ pane: key })}
+        tabs={[
+          { key: 'overview', label: trans.__('Overview') },
+          {
+            key: 'replicas',
+            label: trans.__('Replicas'),
+            count: job.replicas
+          },
+          { key: 'logs', label: trans.__('Logs') },
+          ...(isLocal
+            ? []
+            : [{ key: 'yaml' as const, label: trans.__('YAML') }])
+        ]}
+      />
+      {!isLost && (
+        <ClusterBanner
+          engines={engines}
+          refresh={() => lab.run(CommandIDs.refresh)}
+          trans={trans}
+        />
+      )}
+      <Notices job={job} run={lab.run} trans={trans} />
+      <div
+        id={panel}
+        className="jp-t9k-JobView-panel"
+        data-pane={pane}
+        role="tabpanel"
+        aria-labelledby={tabId(panel, pane)}
+      >
+        {pane === 'overview' && (
+          <OverviewPane {...props} showFailure={showFailure} />
+        )}
+        {pane === 'replicas' && (
+          <Replicas
+            replicas={detail.replicas}
+            isLocal={isLocal}
+            trans={trans}
+            showLog={replica => void showReplica(model, replica)}
+          />
+        )}
+        {pane === 'yaml' && (
+          <ManifestPane
+            model={model}
+            job={job}
+            editors={lab.editors}
+            trans={trans}
+          />
+        )}
+        {model.log && (
+          <div className="jp-t9k-JobView-logs" hidden={pane !== 'logs'}>
+            <LogsPane {...props} />
+          </div>
+        )}
+      </div>
+    </AsOf.Provider>
+  );
+}
+
+function OverviewPane(
+  props: IJobPageProps & { showFailure(): void }
+): React.JSX.Element {
+  const { model, lab, detail, job, trans } = props;
+  const streams = useStreams(model, job);
+  const { api } = model.jobs;
+  const readCheckpoints = React.useCallback(
+    () => api.checkpoints(job.id),
+    [api, job.id]
+  );
+  return (
+    <Overview
+      job={job}
+      replicas={detail.replicas}
+      events={detail.events}
+      streams={streams}
+      readCheckpoints={readCheckpoints}
+      rawEvents={model.state.rawEvents}
+      setRawEvents={rawEvents => model.set({ rawEvents })}
+      trans={trans}
+      run={lab.run}
+      has={lab.has}
+      openFile={lab.openFile}
+      openFolder={lab.openFolder}
+      kernelTitle={lab.kernelTitle}
+      openJob={lab.openJob}
+      showInLog={props.showFailure}
+      showAttempt={attempt => {
+        void model.show('logs').then(() => {
+          model.log?.log.setFilter({ ...SHOW_ALL, attempt });
+        });
+      }}
+      downloadLogs={() => lab.download(model.jobs.api.logDownloadUrl(job.id))}
+    />
+  );
+}
+
+/** Show the log of one replica alone. */
+async function showReplica(
+  model: JobTabModel,
+  replica: Replica
+): Promise<void> {
+  await model.show('logs');
+  const log = model.log?.log;
+  await log?.ready;
+  const others = (log?.streams ?? []).filter(
+    stream => stream.replica !== replica.name && stream.source !== 'launcher'
+  );
+  log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
+}
+
+/** With more streams than this, one is chosen in a dialog. */
+const MOST_ENTRIES = 12;
+/** How many bytes of a progress bar are read, and how many of its updates are shown. */
+const MOST_BYTES = 128 * 1024;
+const MOST_UPDATES = 300;
+
+function LogsPane(props: IJobPageProps): React.JSX.Element | null {
+  const { model, lab, detail, job, trans } = props;
+  const { api } = model.jobs;
+  const { id } = model;
+  const { times, wrap } = model.state;
+  const downloadLine = React.useCallback(
+    (line: LogLine) => lab.download(api.logLineUrl(id, line)),
+    [api, id, lab]
+  );
+  const loadUpdates = React.useCallback(
+    async ({ stream, offset, size }: LogLine) => {
+      const limit = Math.min(size, MOST_BYTES);
+      const bytes = await api.logBytes(id, stream, {
+        offset: offset + size - limit,
+        limit
+      });
+      const updates = new TextDecoder()
+        .decode(bytes)
+        .replace(/\r?\n$/, '')
+        .split('\r')
+        .filter(update => update.trim() !== '');
+      return updates.slice(-MOST_UPDATES);
+    },
+    [api, id]
+  );
+  const texts = React.useMemo<ILogTexts>(
+    () => ({
+      read: query => api.logText(id, query),
+      download: query => lab.download(api.logTextUrl(id, query))
+    }),
+    [api, id, lab]
+  );
+  if (!model.log) {
+    return null;
+  }
+  const { log, search, errors } = model.log;
+  const downloads = (copy: LogCopy): (IMenuItem | null)[] => {
+    const ids = (log.streams ?? []).map(stream => stream.id);
+    const download = (stream: string): void =>
+      lab.download(api.logDownloadUrl(id, stream));
+    return [
+      {
+        label: trans.__('Lines Shown Here (One File)'),
+        execute: () => copy.download()
+      },
+      {
+        label: trans.__('All Streams (ZIP)'),
+        execute: () => lab.download(api.logDownloadUrl(id))
+      },
+      null,
+      ...(ids.length <= MOST_ENTRIES
+        ? ids.map(stream => ({
+            label: stream,
+            execute: () => download(stream)
+          }))
+        : [
+            {
+              label: trans.__('One of %1 Streams…', ids.length),
+              execute: () =>
+                void lab.askStream(ids).then(stream => {
+                  if (stream !== null) {
+                    download(stream);
+                  }
+                })
+            }
+          ])
+    ];
+  };
+  return (
+    <LogView
+      log={log}
+      search={search}
+      errors={errors}
+      job={job}
+      replicas={detail.replicas}
+      look={{ times, wrap }}
+      setLook={look => model.set(look)}
+      trans={trans}
+      openFile={lab.openFile}
+      downloadLine={downloadLine}
+      loadUpdates={loadUpdates}
+      downloads={downloads}
+      texts={texts}
+      goToTime={() => {
+        void lab.askTime(log.topTime()).then(time => {
+          if (time !== null) {
+            log.go({ at: 'time', time });
+          }
+        });
+      }}
+    />
+  );
+}

@@ -1,0 +1,144 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Checkpoints, Job, LogStream } from '../../api/types';
+import { formatBytes, formatMoment } from '../../common/format';
+import { isActive } from '../../jobs/phase';
+import { LinkButton } from '../../ui/Buttons';
+import { InView } from '../../common/hooks';
+
+interface IKeptFilesProps {
+  job: Job;
+  /** Null until they are known. */
+  streams: readonly LogStream[] | null;
+  /** Looks through the folders of a job that has ended. */
+  readCheckpoints(): Promise<Checkpoints>;
+  openFolder(path: string): void;
+  downloadLogs(): void;
+  trans: TranslationBundle;
+}
+
+/** The files that the job has written: checkpoints, event files, logs. */
+export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
+  const { job, streams, trans } = props;
+  const size = streams?.reduce((sum, stream) => sum + stream.size, 0);
+  const checkpoints = useCheckpoints(job, props.readCheckpoints);
+  return (
+    <section className="jp-t9k-Section">
+      <h3>
+        {job.phase === 'Failed' ? trans.__('What is kept') : trans.__('Files')}
+      </h3>
+      <dl className="jp-t9k-Facts">
+        {checkpoints && checkpoints.folders.length > 0 && (
+          <>
+            <dt>{trans.__('Checkpoints')}</dt>
+            <dd>
+              <CheckpointFiles {...props} checkpoints={checkpoints} />
+            </dd>
+          </>
+        )}
+        {job.log_dirs.map((directory, index) => {
+          const path = job.log_dir_paths[index] ?? null;
+          return (
+            <React.Fragment key={directory}>
+              <dt>{trans.__('TensorBoard')}</dt>
+              <dd>
+                {path === null ? (
+                  <code>{directory}</code>
+                ) : (
+                  <LinkButton
+                    title={directory}
+                    onClick={() => props.openFolder(path)}
+                  >
+                    <code>{path}</code>
+                  </LinkButton>
+                )}
+              </dd>
+            </React.Fragment>
+          );
+        })}
+        <dt>{trans.__('Logs')}</dt>
+        <dd>
+          {size ? (
+            <>
+              <LinkButton onClick={props.downloadLogs}>
+                {trans.__('Download')}
+              </LinkButton>
+              {` · ${formatBytes(size)}`}
+            </>
+          ) : (
+            trans.__('nothing written so far')
+          )}
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+/** Where the newest checkpoint file is, and how many were changed while the job ran. */
+function CheckpointFiles(
+  props: IKeptFilesProps & { checkpoints: Checkpoints }
+): React.JSX.Element {
+  const { trans } = props;
+  const { complete, count, folders, newest, size } = props.checkpoints;
+  if (!newest) {
+    return (
+      <span title={folders.map(folder => `${folder}/`).join('\n')}>
+        {complete
+          ? trans.__('none found in the job’s folders')
+          : trans.__('none found; not all folders were looked through')}
+      </span>
+    );
+  }
+  const slash = newest.path.lastIndexOf('/');
+  const folder = newest.path.slice(0, Math.max(0, slash));
+  const files = complete
+    ? trans._n('%1 file', '%1 files', count)
+    : trans._n('at least %1 file', 'at least %1 files', count);
+  return (
+    <>
+      <LinkButton
+        title={folder}
+        onClick={() => props.openFolder(folder)}
+        aria-label={trans.__('Open the folder %1', folder)}
+      >
+        <code>{folder || trans.__('the root folder')}</code>
+      </LinkButton>
+      <span
+        title={trans.__(
+          'Files such as .pt, .ckpt and .safetensors that were changed while the job ran'
+        )}
+      >
+        {` · ${files}, ${formatBytes(size)}, `}
+        {trans.__(
+          'the newest %1 %2',
+          newest.path.slice(slash + 1),
+          formatMoment(newest.time, trans)
+        )}
+      </span>
+    </>
+  );
+}
+
+/** The checkpoints of a job that has ended, looked for when its overview is first in view; null until they are known. */
+function useCheckpoints(
+  job: Job,
+  read: () => Promise<Checkpoints>
+): Checkpoints | null {
+  const [found, setFound] = React.useState<Checkpoints | null>(null);
+  const inView = React.useContext(InView);
+  const wanted = inView && !isActive(job) && job.started_at !== null;
+  React.useEffect(() => {
+    if (!wanted) {
+      return;
+    }
+    let current = true;
+    read().then(
+      checkpoints => current && setFound(checkpoints),
+      (error: unknown) => console.warn('t9kjob: checkpoints:', error)
+    );
+    return () => {
+      current = false;
+    };
+  }, [read, wanted, job.ended_at]);
+  return found;
+}

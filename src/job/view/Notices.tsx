@@ -1,0 +1,71 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job } from '../../api/types';
+import { jobIcon } from '../../ui/icons';
+import { CommandIDs } from '../../tokens';
+import { Banner } from '../../ui/Banner';
+import { Button, LinkButton } from '../../ui/Buttons';
+import { EmptyState } from '../../ui/EmptyState';
+
+/** What one should know before doing anything: the job is deleted, or another machine's. */
+export function Notices({
+  job,
+  run,
+  trans
+}: {
+  job: Job;
+  run(command: string): void;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <>
+      {job.deleted && (
+        <Banner
+          level="info"
+          title={trans.__('This job was deleted.')}
+          actions={
+            job.actions.includes('remove') && (
+              <LinkButton onClick={() => run(CommandIDs.remove)}>
+                {trans.__('Remove record and logs…')}
+              </LinkButton>
+            )
+          }
+        >
+          {trans.__('Its record and its logs are kept.')}
+        </Banner>
+      )}
+      {job.read_only && <Banner level="info" title={job.read_only} />}
+      {job.limited.length > 0 && (
+        <Banner
+          level="info"
+          title={trans.__('Not everything of this job can be seen.')}
+        >
+          {job.limited.join(' ')}
+        </Banner>
+      )}
+    </>
+  );
+}
+
+/** The page of a job whose record was removed. */
+export function Gone(props: {
+  close(): void;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { trans } = props;
+  return (
+    <EmptyState
+      icon={jobIcon}
+      title={trans.__('This job is gone')}
+      actions={
+        <Button onClick={props.close}>{trans.__('Close this tab')}</Button>
+      }
+    >
+      <p>
+        {trans.__(
+          'Its record and its logs were removed. The files that it wrote itself are where they were.'
+        )}
+      </p>
+    </EmptyState>
+  );
+}

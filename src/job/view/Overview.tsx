@@ -1,0 +1,296 @@
+import { Clipboard } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { copyIcon } from '@jupyterlab/ui-components';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import * as React from 'react';
+import {
+  Checkpoints,
+  Event,
+  Failure,
+  Job,
+  LogStream,
+  Replica
+} from '../../api/types';
+import { joinWords } from '../../common/shellWords';
+import { CommandIDs } from '../../tokens';
+import { IconButton, LinkButton } from '../../ui/Buttons';
+import { Time } from '../../ui/Time';
+import { Attempts } from '../replicas/Attempts';
+import { FailurePanel } from './FailurePanel';
+import { KeptFiles } from './KeptFiles';
+import {
+  lifecycleRows,
+  placementRows,
+  Rows,
+  sizeRows,
+  volumeRows
+} from '../replicas/rows';
+import { Timeline } from './Timeline';
+import { OpenFile, Traceback } from './Traceback';
+
+interface IOverviewProps {
+  job: Job;
+  replicas: readonly Replica[];
+  events: readonly Event[];
+  /** Null until they are known. */
+  streams: readonly LogStream[] | null;
+  readCheckpoints(): Promise<Checkpoints>;
+  rawEvents: boolean;
+  setRawEvents(raw: boolean): void;
+  trans: TranslationBundle;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
+  has(command: string): boolean;
+  openFile: OpenFile;
+  openFolder(path: string): void;
+  openJob(id: string): void;
+  kernelTitle(name: string | null): string;
+  showInLog(): void;
+  showAttempt(attempt: number): void;
+  downloadLogs(): void;
+}
+
+/** What the job is, as a person would say it, and what happened to it. */
+export function Overview(props: IOverviewProps): React.JSX.Element {
+  const { job, replicas, trans, openFile } = props;
+  const failed = job.phase === 'Failed' && job.ended_by !== 'user';
+  const timeline = (
+    <Timeline
+      events={props.events}
+      raw={props.rawEvents}
+      setRaw={props.setRawEvents}
+      trans={trans}
+    />
+  );
+  return (
+    <div className="jp-t9k-Overview">
+      {failed && (
+        <FailurePanel
+          job={job}
+          trans={trans}
+          run={props.run}
+          has={props.has}
+          showInLog={props.showInLog}
+          openFile={openFile}
+        />
+      )}
+      <div
+        className="jp-t9k-Overview-columns"
+        data-failed={failed || undefined}
+      >
+        <div className="jp-t9k-Overview-spec">
+          {failed && job.failure && (
+            <Traceback
+              failure={job.failure}
+              trans={trans}
+              openFile={openFile}
+            />
+          )}
+          {failed && <LastOutput {...props} />}
+          <WhatItRuns {...props} />
+          <Section
+            title={trans.__('Size')}
+            rows={sizeRows(job, replicas, trans)}
+          />
+          {job.engine !== 'local' && <InCluster job={job} trans={trans} />}
+          <Section
+            title={trans.__('Lifecycle')}
+            rows={lifecycleRows(job, trans)}
+          />
+        </div>
+        <div className="jp-t9k-Overview-story">
+          {timeline}
+          <Attempts
+            replicas={replicas}
+            trans={trans}
+            showLog={props.showAttempt}
+          />
+          <KeptFiles {...props} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Section({
+  title,
+  rows
+}: {
+  title: string;
+  rows: Rows;
+}): React.JSX.Element {
+  return (
+    <section className="jp-t9k-Section">
+      <h3>{title}</h3>
+      <Facts rows={rows} />
+    </section>
+  );
+}
+
+/** What only a job in a cluster has. */
+function InCluster({
+  job,
+  trans
+}: Pick<IOverviewProps, 'job' | 'trans'>): React.JSX.Element {
+  const volumes = volumeRows(job, trans);
+  const placement = placementRows(job, trans);
+  return (
+    <>
+      {volumes.length > 0 && (
+        <Section title={trans.__('Volumes')} rows={volumes} />
+      )}
+      {placement.length > 0 && (
+        <Section title={trans.__('Placement')} rows={placement} />
+      )}
+    </>
+  );
+}
+
+function Facts({ rows }: { rows: Rows }): React.JSX.Element {
+  return (
+    <dl className="jp-t9k-Facts">
+      {rows.map(([label, value]) => (
+        <React.Fragment key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </React.Fragment>
+      ))}
+    </dl>
+  );
+}
+
+function WhatItRuns(props: IOverviewProps): React.JSX.Element {
+  const { job, trans, openFile } = props;
+  const { spec, entrypoint_path } = job;
+  const { kind, value } = spec.entrypoint;
+  const name = value.split('/').pop() ?? value;
+  const rows: Rows = [
+    [
+      trans.__('Working directory'),
+      job.working_dir_path === null ? (
+        <code key="directory">{job.working_dir ?? trans.__('unknown')}</code>
+      ) : (
+        <LinkButton
+          key="directory"
+          title={job.working_dir ?? ''}
+          onClick={() => props.run(CommandIDs.openWorkingDirectory)}
+        >
+          <code>{job.working_dir_path || trans.__('the root folder')}</code>
+        </LinkButton>
+      )
+    ],
+    job.engine === 'local'
+      ? [trans.__('Kernel'), props.kernelTitle(spec.runtime.kernel)]
+      : [trans.__('Image'), <code key="image">{spec.runtime.image}</code>],
+    ...environmentRow(job, trans),
+    [trans.__('Submitted'), <Submitted key="submitted" {...props} />]
+  ];
+  return (
+    <section className="jp-t9k-Section">
+      <h3>
+        {trans.__('What it runs')}
+        {entrypoint_path !== null && (
+          <LinkButton
+            onClick={() => openFile({ path: entrypoint_path, line: 1 })}
+          >
+            {trans.__('Open %1', name)}
+          </LinkButton>
+        )}
+      </h3>
+      <div className="jp-t9k-Command">
+        <code title={joinWords(job.command)}>
+          {kind === 'module' ? `-m ${value}` : name}{' '}
+          {argumentGroups(spec.args).map((group, index) => (
+            <span key={index}>{group} </span>
+          ))}
+        </code>
+        <IconButton
+          icon={copyIcon}
+          label={trans.__('Copy the whole command')}
+          onClick={() => Clipboard.copyToSystem(joinWords(job.command))}
+        />
+      </div>
+      <Facts rows={rows} />
+    </section>
+  );
+}
+
+/** An option and its values, which are not torn apart by a line's end. */
+export function argumentGroups(args: readonly string[]): string[] {
+  const groups: string[][] = [];
+  for (const arg of args) {
+    const last = groups[groups.length - 1];
+    const value = last?.[0].startsWith('-') && !/^--?[A-Za-z]/.test(arg);
+    if (value && last.length < 3) {
+      last.push(arg);
+    } else {
+      groups.push([arg]);
+    }
+  }
+  return groups.map(group => joinWords(group));
+}
+
+function environmentRow(job: Job, trans: TranslationBundle): Rows {
+  const names = job.spec.env.map(({ name }) => name);
+  return names.length
+    ? [[trans.__('Environment'), <code key="env">{names.join(', ')}</code>]]
+    : [];
+}
+
+function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
+  const { rerun_of } = job;
+  return (
+    <>
+      <Time time={job.created_at} trans={trans} />
+      {job.owner && ` · ${trans.__('by %1', job.owner)}`}
+      {rerun_of && (
+        <>
+          {' · '}
+          {trans.__('again, from')}{' '}
+          <LinkButton onClick={() => openJob(rerun_of)}>
+            {rerun_of.split(':')[2]}
+          </LinkButton>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Return true if the last lines are those of the traceback, which is shown already. */
+function isTraceback({ frames, error, link, last_output }: Failure): boolean {
+  const last = last_output?.lines[last_output.lines.length - 1]?.trim();
+  return (
+    frames.length > 0 &&
+    !!last &&
+    error?.startsWith(last.slice(0, 100)) === true &&
+    link?.stream === last_output?.stream &&
+    (last_output?.offset ?? 0) >= (link?.offset ?? 0)
+  );
+}
+
+/** The last lines of the log, which need not tell the cause. */
+function LastOutput({
+  job,
+  trans,
+  showInLog
+}: IOverviewProps): React.JSX.Element | null {
+  const { failure } = job;
+  const output = failure?.last_output;
+  return output && !isTraceback(failure) ? (
+    <section className="jp-t9k-Section">
+      <h3>
+        {trans.__('Last output')}
+        <LinkButton onClick={showInLog}>{trans.__('Open log')}</LinkButton>
+      </h3>
+      <div
+        className="jp-t9k-Traceback jp-t9k-LastOutput"
+        role="group"
+        aria-label={trans.__('Last output')}
+        tabIndex={0}
+      >
+        {output.lines.map((line, index) => (
+          <div key={index}>{line}</div>
+        ))}
+      </div>
+    </section>
+  ) : null;
+}

@@ -1,0 +1,32 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Job } from '../../api/types';
+import { JobState } from '../../api/aliases';
+import { stateOf } from '../../jobs/phase';
+import { jobLabel } from '../../jobs/sentence';
+
+/** Tells screen readers, once, that the job is in another state: a failure at once, all else politely. */
+export function PhaseNews({
+  job,
+  trans
+}: {
+  job: Job;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const state = stateOf(job);
+  const [told, tell] = React.useState<{ state: JobState; text: string }>({
+    state,
+    text: ''
+  });
+  // The state in which one finds the job is no news.
+  if (state !== told.state) {
+    tell({ state, text: jobLabel(job, trans) });
+  }
+  const failed = told.state === 'failed';
+  return (
+    <div className="jp-t9k-visuallyHidden">
+      <span role="status">{failed ? '' : told.text}</span>
+      <span role="alert">{failed ? told.text : ''}</span>
+    </div>
+  );
+}

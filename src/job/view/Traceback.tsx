@@ -1,0 +1,161 @@
+import { Clipboard } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { copyIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Failure, Frame } from '../../api/types';
+import { formatClock } from '../../common/format';
+import { shownFile } from '../model/nextStep';
+import { IconButton, LinkButton } from '../../ui/Buttons';
+
+/** Python's own words, which are not translated. */
+const HEAD = 'Traceback (most recent call last):';
+const BEFORE_FILE = 'File "';
+
+/** Opens a file in the lab at a line. */
+export type OpenFile = (file: { path: string; line: number }) => void;
+
+interface ITracebackProps {
+  failure: Failure;
+  trans: TranslationBundle;
+  openFile: OpenFile;
+}
+
+/** A rank's traceback; frames in libraries are folded. */
+export function Traceback(props: ITracebackProps): React.JSX.Element | null {
+  const { failure, trans, openFile } = props;
+  if (failure.frames.length === 0) {
+    return null;
+  }
+  return (
+    <section className="jp-t9k-Section">
+      <h3>
+        {failure.rank === null
+          ? trans.__('Traceback of %1', failure.replica)
+          : trans.__('Traceback of rank %1', failure.rank)}
+        {failure.time !== null && (
+          <span className="jp-t9k-caption">
+            {formatClock(failure.time, true)}
+          </span>
+        )}
+        <IconButton
+          icon={copyIcon}
+          label={trans.__('Copy the traceback')}
+          onClick={() => Clipboard.copyToSystem(tracebackText(failure))}
+        />
+      </h3>
+      <div className="jp-t9k-Traceback">
+        <div className="jp-t9k-Traceback-dim">{HEAD}</div>
+        {runsOf(failure.frames).map((frames, index) =>
+          frames[0].library ? (
+            <LibraryFrames
+              key={index}
+              frames={frames}
+              openFile={openFile}
+              trans={trans}
+            />
+          ) : (
+            frames.map((frame, place) => (
+              <FrameLines
+                key={`${index}.${place}`}
+                frame={frame}
+                openFile={openFile}
+              />
+            ))
+          )
+        )}
+        {failure.error && (
+          <div className="jp-t9k-Traceback-error">{failure.error}</div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function LibraryFrames(props: {
+  frames: readonly Frame[];
+  openFile: OpenFile;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { frames, openFile, trans } = props;
+  const [open, setOpen] = React.useState(false);
+  return (
+    <>
+      <div className="jp-t9k-Traceback-dim jp-t9k-Traceback-fold">
+        {trans._n(
+          '%1 frame in %2',
+          '%1 frames in %2',
+          frames.length,
+          shortFile(frames[frames.length - 1].file)
+        )}{' '}
+        <LinkButton aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? trans.__('hide') : trans.__('show')}
+        </LinkButton>
+      </div>
+      {open &&
+        frames.map((frame, index) => (
+          <FrameLines key={index} frame={frame} openFile={openFile} />
+        ))}
+    </>
+  );
+}
+
+function FrameLines({
+  frame,
+  openFile
+}: {
+  frame: Frame;
+  openFile: OpenFile;
+}): React.JSX.Element {
+  const { file, line, path } = frame;
+  // As the lab calls the file: shorter, so that the line's number is in view.
+  const place = `${shownFile(frame)}", line ${line}`;
+  return (
+    <>
+      <div className="jp-t9k-Traceback-frame">
+        {BEFORE_FILE}
+        {path === null ? (
+          place
+        ) : (
+          <LinkButton title={file} onClick={() => openFile({ path, line })}>
+            {place}
+          </LinkButton>
+        )}
+        {`, in ${frame.function}`}
+      </div>
+      {frame.code && <div className="jp-t9k-Traceback-code">{frame.code}</div>}
+    </>
+  );
+}
+
+/** Frames in runs that are all of libraries or all not. */
+export function runsOf(frames: readonly Frame[]): Frame[][] {
+  const runs: Frame[][] = [];
+  for (const frame of frames) {
+    const last = runs[runs.length - 1];
+    if (last && last[0].library === frame.library) {
+      last.push(frame);
+    } else {
+      runs.push([frame]);
+    }
+  }
+  return runs;
+}
+
+/** From the package on: “torch/utils/data/dataloader.py”. */
+function shortFile(file: string): string {
+  return file.replace(
+    /^.*\/(?:site-packages|dist-packages|lib\/python[^/]*)\//,
+    ''
+  );
+}
+
+function tracebackText(failure: Failure): string {
+  return [
+    HEAD,
+    ...failure.frames.flatMap(frame => [
+      `  File "${frame.file}", line ${frame.line}, in ${frame.function}`,
+      ...(frame.code ? [`    ${frame.code}`] : [])
+    ]),
+    ...(failure.error ? [failure.error] : [])
+  ].join('\n');
+}

@@ -1,0 +1,53 @@
+import * as React from 'react';
+import { ApiError, expectApiError } from '../../api/client';
+import { Job, ManifestView } from '../../api/types';
+import { JobTabModel } from '../model/jobTab';
+
+/** The least time between two readings, in ms. */
+const LEAST = 2000;
+
+/**
+ * The job's manifest, read when it comes into view and, while it is, at news of the job.
+ *
+ * @returns What was read last, and why nothing newer could be.
+ */
+export function useManifest(
+  model: JobTabModel,
+  job: Job
+): { manifest: ManifestView | null; error: ApiError | null } {
+  const [manifest, setManifest] = React.useState<ManifestView | null>(null);
+  const [error, setError] = React.useState<ApiError | null>(null);
+  const newest = React.useRef({ number: 0, time: -Infinity });
+  const { isVisible } = model;
+  const { api } = model.jobs;
+  const { id, phase, reason, pending_action, replicas_running } = job;
+  const news = JSON.stringify([
+    phase,
+    reason?.code,
+    pending_action,
+    replicas_running
+  ]);
+  React.useEffect(() => {
+    if (!isVisible) {
+      return;
+    }
+    const read = (): void => {
+      const number = newest.current.number + 1;
+      newest.current = { number, time: performance.now() };
+      api.manifest(id).then(
+        known => {
+          if (number === newest.current.number) {
+            setManifest(known);
+            setError(null);
+          }
+        },
+        (problem: unknown) =>
+          number === newest.current.number && setError(expectApiError(problem))
+      );
+    };
+    const wait = newest.current.time + LEAST - performance.now();
+    const timer = window.setTimeout(read, Math.max(0, wait));
+    return () => window.clearTimeout(timer);
+  }, [api, id, news, isVisible]);
+  return { manifest, error };
+}

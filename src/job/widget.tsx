@@ -1,0 +1,118 @@
+import { InputDialog, ReactWidget } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { Message } from '@lumino/messaging';
+import * as React from 'react';
+import { IJobViewLab, JobView } from './view/JobView';
+import { jobIcon } from '../ui/icons';
+import { serverNow } from '../common/clock';
+import { formatClockInput } from '../common/format';
+import { JobTabModel } from './model/jobTab';
+import { jobTitle } from '../jobs/sentence';
+import '../../style/pages.css';
+
+/** The content of a job's tab. */
+export class JobWidget extends ReactWidget {
+  constructor(
+    readonly model: JobTabModel,
+    private readonly _lab: IJobViewLab,
+    private readonly _trans: TranslationBundle
+  ) {
+    super();
+    this.addClass('jp-t9k-View');
+    this.addClass('jp-t9k-Job');
+    this.node.tabIndex = -1;
+    this.title.icon = jobIcon;
+    this.title.label = model.id.split(':')[2] ?? model.id;
+    model.watch.changed.connect(this._entitle, this);
+    this._entitle();
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      super.dispose();
+      this.model.dispose();
+    }
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.model.setVisible(this.isVisible);
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.model.setVisible(true);
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this.model.setVisible(false);
+  }
+
+  /**
+   * The tab's name has the focus after a submission and when the tab is chosen;
+   * before the job is known the tab itself, from which the name takes it.
+   */
+  protected override onActivateRequest(): void {
+    const target =
+      this.node.querySelector<HTMLElement>(
+        '[data-pane="logs"] .jp-t9k-LogLines'
+      ) ?? this.node.querySelector<HTMLElement>('.jp-t9k-JobHeader h2');
+    (target ?? this.node).focus();
+  }
+
+  protected override render(): React.JSX.Element {
+    return <JobView model={this.model} lab={this._lab} trans={this._trans} />;
+  }
+
+  private _entitle(): void {
+    const job = this.model.watch.detail?.job;
+    if (job) {
+      this.title.label = jobTitle(job);
+      this.title.caption = job.reason
+        ? `${job.name}\n${job.reason.sentence}`
+        : job.name;
+    }
+  }
+}
+
+/**
+ * Ask for a time of day.
+ *
+ * @param near - The time (seconds) on whose day it is; now by default.
+ * @returns Seconds since the epoch, or null.
+ */
+export async function askTime(
+  near: number | null,
+  trans: TranslationBundle
+): Promise<number | null> {
+  const base = near ?? serverNow();
+  const { value } = await InputDialog.getText({
+    title: trans.__('Go to time'),
+    label: trans.__('Hours, minutes and, if wanted, seconds'),
+    text: formatClockInput(base),
+    pattern: '\\s*\\d{1,2}:\\d{2}(:\\d{2})?\\s*',
+    okLabel: trans.__('Go')
+  });
+  const match = /^\s*(\d{1,2}):(\d{2})(?::(\d{2}))?\s*$/.exec(value ?? '');
+  if (!match) {
+    return null;
+  }
+  const date = new Date(base * 1000);
+  date.setHours(Number(match[1]), Number(match[2]), Number(match[3] ?? 0), 0);
+  return date.getTime() / 1000;
+}
+
+/** Ask for one of many log streams; null for none. */
+export async function askStream(
+  ids: readonly string[],
+  trans: TranslationBundle
+): Promise<string | null> {
+  const { value } = await InputDialog.getItem({
+    title: trans.__('Download a log stream'),
+    label: trans.__('Stream'),
+    items: [...ids],
+    okLabel: trans.__('Download')
+  });
+  return value;
+}

@@ -1,0 +1,419 @@
+import { DisposableDelegate, IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import { Action, PendingAction } from '../api/aliases';
+import { ApiClient, ApiError, expectApiError } from '../api/client';
+import { JsonSocket } from '../api/stream';
+import {
+  Capacity,
+  EngineInfo,
+  Job,
+  JobSummary,
+  StreamMessage,
+  Subscribe,
+  TensorBoard
+} from '../api/types';
+import { Connection, IJobsModel, IJobWatch } from '../tokens';
+import { serverNow, setServerTime } from '../common/clock';
+import { DeletedJobs } from './deletedJobs';
+import { JobWatch, IWatched } from './jobWatch';
+import { restAfter } from '../common/throttle';
+import { isActive } from './phase';
+
+/** How long an answered action may stay “on its way” before the server's push says so. */
+const ANSWER_GRACE = 1000;
+/** Between two times that listeners are told of changes, at most. */
+const LONGEST_REST = 250;
+
+const PENDING: Partial<Record<Action, PendingAction>> = {
+  stop: 'stopping',
+  pause: 'pausing',
+  resume: 'resuming',
+  delete: 'deleting',
+  remove: 'deleting'
+};
+
+/** An action that was asked for here; one object for each time. */
+interface IPending {
+  readonly action: PendingAction;
+}
+
+/** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
+export class Jobs implements IJobsModel {
+  constructor(readonly api: ApiClient) {
+    this._socket = new JsonSocket(api.serverSettings, ['stream']);
+    this._socket.opened.connect(this._onOpened, this);
+    this._socket.closed.connect(this._onClosed, this);
+    this._socket.received.connect(this._onMessage, this);
+    this.deleted = new DeletedJobs(api, () => this._changeSoon());
+  }
+
+  readonly deleted: DeletedJobs;
+
+  readonly ready = new Promise<void>(resolve => {
+    this._resolveReady = resolve;
+  });
+
+  get jobs(): readonly JobSummary[] {
+    this._sorted ??= [...this._jobs.values()]
+      .map(job => this._withPending(job))
+      .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
+    return this._sorted;
+  }
+
+  get tensorboards(): readonly TensorBoard[] {
+    return this._tensorboards;
+  }
+
+  get engines(): readonly EngineInfo[] {
+    return this._engines;
+  }
+
+  get capacity(): Capacity | null {
+    // What is still being counted is less than there is.
+    return this._capacity?.counting ? null : this._capacity;
+  }
+
+  get connection(): Connection {
+    return this._connection;
+  }
+
+  get asOf(): number | null {
+    return this._connection.state === 'open' ? serverNow() : this._asOf;
+  }
+
+  get changed(): ISignal<IJobsModel, void> {
+    return this._changed;
+  }
+
+  get ended(): ISignal<IJobsModel, JobSummary> {
+    return this._ended;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  dispose(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isDisposed = true;
+    window.clearTimeout(this._timer);
+    cancelAnimationFrame(this._frame);
+    this._socket.dispose();
+    Signal.clearData(this);
+  }
+
+  get(id: string): JobSummary | undefined {
+    const job = this._jobs.get(id) ?? this.deleted.get(id);
+    return job && this._withPending(job);
+  }
+
+  watch(id: string): IJobWatch {
+    let detail = this._details.get(id);
+    if (!detail) {
+      detail = { watches: new Set(), message: undefined };
+      this._details.set(id, detail);
+      this._subscribeSoon();
+    }
+    const watch = new JobWatch(id, detail, () => this._unwatch(watch));
+    detail.watches.add(watch);
+    return watch;
+  }
+
+  watchCapacity(): IDisposable {
+    this._watchCapacity(1);
+    return new DisposableDelegate(() => this._watchCapacity(-1));
+  }
+
+  reconnect(): void {
+    this._socket.reconnect();
+  }
+
+  async act(
+    id: string,
+    action: Action,
+    options: { remove?: boolean } = {}
+  ): Promise<Job | null> {
+    const asked = PENDING[action];
+    const pending = asked && { action: asked };
+    if (pending) {
+      this._pending.set(id, pending);
+      this._changeSoon(id);
+    }
+    try {
+      const answer =
+        action === 'delete'
+          ? await this.api.deleteJob(id, options.remove)
+          : await this.api.act(id, action);
+      window.setTimeout(() => this._endPending(id, pending), ANSWER_GRACE);
+      return answer;
+    } catch (error) {
+      this._endPending(id, pending);
+      throw error;
+    }
+  }
+
+  private _onOpened(): void {
+    this._connection = { state: 'open' };
+    this._subscribe();
+    this._changeSoon();
+  }
+
+  private async _onClosed(): Promise<void> {
+    const { connection } = this;
+    const nextTry = this._socket.nextTry && this._socket.nextTry / 1000;
+    if (connection.state === 'open') {
+      this._asOf = serverNow();
+    }
+    if (connection.state !== 'missing') {
+      const since =
+        'since' in connection ? connection.since : Date.now() / 1000;
+      const refused = connection.state === 'lost' && connection.refused;
+      this._connection = { state: 'lost', since, nextTry, refused };
+    }
+    this._changeSoon();
+    // A browser does not tell why a socket failed; a plain request does.
+    try {
+      await this.api.engines();
+    } catch (error) {
+      this._onRefused(expectApiError(error));
+    }
+  }
+
+  private _onRefused({ serverPartMissing, status }: ApiError): void {
+    if (this._socket.isOpen) {
+      return;
+    }
+    if (serverPartMissing) {
+      this._connection = { state: 'missing' };
+    } else if (this._connection.state === 'lost') {
+      const refused = status === 401 || status === 403;
+      this._connection = { ...this._connection, refused };
+    }
+    this._changeSoon();
+  }
+
+  private _onMessage(_: unknown, message: StreamMessage): void {
+    switch (message.type) {
+      case 'snapshot': {
+        setServerTime(message.time);
+        this._unseen = new Set(this._jobs.keys());
+        this._take(message);
+        this._tensorboards = message.tensorboards;
+        this._engines = message.engines;
+        // Without a question there is no answer; what is known stays.
+        this._capacity = message.capacity ?? this._capacity;
+        this.deleted.refresh();
+        this._resolveReady();
+        this._changeSoon();
+        break;
+      }
+      case 'delta': {
+        setServerTime(message.time);
+        this._take(message);
+        message.removed_jobs.forEach(id => this._jobs.delete(id));
+        if (message.removed_jobs.length) {
+          this.deleted.refresh();
+        }
+        this._tensorboards = merge(
+          this._tensorboards,
+          message.tensorboards,
+          message.removed_tensorboards
+        );
+        this._engines = message.engines ?? this._engines;
+        this._capacity = message.capacity ?? this._capacity;
+        this._changeSoon();
+        break;
+      }
+      case 'job': {
+        const detail = this._details.get(message.id);
+        if (detail) {
+          detail.message = message;
+          this._changeSoon(message.id);
+        }
+        break;
+      }
+      case 'error':
+        console.warn('t9kjob stream:', message.message);
+    }
+  }
+
+  /** What a snapshot does not name has gone while nobody heard, but that is known only when all of it is here. */
+  private _take({ jobs, complete }: { jobs: JobSummary[]; complete: boolean }) {
+    jobs.forEach(job => this._put(job));
+    if (complete) {
+      this._unseen.forEach(id => this._jobs.delete(id));
+      this._unseen.clear();
+    }
+  }
+
+  private _put(job: JobSummary): void {
+    const before = this._jobs.get(job.id);
+    this._jobs.set(job.id, job);
+    this._unseen.delete(job.id);
+    const pending = this._pending.get(job.id);
+    if (
+      pending &&
+      (job.pending_action === pending.action ||
+        hasHappened(pending.action, job))
+    ) {
+      this._pending.delete(job.id);
+    }
+    if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
+      this._ended.emit(job);
+    }
+  }
+
+  /** An action whose answer is awaited shows as pending, though no push says so yet. */
+  private _withPending(job: JobSummary): JobSummary {
+    const pending_action =
+      this._pending.get(job.id)?.action ?? job.pending_action;
+    return pending_action ? { ...job, pending_action } : job;
+  }
+
+  /** Forget an action, unless a newer one has taken its place. */
+  private _endPending(id: string, pending: IPending | undefined): void {
+    if (pending && this._pending.get(id) === pending) {
+      this._pending.delete(id);
+      this._changeSoon(id);
+    }
+  }
+
+  private _unwatch(watch: JobWatch): void {
+    const detail = this._details.get(watch.id);
+    detail?.watches.delete(watch);
+    if (detail?.watches.size === 0) {
+      this._details.delete(watch.id);
+      this._subscribeSoon();
+    }
+  }
+
+  private _watchCapacity(by: 1 | -1): void {
+    const before = this._capacityWatches > 0;
+    this._capacityWatches += by;
+    if (this._capacityWatches > 0 !== before) {
+      this._subscribeSoon();
+    }
+  }
+
+  /** Several tabs that open or close together are one message. */
+  private _subscribeSoon(): void {
+    if (!this._subscribing) {
+      this._subscribing = true;
+      queueMicrotask(() => {
+        this._subscribing = false;
+        this._subscribe();
+      });
+    }
+  }
+
+  private _subscribe(): void {
+    this._socket.send({
+      type: 'subscribe',
+      jobs: true,
+      tensorboards: true,
+      capacity: this._capacityWatches > 0,
+      details: [...this._details.keys()]
+    });
+  }
+
+  /** Tell listeners at once, but rest in between; `id` names a job whose watches are told as well. */
+  private _changeSoon(id?: string): void {
+    this._sorted = null;
+    if (id !== undefined) {
+      this._changedDetails.add(id);
+    }
+    this._isChanged = true;
+    if (!this._rests) {
+      this._rests = true;
+      queueMicrotask(() => this._tell());
+    }
+  }
+
+  private _tell(): void {
+    if (this._isDisposed) {
+      return;
+    }
+    this._isChanged = false;
+    const ids = [...this._changedDetails];
+    this._changedDetails.clear();
+    const begun = performance.now();
+    this._changed.emit();
+    for (const changed of ids) {
+      this._details.get(changed)?.watches.forEach(watch => watch.emit());
+    }
+    const rest = restAfter(performance.now() - begun, LONGEST_REST);
+    this._timer = window.setTimeout(() => this._afterRest(), rest);
+  }
+
+  private _afterRest(): void {
+    if (document.visibilityState === 'hidden') {
+      // No frame comes, and listeners hear nothing, until the page is seen.
+      this._frame = requestAnimationFrame(() => this._afterRest());
+    } else if (this._isChanged) {
+      this._tell();
+    } else {
+      this._rests = false;
+    }
+  }
+
+  private readonly _socket: JsonSocket<Subscribe, StreamMessage>;
+  private _connection: Connection = {
+    state: 'connecting',
+    since: Date.now() / 1000
+  };
+  private _asOf: number | null = null;
+  private readonly _jobs = new Map<string, JobSummary>();
+  private _unseen = new Set<string>();
+  private _sorted: readonly JobSummary[] | null = null;
+  private _tensorboards: readonly TensorBoard[] = [];
+  private _engines: readonly EngineInfo[] = [];
+  private _capacity: Capacity | null = null;
+  private _capacityWatches = 0;
+  private _pending = new Map<string, IPending>();
+  private _details = new Map<string, IWatched>();
+  private _changedDetails = new Set<string>();
+  private _subscribing = false;
+  private _isChanged = false;
+  private _rests = false;
+  private _timer = 0;
+  private _frame = 0;
+  private _isDisposed = false;
+  private _resolveReady!: () => void;
+  private _changed = new Signal<this, void>(this);
+  private _ended = new Signal<this, JobSummary>(this);
+}
+
+/** Return true if a job is in the state that an action asks for. */
+function hasHappened(action: PendingAction, job: JobSummary): boolean {
+  switch (action) {
+    case 'pausing':
+      return (
+        (job.phase === 'Paused' && job.pending_action === null) ||
+        !isActive(job)
+      );
+    case 'resuming':
+      return (
+        isActive(job) && job.phase !== 'Paused' && job.pending_action === null
+      );
+    case 'stopping':
+      return !isActive(job);
+    case 'deleting':
+      return job.deleted;
+    default:
+      return false;
+  }
+}
+
+/** TensorBoards after a change, in the order in which they came. */
+function merge(
+  known: readonly TensorBoard[],
+  changed: TensorBoard[],
+  removed: string[]
+): TensorBoard[] {
+  const all = new Map(known.map(item => [item.id, item]));
+  changed.forEach(item => all.set(item.id, item));
+  removed.forEach(id => all.delete(id));
+  return [...all.values()];
+}

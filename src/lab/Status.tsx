@@ -1,0 +1,113 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../api/types';
+import { jobIcon } from '../ui/icons';
+import { JobState } from '../api/aliases';
+import { isActive, stateOf, stateWord } from '../jobs/phase';
+import { jobSentence, jobTitle } from '../jobs/sentence';
+import { CommandIDs, IJobsModel } from '../tokens';
+import { LinkButton } from '../ui/Buttons';
+import { useSignal } from '../common/hooks';
+import { Icon } from '../ui/Icon';
+import { PhaseIcon } from '../jobs/PhaseIcon';
+import { RunCommand } from '../common/commands';
+
+const ORDER: JobState[] = [
+  'running',
+  'resuming',
+  'submitting',
+  'pending',
+  'paused'
+];
+const SHOWN = 8;
+
+/** Counts of active jobs by state: “2 running, 1 pending”. */
+export function countsText(
+  jobs: readonly JobSummary[],
+  trans: TranslationBundle
+): string {
+  const states = jobs.filter(isActive).map(stateOf);
+  return ORDER.map(state => ({
+    state,
+    count: states.filter(other => other === state).length
+  }))
+    .filter(({ count }) => count > 0)
+    .map(({ state, count }) => `${count} ${stateWord(state, trans)}`)
+    .join(', ');
+}
+
+/** The status bar's item. */
+export function StatusText({
+  counts,
+  onClick,
+  trans
+}: {
+  /** See `countsText`. */
+  counts: string;
+  onClick: () => void;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-t9k-StatusText"
+      aria-haspopup="dialog"
+      title={trans.__('Distributed jobs: %1', counts)}
+      onClick={onClick}
+    >
+      <Icon of={jobIcon} size={14} />
+      <span>{counts}</span>
+    </button>
+  );
+}
+
+/** One’s own active jobs, and a way to all jobs. */
+export function StatusPopup({
+  jobs,
+  run,
+  trans
+}: {
+  jobs: IJobsModel;
+  run: RunCommand;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  useSignal(jobs.changed, 250);
+  const active = jobs.jobs.filter(job => job.mine && isActive(job));
+  const list = React.useRef<HTMLUListElement>(null);
+  // The lab's popup closes by Escape only while the focus is in it.
+  React.useEffect(() => list.current?.querySelector('button')?.focus(), []);
+  return (
+    <>
+      <ul ref={list}>
+        {active.slice(0, SHOWN).map(job => (
+          <li key={job.id}>
+            <button
+              type="button"
+              title={jobSentence(job, trans)}
+              onClick={() => run(CommandIDs.openJob, { id: job.id })}
+            >
+              <PhaseIcon
+                state={stateOf(job)}
+                label={stateWord(stateOf(job), trans)}
+              />
+              <span>{jobTitle(job)}</span>
+              <span className="jp-t9k-secondary">
+                {jobSentence(job, trans)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <footer>
+        {active.length > SHOWN && (
+          <span className="jp-t9k-secondary">
+            {trans.__('and %1 more', active.length - SHOWN)}
+          </span>
+        )}
+        <LinkButton onClick={() => run(CommandIDs.showJobs)}>
+          {trans.__('Show all jobs')}
+        </LinkButton>
+      </footer>
+    </>
+  );
+}

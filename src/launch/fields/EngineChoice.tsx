@@ -1,0 +1,109 @@
+import { caretDownIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { EngineName } from '../../api/aliases';
+import { EngineInfo } from '../../api/types';
+import { IconButton, LinkButton } from '../../ui/Buttons';
+import { Segments } from '../../ui/Segments';
+import { useLaunch, useModel } from '../parts/context';
+
+/** Where the job runs: the engines that there are, and why the others are off. */
+export function EngineChoice(): React.JSX.Element {
+  const { model, trans, prefix } = useLaunch();
+  const { engine, namespace, movingTo, isEdited } = useModel(({ state }) => ({
+    engine: state.engine,
+    namespace: state.namespace,
+    movingTo: state.movingTo,
+    isEdited: state.manifest !== null
+  }));
+  const engines = useModel(now => now.engines);
+  const usable = engines.filter(info => info.available || info.name === engine);
+  const off = engines.filter(info => !info.available);
+  const locked = isEdited
+    ? trans.__('The manifest says where it runs; go back to the form first.')
+    : null;
+  return (
+    <span className="jp-t9k-Launch-engines">
+      <Segments<EngineName>
+        aria-label={trans.__('Where the job runs')}
+        segments={usable.map(info => {
+          const shown =
+            info.name === engine ? namespace : info.default_namespace;
+          return {
+            value: info.name,
+            label: shown ? `${info.label} · ${shown}` : info.label,
+            disabled: info.name === engine ? null : locked
+          };
+        })}
+        value={movingTo ?? engine}
+        onChange={next => void model.moveTo(next)}
+      />
+      {off.length > 0 && <OtherEngines engines={off} id={`${prefix}engines`} />}
+    </span>
+  );
+}
+
+/** Engines that can't be chosen, each with the reason. */
+function OtherEngines({
+  engines,
+  id
+}: {
+  engines: readonly EngineInfo[];
+  id: string;
+}): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const root = React.useRef<HTMLSpanElement>(null);
+  const [open, setOpen] = React.useState(false);
+  const [looking, setLooking] = React.useState(false);
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector('button')?.focus();
+  };
+  const look = async () => {
+    setLooking(true);
+    await model.refreshEngines();
+    setLooking(false);
+  };
+  return (
+    <span
+      ref={root}
+      className="jp-t9k-Launch-others"
+      onKeyDown={event => {
+        if (open && event.key === 'Escape') {
+          event.stopPropagation();
+          close();
+        }
+      }}
+      onBlur={event => {
+        if (!root.current?.contains(event.relatedTarget)) {
+          setOpen(false);
+        }
+      }}
+    >
+      <IconButton
+        icon={caretDownIcon}
+        label={trans._n(
+          '%1 engine that can’t be used',
+          '%1 engines that can’t be used',
+          engines.length
+        )}
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+      />
+      <div id={id} hidden={!open} tabIndex={-1}>
+        {engines.map(({ name, label, reason }) => (
+          <p key={name}>
+            <strong>{label}</strong>{' '}
+            {reason ?? trans.__('It is not available.')}
+          </p>
+        ))}
+        <LinkButton
+          aria-disabled={looking || undefined}
+          onClick={() => looking || void look()}
+        >
+          {looking ? trans.__('Looking…') : trans.__('Look again')}
+        </LinkButton>
+      </div>
+    </span>
+  );
+}

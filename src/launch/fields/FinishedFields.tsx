@@ -1,0 +1,109 @@
+import * as React from 'react';
+import { CheckField, Row, Select, SpanField, useField } from '../parts/fields';
+import { useLaunch, useModel } from '../parts/context';
+import { CleanUp, describeCleanUp } from './lifecycleText';
+
+const CLEAN_UPS: readonly CleanUp[] = ['None', 'Unfinished', 'All'];
+
+/** What stays in the cluster when the job has ended. */
+export function FinishedFields(): React.JSX.Element {
+  return (
+    <>
+      <CleanUpField />
+      <TtlField />
+      <LogsField />
+    </>
+  );
+}
+
+function CleanUpField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/run_policy/clean_up';
+  const chosen = useModel(({ form }) => form.spec.run_policy.clean_up);
+  return (
+    <Row
+      field={field}
+      caption={
+        chosen === 'All'
+          ? trans.__('What the pods have written to their own disks goes too.')
+          : null
+      }
+    >
+      <Select
+        {...useField(field)}
+        value={chosen}
+        onChange={event => {
+          const clean_up = event.target.value as CleanUp;
+          const { run_policy } = model.form.spec;
+          model.edit({ run_policy: { ...run_policy, clean_up } }, field);
+        }}
+      >
+        {CLEAN_UPS.map(value => (
+          <option key={value} value={value}>
+            {describeCleanUp(value, trans)}
+          </option>
+        ))}
+      </Select>
+    </Row>
+  );
+}
+
+function TtlField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/run_policy/ttl_seconds';
+  const can = useModel(now => now.can('ttl'));
+  const seconds = useModel(({ form }) => form.spec.run_policy.ttl_seconds);
+  return (
+    <Row field={field} caption={can.reason}>
+      <SpanField
+        field={field}
+        seconds={seconds}
+        placeholder={trans.__('never')}
+        disabled={!can.supported && seconds === null}
+        onChange={ttl_seconds => {
+          const { run_policy } = model.form.spec;
+          model.edit({ run_policy: { ...run_policy, ttl_seconds } }, field);
+        }}
+      />
+      {can.supported && (
+        <span className="jp-t9k-caption">
+          {trans.__('the job goes from the cluster; its record stays here')}
+        </span>
+      )}
+    </Row>
+  );
+}
+
+function LogsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/keep_logs';
+  const keep_logs = useModel(({ form }) => form.spec.keep_logs);
+  const torchrun = useModel(({ form }) => form.spec.torchrun !== null);
+  return (
+    <Row
+      field={field}
+      group
+      caption={
+        keep_logs
+          ? torchrun
+            ? trans.__(
+                'In .t9kjob/logs of the first volume that can be written.'
+              )
+            : trans.__(
+                'With torchrun off, the pods’ own logs are all there is.'
+              )
+          : trans.__(
+              'The cluster keeps 10 MiB of each pod’s log, and none once the pod is gone.'
+            )
+      }
+    >
+      <CheckField
+        field={field}
+        checked={keep_logs}
+        onChange={on => model.edit({ keep_logs: on }, field)}
+      >
+        {trans.__('Write each rank’s log to the job’s volume')}
+      </CheckField>
+    </Row>
+  );
+}

@@ -1,0 +1,146 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSpec } from '../../api/types';
+import { LaunchModel } from '../model/launch';
+import { Combobox, IChoice } from '../parts/Combobox';
+import { useLaunch, useModel } from '../parts/context';
+import { Row, Select, TextField, useField } from '../parts/fields';
+import { Fold } from '../parts/Fold';
+import { IFolding } from '../parts/Group';
+
+type Runtime = JobSpec['runtime'];
+type PullPolicy = NonNullable<Runtime['pull_policy']>;
+
+/** The image that has Python and torch, and how it is pulled. */
+export function ImageFields({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  return (
+    <>
+      <ImageField />
+      <Fold
+        name="image"
+        title={trans.__('How it is pulled')}
+        summary={({ form }) => describePull(form.spec.runtime, trans)}
+        folding={folding}
+      >
+        <PullFields />
+      </Fold>
+    </>
+  );
+}
+
+function ImageField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/runtime/image';
+  const image = useModel(({ form }) => form.spec.runtime.image ?? '');
+  const choices = useModel(now => imagesFor(now, trans));
+  const note = choices.find(({ value }) => value === image)?.note;
+  return (
+    <Row field={field} caption={note}>
+      <Combobox
+        code
+        field={field}
+        value={image}
+        choices={choices}
+        placeholder={trans.__('an image that has PyTorch')}
+        onChange={text => edit(model, { image: text.trim() || null }, field)}
+      />
+    </Row>
+  );
+}
+
+/** Change how the job's image is found. */
+function edit(
+  model: LaunchModel,
+  changes: Partial<Runtime>,
+  field: string
+): void {
+  model.edit({ runtime: { ...model.form.spec.runtime, ...changes } }, field);
+}
+
+function PullFields(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const [policy, secrets] = ['/runtime/pull_policy', '/runtime/pull_secrets'];
+  const chosen = useModel(({ form }) => form.spec.runtime.pull_policy);
+  const named = useModel(({ form }) => form.spec.runtime.pull_secrets);
+  const policies: Record<PullPolicy, string> = {
+    IfNotPresent: trans.__('If a node does not have it (IfNotPresent)'),
+    Always: trans.__('Always'),
+    Never: trans.__('Never')
+  };
+  const [typed, setTyped] = React.useState<string | null>(null);
+  return (
+    <>
+      <Row field={policy}>
+        <Select
+          {...useField(policy)}
+          value={chosen ?? ''}
+          onChange={event => {
+            const pull_policy = (event.target.value || null) as PullPolicy;
+            edit(model, { pull_policy }, policy);
+          }}
+        >
+          <option value="">{trans.__('As the cluster does by default')}</option>
+          {Object.entries(policies).map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </Select>
+      </Row>
+      <Row
+        field={secrets}
+        caption={trans.__(
+          'Names of secrets of the namespace, for a private registry; their values stay in the cluster.'
+        )}
+      >
+        <TextField
+          code
+          field={secrets}
+          value={typed ?? named.join(', ')}
+          placeholder={trans.__('none')}
+          onChange={text => {
+            setTyped(text);
+            const names = text.split(/[\s,]+/).filter(Boolean);
+            edit(model, { pull_secrets: names }, secrets);
+          }}
+          onBlur={() => setTyped(null)}
+        />
+      </Row>
+    </>
+  );
+}
+
+/** The lab's own image, those of earlier jobs, and those of the settings; each once. */
+function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
+  const own = model.engine?.cluster?.image;
+  const all: IChoice[] = [
+    ...(own ? [{ value: own, note: trans.__('the image of this lab') }] : []),
+    ...model.state.images.map((value, index) => ({
+      value,
+      note: index === 0 ? trans.__('used last') : trans.__('used before')
+    })),
+    ...model.presetImages.map(value => ({
+      value,
+      note: trans.__('from the settings')
+    }))
+  ];
+  return all.filter(
+    ({ value }, index) =>
+      all.findIndex(other => other.value === value) === index
+  );
+}
+
+function describePull(runtime: Runtime, trans: TranslationBundle): string {
+  const { pull_policy, pull_secrets } = runtime;
+  return [
+    pull_policy ?? trans.__('by default'),
+    pull_secrets.length
+      ? trans._n('%1 secret', '%1 secrets', pull_secrets.length)
+      : trans.__('no secrets')
+  ].join(' · ');
+}

@@ -1,0 +1,160 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { DeviceInfo, JobSpec, Machine } from '../../api/types';
+import { formatMemory } from '../../common/format';
+import { DEVICE, GPU } from '../model/form';
+import { useLaunch, useModel } from '../parts/context';
+import { NumberField, Row } from '../parts/fields';
+import { ProcessesField } from './ProcessesField';
+
+const REPLICAS = '/replica_specs/0/replicas';
+
+const NO_DEVICES: readonly DeviceInfo[] = [];
+
+/** How many processes, with which of this machine's GPUs. */
+export function LocalSize(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const machine = useModel(({ engine }) => engine?.machine ?? null);
+  const devices = machine?.devices ?? NO_DEVICES;
+  return (
+    <>
+      <ProcessesField
+        hasGpus={devices.length > 0}
+        size={machine && describeMachine(machine, trans)}
+      />
+      <DevicesField devices={devices} />
+      {machine?.devices_problem && (
+        <p role="status">{machine.devices_problem}</p>
+      )}
+      <NodesField />
+    </>
+  );
+}
+
+/** How many GPUs each node has; nothing where there are none and none is asked for. */
+function DevicesField({
+  devices
+}: {
+  devices: readonly DeviceInfo[];
+}): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const count = useModel(
+    ({ form }) => form.spec.replica_specs[0].resources.device?.count ?? null
+  );
+  if (!devices.length && count === null) {
+    return null;
+  }
+  return (
+    <Row
+      field={DEVICE}
+      caption={
+        <>
+          {trans.__(
+            'The job waits until they are free, and no other job gets them.'
+          )}
+          <UsedDevices devices={devices} />
+        </>
+      }
+    >
+      <NumberField
+        field={DEVICE}
+        value={count ?? 0}
+        min={0}
+        max={1024}
+        onChange={next => {
+          const [{ resources }] = model.form.spec.replica_specs;
+          const { name } = resources.device ?? { name: GPU };
+          const device = next ? { name, count: next } : null;
+          model.editReplicas({ resources: { ...resources, device } }, DEVICE);
+        }}
+      />
+      <span className="jp-t9k-caption">
+        {trans.__(
+          'of %1 on this machine, %2 free',
+          devices.length,
+          devices.filter(isFree).length
+        )}
+      </span>
+    </Row>
+  );
+}
+
+/** How many torchrun agents there are. */
+function NodesField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
+  const about = useModel(({ form }) => describeNodes(form.spec, trans));
+  return (
+    <Row field={REPLICAS}>
+      <NumberField
+        field={REPLICAS}
+        value={replicas}
+        min={1}
+        max={10000}
+        onChange={next => model.editReplicas({ replicas: next }, REPLICAS)}
+      />
+      <span className="jp-t9k-caption">{about}</span>
+    </Row>
+  );
+}
+
+/** Who has the GPUs that are not free: a GPU that a notebook holds may have no memory left. */
+function UsedDevices({
+  devices
+}: {
+  devices: readonly DeviceInfo[];
+}): React.JSX.Element | null {
+  const { trans } = useLaunch();
+  const used = devices.filter(device => !isFree(device));
+  return used.length ? (
+    <ul
+      className="jp-t9k-Launch-devices"
+      aria-label={trans.__('GPUs that are in use')}
+    >
+      {used.map(device => (
+        <li key={device.id}>
+          <b>{trans.__('GPU %1', device.index)}</b> {device.used_by}{' '}
+          {device.memory_used !== null &&
+            device.memory_total !== null &&
+            trans.__(
+              '(%1 of %2 in use)',
+              formatMemory(device.memory_used),
+              formatMemory(device.memory_total)
+            )}
+        </li>
+      ))}
+    </ul>
+  ) : null;
+}
+
+function isFree(device: DeviceInfo): boolean {
+  return device.used_by === null;
+}
+
+function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
+  const [{ replicas }] = spec.replica_specs;
+  const each = spec.torchrun?.proc_per_node;
+  if (replicas === 1) {
+    return trans.__('more than 1 tries out here what several machines will do');
+  }
+  return typeof each === 'number'
+    ? trans.__(
+        '%1 torchrun agents on this machine: %1 × %2 = %3 processes',
+        replicas,
+        each,
+        replicas * each
+      )
+    : trans.__('%1 torchrun agents on this machine', replicas);
+}
+
+/** The size of a machine: “8 CPU cores, 6.1 GiB memory free, no GPU on this machine”. */
+function describeMachine(machine: Machine, trans: TranslationBundle): string {
+  const cores = trans._n('%1 CPU core', '%1 CPU cores', machine.cpus);
+  const memory =
+    machine.memory_available !== null
+      ? trans.__('%1 memory free', formatMemory(machine.memory_available))
+      : null;
+  const gpus = machine.devices.length ? null : trans.__('no GPU');
+  const parts = [cores, memory, gpus].filter(part => part !== null);
+  return trans.__('%1 on this machine', parts.join(', '));
+}

@@ -1,0 +1,60 @@
+import * as React from 'react';
+import { Segments } from '../../ui/Segments';
+import { useLaunch, useModel } from '../parts/context';
+import { NumberField, Row } from '../parts/fields';
+
+interface IProcessesFieldProps {
+  /** Whether there is, or is asked for, a GPU. */
+  hasGpus: boolean;
+  /** What there is to share among them. */
+  size?: string | null;
+}
+
+/** How many processes torchrun starts on a node; nothing where torchrun is off. */
+export function ProcessesField({
+  hasGpus: gpusThere,
+  size = null
+}: IProcessesFieldProps): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const field = '/torchrun/proc_per_node';
+  const proc_per_node = useModel(
+    ({ form }) => form.spec.torchrun?.proc_per_node ?? null
+  );
+  if (proc_per_node === null) {
+    return null;
+  }
+  const set = (count: number | 'gpu') => {
+    const { torchrun } = model.form.spec;
+    const changed = torchrun && { ...torchrun, proc_per_node: count };
+    model.edit({ torchrun: changed }, field);
+  };
+  const perGpu = proc_per_node === 'gpu';
+  const hasGpus = perGpu || gpusThere;
+  return (
+    // Beside the choice there is no room for the size.
+    <Row field={field} caption={hasGpus && size}>
+      {hasGpus && (
+        <Segments
+          aria-label={trans.__('How many processes')}
+          data-field={perGpu ? field : undefined}
+          segments={[
+            { value: 'gpu', label: trans.__('One for each GPU') },
+            { value: 'count', label: trans.__('A number') }
+          ]}
+          value={perGpu ? 'gpu' : 'count'}
+          onChange={value => set(value === 'gpu' ? 'gpu' : 2)}
+        />
+      )}
+      {proc_per_node !== 'gpu' && (
+        <NumberField
+          field={field}
+          value={proc_per_node}
+          min={1}
+          max={1024}
+          onChange={set}
+        />
+      )}
+      {!hasGpus && size && <span className="jp-t9k-caption">{size}</span>}
+    </Row>
+  );
+}

@@ -1,0 +1,100 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSpec } from '../../api/types';
+import { useLaunch, useModel } from '../parts/context';
+import { CheckField, NumberField, Row } from '../parts/fields';
+import { Fold } from '../parts/Fold';
+import { IFolding } from '../parts/Group';
+
+type Security = JobSpec['security'];
+
+/** The largest id that Linux knows. */
+const MOST = 2 ** 31 - 1;
+
+/** The user that the job runs as, who owns the files that it makes, and the limits of its pods. */
+export function SecurityFields({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { model, trans, prefix } = useLaunch();
+  const security = useModel(({ form }) => form.spec.security);
+  const can = useModel(now => now.can('security'));
+  const ids: ['uid' | 'gid' | 'fs_group', string][] = [
+    ['uid', trans.__('user')],
+    ['gid', trans.__('group')],
+    ['fs_group', trans.__('group of volumes')]
+  ];
+  const set = <K extends keyof Security>(name: K, value: Security[K]) =>
+    model.edit(
+      { security: { ...security, [name]: value } },
+      `/security/${name}`
+    );
+  return (
+    <Fold
+      name="security"
+      title={trans.__('User and security')}
+      summary={({ form }) => describeUser(form.spec.security, trans)}
+      folding={folding}
+    >
+      <Row
+        field="/security/uid"
+        others={['/security/gid', '/security/fs_group']}
+        label={trans.__('Ids')}
+        group
+        caption={
+          can.reason ??
+          trans.__(
+            'Ids as numbers, those of this lab by default: files of another user can’t be deleted here. Empty: as the image says.'
+          )
+        }
+      >
+        <span className="jp-t9k-Launch-several">
+          {ids.map(([id, label]) => (
+            <React.Fragment key={id}>
+              <label htmlFor={`${prefix}/security/${id}`}>{label}</label>
+              <NumberField
+                field={`/security/${id}`}
+                value={security[id]}
+                min={0}
+                max={MOST}
+                disabled={!can.supported}
+                onChange={value => set(id, value)}
+                onClear={() => set(id, null)}
+              />
+            </React.Fragment>
+          ))}
+        </span>
+      </Row>
+      <Row
+        field="/security/restricted"
+        caption={trans.__(
+          'Adds the fields that the standard demands: no root, no new privileges, no capabilities, the runtime’s seccomp profile.'
+        )}
+      >
+        <CheckField
+          field="/security/restricted"
+          checked={security.restricted}
+          disabled={!can.supported}
+          onChange={restricted => set('restricted', restricted)}
+        >
+          {trans.__('Make pods fit the restricted standard')}
+        </CheckField>
+      </Row>
+    </Fold>
+  );
+}
+
+/** “user 1000:1000”; as the image says where that is not given. */
+export function describeUser(
+  { uid, gid, restricted }: Security,
+  trans: TranslationBundle
+): string {
+  const user =
+    uid === null
+      ? trans.__('user of the image')
+      : gid === null
+        ? trans.__('user %1', uid)
+        : trans.__('user %1:%2', uid, gid);
+  return restricted ? trans.__('%1, restricted pods', user) : user;
+}

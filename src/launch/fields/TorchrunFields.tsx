@@ -1,0 +1,91 @@
+import * as React from 'react';
+import { joinWords, splitWords } from '../../common/shellWords';
+import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
+import { CheckField, Row, TextField } from '../parts/fields';
+
+const OPTIONS = '/torchrun/extra_options';
+
+/** Whether torchrun starts the processes, and with which further options. */
+export function TorchrunFields(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  // What was set comes back when torchrun is switched on again.
+  const [isOn, last] = useOptional(spec => spec.torchrun);
+  const isCluster = useModel(now => now.isCluster);
+  return (
+    <>
+      <div className="jp-t9k-Launch-row">
+        <span />
+        <div className="jp-t9k-Launch-control">
+          <CheckField
+            field="/torchrun"
+            checked={isOn}
+            onChange={on =>
+              model.edit(
+                {
+                  torchrun: on
+                    ? (last.current ?? {
+                        proc_per_node: 1,
+                        max_restarts: 0,
+                        rdzv_backend: 'c10d',
+                        extra_options: []
+                      })
+                    : null
+                },
+                OPTIONS
+              )
+            }
+          >
+            {trans.__('Start the processes with torchrun')}
+          </CheckField>
+          {!isOn && (
+            <div className="jp-t9k-caption">
+              {isCluster
+                ? trans.__(
+                    'Off: each node runs the script once; RANK and WORLD_SIZE count the nodes.'
+                  )
+                : trans.__(
+                    'Off: each node runs the script once, as one process without a process group.'
+                  )}
+            </div>
+          )}
+        </div>
+      </div>
+      {isOn && <OptionsField />}
+    </>
+  );
+}
+
+/** Further options of torchrun, on one line as in a shell. */
+function OptionsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const options = useModel(({ form }) =>
+    joinWords(form.spec.torchrun?.extra_options ?? [])
+  );
+  const draft = useDraft(OPTIONS);
+  const [typed, setTyped] = React.useState<string | null>(null);
+  const setOptions = (text: string) => {
+    const { words } = splitWords(text);
+    const { torchrun } = model.form.spec;
+    if (!words) {
+      const problem = trans.__('A quotation mark is not closed.');
+      model.setDraft(OPTIONS, { text, problem });
+    } else if (torchrun) {
+      model.edit({ torchrun: { ...torchrun, extra_options: words } }, OPTIONS);
+    }
+  };
+  return (
+    <Row field={OPTIONS}>
+      <TextField
+        code
+        field={OPTIONS}
+        value={draft ?? typed ?? options}
+        placeholder={trans.__('none')}
+        onChange={text => {
+          setTyped(text);
+          setOptions(text);
+        }}
+        onBlur={() => setTyped(null)}
+      />
+    </Row>
+  );
+}

@@ -1,0 +1,214 @@
+import { closeIcon } from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSpec, Volume } from '../../api/types';
+import { IconButton, LinkButton } from '../../ui/Buttons';
+import { Combobox, IChoice } from '../parts/Combobox';
+import { useLaunch, useModel } from '../parts/context';
+import { FieldErrors, Select, TextField, useField } from '../parts/fields';
+import { Group, IFolding } from '../parts/Group';
+
+type Mount = JobSpec['mounts'][number];
+
+/** The volumes that the job sees, and where. */
+export function DataGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  return (
+    <Group
+      name="data"
+      title={trans.__('Data')}
+      summary={({ form }) =>
+        form.spec.mounts.map(mount => describeMount(mount, trans)).join(', ') ||
+        trans.__('no volumes')
+      }
+      folding={folding}
+    >
+      <Mounts />
+    </Group>
+  );
+}
+
+function Mounts(): React.JSX.Element {
+  const { model, trans, reveal } = useLaunch();
+  const mounts = useModel(({ form }) => form.spec.mounts);
+  const engine = useModel(({ state }) => state.engine);
+  const namespace = useModel(({ state }) => state.namespace);
+  const volumes = useModel(({ state }) => state.volumes);
+  React.useEffect(() => {
+    if (!model.state.volumes) {
+      void model.loadVolumes();
+    }
+  }, [model, engine, namespace]);
+  const known = React.useMemo(() => sorted(volumes?.list ?? []), [volumes]);
+  const add = () => {
+    const free = known.find(
+      ({ claim }) => !mounts.some(mount => mount.claim === claim)
+    );
+    const field = `/mounts/${mounts.length}`;
+    model.edit({ mounts: [...mounts, mountOf(free)] }, field);
+    reveal(`${field}/claim`);
+  };
+  return (
+    <>
+      {mounts.length > 0 && (
+        <div className="jp-t9k-Launch-mounts" role="group">
+          <div className="jp-t9k-Launch-mountHead" aria-hidden>
+            <span>{trans.__('Volume (PVC)')}</span>
+            <span>{trans.__('Path in the job')}</span>
+            <span>{trans.__('Folder of it')}</span>
+            <span>{trans.__('Access')}</span>
+          </div>
+          {mounts.map((mount, index) => (
+            <MountRow key={index} mount={mount} index={index} volumes={known} />
+          ))}
+        </div>
+      )}
+      {volumes?.failure && (
+        <p className="jp-t9k-caption">
+          {volumes.failure.message} {volumes.failure.hint}{' '}
+          {trans.__('Type the names of the PVCs.')}
+        </p>
+      )}
+      <LinkButton data-field="/mounts" onClick={add}>
+        {trans.__('Add volume')}
+      </LinkButton>
+    </>
+  );
+}
+
+interface IMountRowProps {
+  mount: Mount;
+  index: number;
+  volumes: readonly Volume[];
+}
+
+const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
+  const { model, trans, reveal, prefix } = useLaunch();
+  const field = `/mounts/${index}`;
+  const change = (changes: Partial<Mount>) => {
+    const mounts = model.form.spec.mounts.map((other, i) =>
+      i === index ? { ...other, ...changes } : other
+    );
+    model.edit({ mounts }, field);
+  };
+  const remove = () => {
+    const mounts = model.form.spec.mounts.filter((_, i) => i !== index);
+    model.edit({ mounts }, field);
+    reveal(index ? `/mounts/${index - 1}/claim` : '/mounts');
+  };
+  const volume = volumes.find(({ claim }) => claim === mount.claim);
+  const choices = volumes.map(({ claim, ...about }): IChoice => ({
+    value: claim,
+    note: describeVolume({ claim, ...about }, trans)
+  }));
+  const parts = ['claim', 'mount_path', 'sub_path', 'read_only'];
+  const said = [
+    volume ? describeVolume(volume, trans) : null,
+    mount.read_only && volume?.lab_path ? trans.__('read only') : null
+  ].filter(Boolean);
+  return (
+    <div
+      className="jp-t9k-Launch-mount"
+      role="group"
+      aria-label={trans.__('Volume %1', mount.claim || index + 1)}
+    >
+      <Combobox
+        code
+        field={`${field}/claim`}
+        aria-label={trans.__('Volume (PVC)')}
+        value={mount.claim}
+        choices={choices}
+        placeholder={trans.__('name of a PVC')}
+        onChange={claim => {
+          const chosen = volumes.find(other => other.claim === claim);
+          change(chosen ? mountOf(chosen) : { claim });
+        }}
+      />
+      <TextField
+        code
+        field={`${field}/mount_path`}
+        aria-label={trans.__('Path in the job')}
+        value={mount.mount_path}
+        title={mount.mount_path}
+        placeholder={trans.__('such as /data')}
+        onChange={mount_path => change({ mount_path })}
+      />
+      <TextField
+        code
+        field={`${field}/sub_path`}
+        aria-label={trans.__('Folder of the volume')}
+        value={mount.sub_path ?? ''}
+        placeholder={trans.__('all of it')}
+        onChange={text => change({ sub_path: text || null })}
+      />
+      <Select
+        {...useField(`${field}/read_only`)}
+        aria-label={trans.__('Access')}
+        value={mount.read_only ? 'read' : 'write'}
+        onChange={event => change({ read_only: event.target.value === 'read' })}
+      >
+        <option value="write">{trans.__('Read and write')}</option>
+        <option value="read">{trans.__('Read only')}</option>
+      </Select>
+      <IconButton
+        icon={closeIcon}
+        label={trans.__('Remove volume %1', mount.claim || index + 1)}
+        onClick={remove}
+      />
+      <div className="jp-t9k-Launch-mountSaid">
+        <span id={`${prefix}${field}/claim-caption`} className="jp-t9k-caption">
+          {said.join(' · ')}
+        </span>
+        {parts.map(part => (
+          <FieldErrors key={part} field={`${field}/${part}`} />
+        ))}
+      </div>
+    </div>
+  );
+});
+MountRow.displayName = 'MountRow';
+
+/** The lab's own first, then by name. */
+function sorted(volumes: readonly Volume[]): Volume[] {
+  return [...volumes].sort(
+    (a, b) =>
+      Number(b.lab_path !== null) - Number(a.lab_path !== null) ||
+      a.claim.localeCompare(b.claim)
+  );
+}
+
+function mountOf(volume: Volume | undefined): Mount {
+  return {
+    claim: volume?.claim ?? '',
+    mount_path: volume?.mount_path ?? (volume ? `/${volume.claim}` : ''),
+    sub_path: volume?.sub_path ?? null,
+    read_only: false,
+    volume: null
+  };
+}
+
+function describeMount(
+  { claim, mount_path, read_only }: Mount,
+  trans: TranslationBundle
+): string {
+  return read_only
+    ? trans.__('PVC %1 at %2 (read only)', claim, mount_path)
+    : trans.__('PVC %1 at %2', claim, mount_path);
+}
+
+/** “as in this lab · 100Gi · ReadWriteMany”. */
+function describeVolume(volume: Volume, trans: TranslationBundle): string {
+  const { lab_path, capacity, access_modes, phase } = volume;
+  return [
+    lab_path === null ? null : trans.__('this lab has it at %1', lab_path),
+    capacity,
+    access_modes.join(', '),
+    phase === null || phase === 'Bound' ? null : phase
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

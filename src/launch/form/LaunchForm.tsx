@@ -1,0 +1,277 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { LaunchModel } from '../model/launch';
+import { LaunchStore } from '../model/store';
+import { useValue, useWidth } from '../../common/hooks';
+import { Icon } from '../../ui/Icon';
+import { ILinePlace } from '../../ui/YamlEditor';
+import { Checks, countChecks } from '../preview/Checks';
+import { CommandPane, CopyButton } from '../preview/CommandPane';
+import {
+  ILaunchActions,
+  LaunchContext,
+  useLaunch,
+  useModel
+} from '../parts/context';
+import { DataGroup } from './DataGroup';
+import { placeOf } from '../parts/fieldNames';
+import { Footer } from '../preview/Footer';
+import { IFolding } from '../parts/Group';
+import { Header } from './Header';
+import { LifecycleGroup } from './LifecycleGroup';
+import { ManifestPane } from '../preview/ManifestPane';
+import { NotebookGroup } from './NotebookGroup';
+import { Notices } from './Notices';
+import { Refusal } from '../parts/Refusal';
+import { SizeGroup } from './SizeGroup';
+import { TensorBoardGroup } from './TensorBoardGroup';
+import { useFolding } from '../parts/useFolding';
+import { useFooterPlace } from '../preview/useFooterPlace';
+import { WhatGroup } from './WhatGroup';
+import { WhereGroup } from './WhereGroup';
+
+/**
+ * Parts of the form that take no properties.
+ *
+ * Being the same elements whenever the form is drawn, they are drawn only when what they read changes.
+ */
+const ABOVE_FIELDS = (
+  <>
+    <Header />
+    <Notices />
+  </>
+);
+const BELOW_FIELDS = (
+  <>
+    <Refusal />
+    <Footer />
+  </>
+);
+
+interface ILaunchFormProps {
+  model: LaunchModel;
+  store: LaunchStore;
+  actions: ILaunchActions;
+  editors: IEditorServices;
+  trans: TranslationBundle;
+  /** Begins the ids of this tab's elements. */
+  prefix: string;
+}
+
+/** Widths (px) from which the form looks different. */
+const WIDTHS: [number, string][] = [
+  [1100, 'full'],
+  [760, 'medium'],
+  [480, 'narrow'],
+  [0, 'tiny']
+];
+
+/** The filled form of a launch tab: engine, fields, what will run, and Submit. */
+export function LaunchForm({
+  model,
+  store,
+  actions,
+  editors,
+  trans,
+  prefix
+}: ILaunchFormProps): React.JSX.Element {
+  const root = React.useRef<HTMLFormElement>(null);
+  const width = useWidth(root);
+  const footer = useFooterPlace(root);
+  const folding = useFolding(store);
+  const [wanted, reveal] = React.useState<string | null>(null);
+  const [linePlace, setLinePlace] = React.useState<ILinePlace | null>(null);
+  const [isPreviewOpen, openPreview] = React.useState(false);
+  const name = useValue(model.changed, () => model.name);
+
+  // The field may be in a group that opens only now.
+  React.useEffect(() => {
+    if (wanted === null) {
+      return;
+    }
+    const { group, fold } = placeOf(wanted, trans) ?? {};
+    for (const part of [group, fold]) {
+      if (part && !folding.isOpen(part)) {
+        folding.toggle(part);
+        return;
+      }
+    }
+    const field = root.current?.querySelector<HTMLElement>(
+      `[data-field="${CSS.escape(wanted)}"]`
+    );
+    const target = field?.matches('[role="radiogroup"]')
+      ? field.querySelector<HTMLElement>('[aria-checked="true"]')
+      : field;
+    target?.focus();
+    target?.scrollIntoView({ block: 'nearest' });
+    reveal(null);
+  }, [wanted, folding, trans]);
+
+  const revealLine = React.useCallback((place: ILinePlace) => {
+    openPreview(true);
+    setLinePlace({ ...place });
+  }, []);
+  /** Put the focus to what is wrong first. */
+  const revealError = React.useCallback((): void => {
+    const error = model.checks.find(check => check.level === 'error');
+    if (error && model.state.manifest) {
+      revealLine({ line: error.line ?? 1, column: error.column });
+    } else if (error?.field) {
+      reveal(error.field);
+    }
+  }, [model, revealLine]);
+
+  const refusal = useValue(model.changed, () => model.state.refusal);
+  React.useEffect(() => {
+    if (refusal?.field || refusal?.line) {
+      revealError();
+    }
+  }, [refusal, revealError]);
+
+  const submit = React.useCallback((): void => {
+    if (model.pending !== null) {
+      return; // the footer says what the form waits for
+    }
+    if (model.checks.some(check => check.level === 'error')) {
+      revealError();
+    } else {
+      actions.submit();
+    }
+  }, [model, actions, revealError]);
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      event.stopPropagation();
+      submit();
+    }
+  };
+  const size = WIDTHS.find(([least]) => width >= least)?.[1] ?? 'full';
+  const single = size === 'narrow' || size === 'tiny';
+  const context = React.useMemo(
+    () => ({
+      ...{ model, trans, editors, prefix, reveal, revealLine },
+      actions: { ...actions, submit }
+    }),
+    [model, trans, actions, submit, editors, prefix, revealLine]
+  );
+  return (
+    <LaunchContext.Provider value={context}>
+      <form
+        ref={root}
+        className="jp-t9k-Launch"
+        data-width={size}
+        data-footer={footer}
+        aria-label={trans.__('Run %1', name)}
+        onKeyDown={onKeyDown}
+        onSubmit={event => event.preventDefault()}
+      >
+        {ABOVE_FIELDS}
+        <Fields folding={folding} />
+        {BELOW_FIELDS}
+        {single ? (
+          <FoldedPreview
+            open={isPreviewOpen}
+            onToggle={openPreview}
+            linePlace={linePlace}
+          />
+        ) : (
+          <Preview linePlace={linePlace} />
+        )}
+      </form>
+    </LaunchContext.Provider>
+  );
+}
+
+const Fields = React.memo(({ folding }: { folding: IFolding }) => {
+  const isLocked = useModel(model => model.isLocked);
+  const isCluster = useModel(model => model.isCluster);
+  const notebook = useModel(({ state }) => state.prefill?.notebook ?? null);
+  return (
+    <div className="jp-t9k-Launch-fields" data-locked={isLocked || undefined}>
+      <WhatGroup folding={folding} />
+      {notebook && <NotebookGroup notebook={notebook} folding={folding} />}
+      <SizeGroup folding={folding} />
+      {isCluster && <WhereGroup folding={folding} />}
+      {isCluster && <DataGroup folding={folding} />}
+      <LifecycleGroup folding={folding} />
+      <TensorBoardGroup folding={folding} />
+    </div>
+  );
+});
+Fields.displayName = 'Fields';
+
+interface IPreviewProps {
+  id?: string;
+  /** The place of the manifest that was asked for last; a new object each time. */
+  linePlace: ILinePlace | null;
+}
+
+/** What will run, and what is known about it. */
+const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
+  const hasManifest = useModel(
+    ({ isCluster, state }) => isCluster || state.manifest !== null
+  );
+  return (
+    <div id={id} className="jp-t9k-Launch-preview">
+      {hasManifest ? <ManifestPane place={linePlace} /> : <CommandPane />}
+      <Checks />
+    </div>
+  );
+});
+Preview.displayName = 'Preview';
+
+interface IFoldedPreviewProps extends Pick<IPreviewProps, 'linePlace'> {
+  open: boolean;
+  onToggle(open: boolean): void;
+}
+
+/** Where there is no room beside the form: one line that opens. */
+function FoldedPreview({
+  open,
+  onToggle,
+  linePlace
+}: IFoldedPreviewProps): React.JSX.Element {
+  const { trans, prefix } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
+  const counts = useModel(({ checks }) => countChecks(checks, trans));
+  const command = useModel(({ preview }) => preview.shown?.command ?? '');
+  const text = useModel(
+    ({ state, preview }) =>
+      state.manifest?.text ??
+      preview.shown?.manifest ??
+      preview.shown?.command ??
+      ''
+  );
+  const caret = open ? caretDownIcon : caretRightIcon;
+  return (
+    <div className="jp-t9k-Launch-folded">
+      <div>
+        <button
+          type="button"
+          aria-expanded={open}
+          aria-controls={`${prefix}folded`}
+          onClick={() => onToggle(!open)}
+        >
+          <Icon of={caret} />
+          <span>
+            {isCluster ? trans.__('Manifest') : trans.__('What will run')}
+          </span>
+          <span className="jp-t9k-caption">{counts}</span>
+          {!open && <code>{oneLine(command)}</code>}
+        </button>
+        {!open && <CopyButton text={text} />}
+      </div>
+      {open && <Preview id={`${prefix}folded`} linePlace={linePlace} />}
+    </div>
+  );
+}
+
+/** A command without directories, and without its line ends. */
+function oneLine(command: string): string {
+  return command
+    .replace(/^cd .*\n/, '')
+    .replace(/^\/\S*\//, '')
+    .replace(/\s*\\\n\s*/g, ' ');
+}

@@ -1,0 +1,216 @@
+import * as React from 'react';
+import { Segments } from '../../ui/Segments';
+import { useLaunch, useModel } from '../parts/context';
+import { NumberField, Row, Select, SpanField, useField } from '../parts/fields';
+import { FinishedFields } from '../fields/FinishedFields';
+import { Group, IFolding } from '../parts/Group';
+import {
+  describeLifecycle,
+  describePolicy,
+  RestartPolicy
+} from '../fields/lifecycleText';
+
+const RESTART = '/replica_specs/0/restart_policy';
+const DEADLINE = '/run_policy/active_deadline_seconds';
+
+/** What happens when the job fails, takes long, or is not to begin yet. */
+export function LifecycleGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
+  return (
+    <Group
+      name="lifecycle"
+      title={trans.__('Lifecycle')}
+      summary={model =>
+        describeLifecycle(model.form.spec, model.isCluster, trans)
+      }
+      folding={folding}
+    >
+      <RestartField />
+      <WorkerRestartsField />
+      <DeadlineField />
+      {isCluster && <FinishedFields />}
+      <StartField />
+    </Group>
+  );
+}
+
+/** Whether the job begins at once. */
+function StartField(): React.JSX.Element {
+  const { model, trans, prefix } = useLaunch();
+  const can = useModel(now => now.can('debug'));
+  const isCluster = useModel(now => now.isCluster);
+  const start = useModel(({ form: { spec } }) =>
+    spec.debug ? 'debug' : spec.paused ? 'paused' : 'now'
+  );
+  const captions = {
+    now: null,
+    paused: trans.__('The job is kept, and starts when it is resumed.'),
+    debug: trans.__(
+      'The containers wait instead of running, so that one can look around in them.'
+    )
+  };
+  const choose = (value: typeof start) => {
+    const waiting = { skip_init: false, command: ['sleep', 'inf'] };
+    const { replica_specs } = model.form.spec;
+    const all = replica_specs.map(({ type }) => [type, waiting]);
+    model.edit(
+      {
+        paused: value === 'paused',
+        debug: value === 'debug' ? Object.fromEntries(all) : null
+      },
+      '/paused'
+    );
+  };
+  return (
+    <Row field="/paused" group caption={captions[start]}>
+      <Segments<typeof start>
+        aria-labelledby={`${prefix}/paused-label`}
+        data-field="/paused"
+        segments={[
+          { value: 'now', label: trans.__('Now') },
+          { value: 'paused', label: trans.__('Paused') },
+          ...(isCluster
+            ? [
+                {
+                  value: 'debug' as const,
+                  label: trans.__('Debug: replicas idle'),
+                  disabled: can.supported ? null : can.reason
+                }
+              ]
+            : [])
+        ]}
+        value={start}
+        onChange={choose}
+      />
+    </Row>
+  );
+}
+
+function RestartField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = useField(RESTART);
+  const { policy, limit, torchrun } = useModel(({ form: { spec } }) => ({
+    policy: spec.replica_specs[0].restart_policy,
+    limit: spec.run_policy.backoff_limit,
+    torchrun: spec.torchrun !== null
+  }));
+  const engine = useModel(({ state }) => state.engine);
+  const always = useModel(now => now.can('restart_always'));
+  const policies: Record<RestartPolicy, string> = {
+    Never: trans.__('Never'),
+    OnFailure: trans.__('After a failure (OnFailure)'),
+    ExitCode: trans.__('By exit code (ExitCode)'),
+    Always: trans.__('Always')
+  };
+  return (
+    <Row
+      field={RESTART}
+      others={['/run_policy/backoff_limit']}
+      caption={describePolicy(policy, torchrun, engine, trans)}
+    >
+      <Select
+        {...field}
+        value={policy}
+        onChange={event =>
+          model.editReplicas(
+            { restart_policy: event.target.value as RestartPolicy },
+            RESTART
+          )
+        }
+      >
+        {Object.entries(policies).map(([value, label]) => {
+          const refused =
+            value === 'Always' && !always.supported ? always.reason : null;
+          return (
+            <option key={value} value={value} disabled={refused !== null}>
+              {refused ? `${label} – ${refused}` : label}
+            </option>
+          );
+        })}
+      </Select>
+      {policy !== 'Never' && (
+        <>
+          <span>{trans.__('at most')}</span>
+          <NumberField
+            field="/run_policy/backoff_limit"
+            aria-label={trans.__('Most restarts')}
+            value={limit}
+            min={0}
+            max={1000}
+            onChange={backoff_limit => {
+              const { run_policy } = model.form.spec;
+              model.edit(
+                { run_policy: { ...run_policy, backoff_limit } },
+                '/run_policy/backoff_limit'
+              );
+            }}
+          />
+          <span>{trans.__('times')}</span>
+        </>
+      )}
+    </Row>
+  );
+}
+
+/** How often torchrun starts its processes again; nothing where torchrun is off. */
+function WorkerRestartsField(): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const field = '/torchrun/max_restarts';
+  const most = useModel(({ form }) => form.spec.torchrun?.max_restarts ?? null);
+  if (most === null) {
+    return null;
+  }
+  return (
+    <Row field={field}>
+      <NumberField
+        field={field}
+        value={most}
+        min={0}
+        max={1000}
+        onChange={max_restarts => {
+          const { torchrun } = model.form.spec;
+          model.edit(
+            { torchrun: torchrun && { ...torchrun, max_restarts } },
+            field
+          );
+        }}
+      />
+      <span className="jp-t9k-caption">
+        {trans.__(
+          'how often torchrun itself starts its processes again; not counted above'
+        )}
+      </span>
+    </Row>
+  );
+}
+
+function DeadlineField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const seconds = useModel(
+    ({ form }) => form.spec.run_policy.active_deadline_seconds
+  );
+  return (
+    <Row field={DEADLINE}>
+      <SpanField
+        field={DEADLINE}
+        seconds={seconds}
+        placeholder={trans.__('none')}
+        onChange={active_deadline_seconds => {
+          const { run_policy } = model.form.spec;
+          model.edit(
+            { run_policy: { ...run_policy, active_deadline_seconds } },
+            DEADLINE
+          );
+        }}
+      />
+      <span className="jp-t9k-caption">
+        {trans.__('e.g. 12h; the job fails when it is over')}
+      </span>
+    </Row>
+  );
+}

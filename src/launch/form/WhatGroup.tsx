@@ -1,0 +1,192 @@
+import { folderIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { EntrypointKind, fileKind, MORE } from '../model/form';
+import { splitWords } from '../../common/shellWords';
+import { IconButton } from '../../ui/Buttons';
+import { useDraft, useLaunch, useModel } from '../parts/context';
+import { EnvironmentField } from '../fields/EnvironmentField';
+import { PathField, Row, Select, TextField, useField } from '../parts/fields';
+import { Group, IFolding } from '../parts/Group';
+import { KernelField } from '../fields/KernelField';
+import { OptionFields } from '../fields/OptionFields';
+import { PairsField } from '../parts/PairsField';
+
+/** What runs: name, script, directory, kernel, arguments, variables. */
+export function WhatGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  const isCluster = useModel(model => model.isCluster);
+  return (
+    <Group
+      name="what"
+      title={trans.__('What')}
+      summary={({ spec }) => [spec.name, ...spec.args].join(' ')}
+      folding={folding}
+    >
+      <NameField />
+      <EntrypointField />
+      <WorkingDirectoryField />
+      {!isCluster && <KernelField />}
+      <OptionFields />
+      <MoreField />
+      <EnvironmentField />
+      {isCluster && <LabelsField />}
+    </Group>
+  );
+}
+
+function NameField(): React.JSX.Element {
+  const { model } = useLaunch();
+  const field = '/name';
+  const name = useModel(({ form }) => form.spec.name);
+  const draft = useDraft(field);
+  return (
+    <Row field={field}>
+      <TextField
+        field={field}
+        value={draft ?? name}
+        onChange={text => model.setName(text)}
+      />
+    </Row>
+  );
+}
+
+function LabelsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  return (
+    <PairsField
+      field="/labels"
+      read={({ form }) => form.labels}
+      onChange={rows => model.setLabels(rows)}
+      add={trans.__('Add label')}
+    />
+  );
+}
+
+function EntrypointField(): React.JSX.Element {
+  const { model, trans, actions } = useLaunch();
+  const { kind, value } = useModel(({ form }) => form.spec.entrypoint);
+  const draft = useDraft('/entrypoint/value');
+  const path = useModel(({ state }) => state.path);
+  const ofFile =
+    path !== null
+      ? fileKind(path)
+      : kind === 'notebook'
+        ? 'notebook'
+        : 'script';
+  const kinds: [EntrypointKind, string][] = [
+    ofFile === 'script'
+      ? ['script', trans.__('Script')]
+      : ['notebook', trans.__('Notebook')],
+    ['module', trans.__('Module')],
+    ['command', trans.__('Command')]
+  ];
+  const choose = async () => {
+    const chosen = await actions.chooseFile();
+    if (chosen !== null) {
+      await model.openFor(chosen);
+    }
+  };
+  return (
+    <Row field="/entrypoint/value" others={['/entrypoint/kind']}>
+      <Select
+        {...useField('/entrypoint/kind')}
+        aria-label={trans.__('What kind of thing is run')}
+        value={kind}
+        onChange={event =>
+          void model.setKind(event.target.value as EntrypointKind)
+        }
+      >
+        {kinds.map(([name, label]) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </Select>
+      {kind === ofFile ? (
+        <>
+          <PathField
+            field="/entrypoint/value"
+            path={value}
+            onChange={file => void model.setEntrypoint(fileKind(file), file)}
+          />
+          <IconButton
+            icon={folderIcon}
+            label={trans.__('Choose a file…')}
+            onClick={() => void choose()}
+          />
+        </>
+      ) : (
+        <TextField
+          code
+          field="/entrypoint/value"
+          value={draft ?? value}
+          onChange={text => void model.setEntrypoint(kind, text)}
+        />
+      )}
+    </Row>
+  );
+}
+
+function WorkingDirectoryField(): React.JSX.Element {
+  const { model, trans, actions } = useLaunch();
+  const root = useModel(({ state }) => state.prefill?.root ?? null);
+  const directory = useModel(({ form }) => form.spec.working_dir);
+  const choose = async () => {
+    const path = await actions.chooseFolder();
+    if (path !== null && root !== null) {
+      model.setWorkingDir(`${root.replace(/\/$/, '')}/${path}`);
+    }
+  };
+  return (
+    <Row field="/working_dir">
+      <PathField
+        field="/working_dir"
+        path={directory ?? ''}
+        placeholder={trans.__('the folder of the script')}
+        onChange={path => model.setWorkingDir(path || null)}
+      />
+      {root !== null && (
+        <IconButton
+          icon={folderIcon}
+          label={trans.__('Choose a folder…')}
+          onClick={() => void choose()}
+        />
+      )}
+    </Row>
+  );
+}
+
+function MoreField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const more = useModel(({ form }) => form.more);
+  const words = splitWords(more).words ?? [];
+  // Where quotes or backslashes mean something, say how the text is taken.
+  const quoted = words.length > 0 && /['"\\]/.test(more);
+  return (
+    <Row
+      field={MORE}
+      caption={
+        quoted && (
+          <span className="jp-t9k-Launch-words">
+            {trans._n('%1 argument:', '%1 arguments:', words.length)}
+            {words.map((word, index) => (
+              <code key={index}>{word}</code>
+            ))}
+          </span>
+        )
+      }
+    >
+      <TextField
+        code
+        field={MORE}
+        value={more}
+        placeholder={trans.__('added to the end as typed')}
+        onChange={text => model.setMore(text)}
+      />
+    </Row>
+  );
+}

@@ -1,0 +1,88 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSpec } from '../../api/types';
+import { LaunchModel } from '../model/launch';
+import { Combobox, IChoice } from '../parts/Combobox';
+import { useDraft, useLaunch, useModel } from '../parts/context';
+import { Row } from '../parts/fields';
+import { Group, IFolding } from '../parts/Group';
+import { ImageFields } from '../fields/ImageFields';
+import { PlacementFields } from '../fields/PlacementFields';
+import { QueueField } from '../fields/QueueField';
+import { describeUser, SecurityFields } from '../fields/SecurityFields';
+
+/** Where in the cluster the job runs, in which image, as whom. */
+export function WhereGroup({
+  folding
+}: {
+  folding: IFolding;
+}): React.JSX.Element {
+  const { trans } = useLaunch();
+  return (
+    <Group
+      name="where"
+      title={trans.__('Where')}
+      summary={describeWhere}
+      folding={folding}
+    >
+      <NamespaceField />
+      <QueueField />
+      <ImageFields folding={folding} />
+      <SecurityFields folding={folding} />
+      <PlacementFields folding={folding} />
+    </Group>
+  );
+}
+
+function NamespaceField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const field = '/namespace';
+  const namespace = useModel(({ state }) => state.namespace);
+  const info = useModel(({ engine }) => engine);
+  const draft = useDraft(field);
+  const listed = info?.cluster?.rights.list_namespaces;
+  const choices = (info?.namespaces ?? []).map((value): IChoice => {
+    const isUsual = value === info?.default_namespace;
+    return { value, note: isUsual ? trans.__('the lab’s own') : null };
+  });
+  return (
+    <Row
+      field={field}
+      caption={listed?.supported === false ? listed.reason : null}
+    >
+      <Combobox
+        lazy
+        field={field}
+        value={draft ?? namespace}
+        choices={choices}
+        onChange={text => model.setNamespace(text.trim())}
+      />
+    </Row>
+  );
+}
+
+function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
+  const { spec } = model.form;
+  return [
+    model.state.namespace,
+    describeQueue(spec, trans),
+    spec.runtime.image
+      ? trans.__('image %1', spec.runtime.image)
+      : trans.__('no image yet'),
+    describeUser(spec.security, trans)
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+function describeQueue(
+  { scheduling: { queue, priority } }: JobSpec,
+  trans: TranslationBundle
+): string | null {
+  if (!queue) {
+    return null;
+  }
+  return priority === null
+    ? trans.__('queue %1', queue)
+    : trans.__('queue %1, priority %2', queue, priority);
+}

@@ -1,0 +1,367 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { ApiError } from '../../api/client';
+import { Check, JobSpec, Prefill, ScriptOption } from '../../api/types';
+import { CommandPreview } from './commandPreview';
+import {
+  ENV_NAME_PATTERN,
+  fieldOf,
+  ILaunchForm,
+  IPair,
+  MORE,
+  NAME_PATTERN
+} from './form';
+import { IEditedManifest } from './state';
+import {
+  defaultValue,
+  isAcceptable,
+  missingOptions,
+  optionKey
+} from './scriptOptions';
+import { splitWords } from '../../common/shellWords';
+
+/** The code of a required option without a value. */
+export const MISSING = 'OptionMissing';
+
+/** The parts of a form and of its preview that its checks depend on. */
+export interface IChecked extends Pick<
+  CommandPreview,
+  'shown' | 'failure' | 'asked'
+> {
+  form: ILaunchForm;
+  options: readonly ScriptOption[];
+  /** The spec that the form amounts to. */
+  spec: JobSpec;
+  /** The manifest that is edited in place of the form, if one is. */
+  manifest: IEditedManifest | null;
+  prefill: Prefill | null;
+  refusal: ApiError | null;
+  trans: TranslationBundle;
+}
+
+/** Everything that is known about what would be submitted, ours and the server's; fields named as the form does. */
+export function knownChecks({
+  form,
+  options,
+  spec,
+  manifest,
+  prefill,
+  refusal,
+  shown,
+  failure,
+  ...others
+}: IChecked): readonly Check[] {
+  if (manifest) {
+    // Of a text that can't be read there is nothing else to say.
+    return manifestChecks(
+      [refusal, failure],
+      failure ? [] : (shown?.checks ?? [])
+    );
+  }
+  const asked = others.asked ?? prefill?.spec ?? spec;
+  const holds = ({ field }: { field: string | null }): boolean =>
+    field === null || isSameField(field, asked, spec);
+  return allChecks(
+    form,
+    options,
+    [refusal, failure && holds(failure) ? failure : null],
+    (shown?.checks ?? prefill?.checks ?? []).filter(
+      check => check.level !== 'error' || holds(check)
+    ),
+    others.trans
+  );
+}
+
+/**
+ * Everything that is known about a form: ours, then the server's, each said once.
+ *
+ * @param refusals - Answers to the form as it is; those that name a field count.
+ * @param checks - What the server's preview says, with pointers into the spec.
+ */
+function allChecks(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  refusals: readonly (ApiError | null)[],
+  checks: readonly Check[],
+  trans: TranslationBundle
+): Check[] {
+  const refused = refusals.flatMap(refusal =>
+    refusal?.field ? [refusalCheck(refusal)] : []
+  );
+  const theirs = [...refused, ...checks]
+    .filter(check => check.code !== MISSING) // ours names the field
+    .map(check => ({
+      ...check,
+      field: check.field && fieldOf(check.field, form, options)
+    }))
+    // What is said of a field that can't be taken is about what it had before.
+    .filter(
+      ({ level, field }) =>
+        level !== 'error' || !(field && field in form.drafts)
+    );
+  return distinct([...findProblems(form, options, trans), ...theirs]);
+}
+
+/**
+ * Everything that is known about a manifest that is edited by hand; the form counts for nothing.
+ *
+ * @param refusals - Answers to the text.
+ * @param checks - What the server's preview says of it.
+ */
+function manifestChecks(
+  refusals: readonly (ApiError | null)[],
+  checks: readonly Check[]
+): Check[] {
+  const refused = refusals.flatMap(refusal =>
+    refusal && (refusal.field || refusal.line) ? [refusalCheck(refusal)] : []
+  );
+  return distinct([...refused, ...checks]);
+}
+
+function refusalCheck(refusal: ApiError): Check {
+  const { field, message, hint, line, column } = refusal;
+  return { ...error(field ?? '', message, hint), field, line, column };
+}
+
+function distinct(checks: readonly Check[]): Check[] {
+  return checks.filter(
+    (check, index) =>
+      checks.findIndex(
+        ({ message, field, line }) =>
+          message === check.message &&
+          field === check.field &&
+          line === check.line
+      ) === index
+  );
+}
+
+/**
+ * Whether what was said of a field still holds: two specs have the same there.
+ *
+ * @param pointer - A JSON pointer into the spec, as the server names fields.
+ */
+function isSameField(
+  pointer: string,
+  before: JobSpec,
+  after: JobSpec
+): boolean {
+  const keys = pointer
+    .replace(/^\/spec(?=\/|$)/, '')
+    .split('/')
+    .slice(1);
+  const at = (spec: JobSpec): unknown =>
+    keys.reduce<unknown>(
+      (value, key) =>
+        (value as Record<string, unknown> | null | undefined)?.[key],
+      spec
+    );
+  return JSON.stringify(at(before)) === JSON.stringify(at(after));
+}
+
+/** What is certainly wrong in a form, found without the server; in the order of its fields. */
+function findProblems(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  trans: TranslationBundle
+): Check[] {
+  return [
+    ...Object.entries(form.drafts).map(([field, { problem }]) =>
+      error(field, problem)
+    ),
+    ...optionProblems(form, options, trans),
+    ...moreProblems(form, trans),
+    ...envProblems(form, trans),
+    ...pairProblems(form.labels, '/labels', trans),
+    ...pairProblems(form.nodeSelector, '/scheduling/node_selector', trans),
+    ...tolerationProblems(form, trans),
+    ...mountProblems(form, trans)
+  ];
+}
+
+/** Why a job can't be called so; null if it can. */
+export function nameProblem(
+  name: string,
+  trans: TranslationBundle
+): string | null {
+  if (!name) {
+    return trans.__('Name the job.');
+  }
+  return NAME_PATTERN.test(name)
+    ? null
+    : trans.__(
+        'A name has small letters, digits and dashes, begins with a letter, does not end with a dash, and has at most 40 characters.'
+      );
+}
+
+function error(
+  field: string,
+  message: string,
+  hint: string | null = null
+): Check {
+  return {
+    level: 'error',
+    code: 'Form',
+    message,
+    hint,
+    field,
+    line: null,
+    column: null,
+    link: null,
+    fix: null
+  };
+}
+
+function optionProblems(
+  form: ILaunchForm,
+  options: readonly ScriptOption[],
+  trans: TranslationBundle
+): Check[] {
+  const missing = new Set(missingOptions(options, form.values, form.moreWords));
+  return options.flatMap(option => {
+    const key = optionKey(option);
+    if (missing.has(option)) {
+      // Read from the script's text, which may mean something else: not certain.
+      const message = trans.__(
+        'The script asks for %1, which has no value.',
+        key
+      );
+      return [{ ...error(key, message), level: 'warning', code: MISSING }];
+    }
+    const value = form.values[key];
+    if (typeof value !== 'string' || value === defaultValue(option)) {
+      return [];
+    }
+    if (
+      option.choices.length &&
+      option.kind !== 'list' &&
+      !option.choices.includes(value)
+    ) {
+      return [
+        error(
+          key,
+          trans.__('%1 is not one of the choices of %2.', quoted(value), key)
+        )
+      ];
+    }
+    if (isAcceptable(option, value)) {
+      return [];
+    }
+    switch (option.kind) {
+      case 'int':
+        return [error(key, trans.__('%1 takes a whole number.', key))];
+      case 'float':
+        return [error(key, trans.__('%1 takes a number.', key))];
+      default:
+        return [
+          error(key, trans.__('A quotation mark in %1 is not closed.', key))
+        ];
+    }
+  });
+}
+
+function moreProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  switch (splitWords(form.more).error) {
+    case null:
+      return [];
+    case 'quote':
+      return [
+        error(
+          MORE,
+          trans.__('A quotation mark is not closed.'),
+          trans.__('Close it, or put a backslash before it.')
+        )
+      ];
+    case 'backslash':
+      return [
+        error(
+          MORE,
+          trans.__('A backslash stands at the end with nothing behind it.')
+        )
+      ];
+  }
+}
+
+function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  const seen = new Set<string>();
+  return form.env.flatMap(({ name, value, secret }, index) => {
+    const field = `/env/${index}/name`;
+    if (!name && !value && !secret) {
+      return []; // a row that was added and not filled in
+    }
+    if (!name) {
+      return [error(field, trans.__('Name the variable.'))];
+    }
+    if (!ENV_NAME_PATTERN.test(name)) {
+      return [
+        error(
+          field,
+          trans.__(
+            '%1 can’t be a variable’s name: letters, digits and _ only, and no digit first.',
+            quoted(name)
+          )
+        )
+      ];
+    }
+    if (seen.has(name)) {
+      return [error(field, trans.__('%1 is given twice.', name))];
+    }
+    seen.add(name);
+    if (secret && !(secret.name && secret.key)) {
+      const part = secret.name ? 'key' : 'secret';
+      const message = trans.__('Name the secret, and its key that is meant.');
+      return [error(`/env/${index}/${part}`, message)];
+    }
+    return [];
+  });
+}
+
+function pairProblems(
+  rows: readonly IPair[],
+  field: string,
+  trans: TranslationBundle
+): Check[] {
+  return rows.flatMap(({ name, value }, index) => {
+    const place = `${field}/${index}/name`;
+    if (!name) {
+      return value ? [error(place, trans.__('Name the label.'))] : [];
+    }
+    return rows.findIndex(other => other.name === name) < index
+      ? [error(place, trans.__('%1 is given twice.', name))]
+      : [];
+  });
+}
+
+function tolerationProblems(
+  form: ILaunchForm,
+  trans: TranslationBundle
+): Check[] {
+  return form.spec.scheduling.tolerations.flatMap((row, index) =>
+    row.key === '' && row.value
+      ? [
+          error(
+            `/scheduling/tolerations/${index}`,
+            trans.__('Name the taint that is tolerated.')
+          )
+        ]
+      : []
+  );
+}
+
+function mountProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
+  return form.spec.mounts.flatMap(({ claim, mount_path }, index) => [
+    ...(claim
+      ? []
+      : [error(`/mounts/${index}/claim`, trans.__('Name the PVC.'))]),
+    ...(mount_path
+      ? []
+      : [
+          error(
+            `/mounts/${index}/mount_path`,
+            trans.__('Say where the job sees it.')
+          )
+        ])
+  ]);
+}
+
+function quoted(text: string): string {
+  return `“${text}”`;
+}

@@ -1,0 +1,198 @@
+/** A script's argparse options as fields, and its arguments as what fields and free text hold. */
+import { ScriptOption } from '../../api/types';
+import { joinWords, splitWords } from '../../common/shellWords';
+
+/** A flag's state, or the text of anything else; a list as a shell would take it. */
+export type OptionValue = string | boolean;
+
+/** What is given, by `optionKey`; an option that is not in it has its default. */
+export type OptionValues = Readonly<Record<string, OptionValue>>;
+
+/** Arguments, and which field each of them comes from. */
+export interface IComposedArgs {
+  args: string[];
+  /** For every argument an `optionKey`, or null for what was typed as “more arguments”. */
+  fields: (string | null)[];
+}
+
+/** How an option is named: its first spelling; a positional has only a destination. */
+export function optionKey(option: ScriptOption): string {
+  return option.flags[0] ?? option.dest;
+}
+
+/** What holds if nothing is given; null if the script's text does not tell. */
+export function defaultValue(option: ScriptOption): OptionValue | null {
+  if (option.kind !== 'flag') {
+    return option.default;
+  }
+  if (option.off_flag === null) {
+    return false; // whatever it sets, it is not given
+  }
+  return option.default === null ? null : option.default === 'True';
+}
+
+/** Whether an option is given, with another value than its default. */
+export function isChanged(option: ScriptOption, values: OptionValues): boolean {
+  const key = optionKey(option);
+  return key in values && values[key] !== defaultValue(option);
+}
+
+/** Whether Python's `int()`, `float()` or the choices would refuse a text. */
+export function isAcceptable(option: ScriptOption, text: string): boolean {
+  switch (option.kind) {
+    case 'int':
+      return /^\s*[+-]?\d+(_\d+)*\s*$/.test(text);
+    case 'float':
+      return /^\s*[+-]?(((\d+(_\d+)*\.?|\.\d)[\d_]*(e[+-]?\d+)?)|inf(inity)?|nan)\s*$/i.test(
+        text
+      );
+    case 'list':
+      return splitWords(text).error === null;
+    default:
+      return true;
+  }
+}
+
+/**
+ * Take arguments apart into values of known options and the rest, as argparse would.
+ * What is given twice, or in a way that a field can't show, stays in the rest, so nothing is lost.
+ */
+export function parseArgs(
+  args: readonly string[],
+  options: readonly ScriptOption[]
+): { values: Record<string, OptionValue>; more: string[] } {
+  const values: Record<string, OptionValue> = {};
+  const more: string[] = [];
+  const positionals = options.filter(option => !option.flags.length);
+  let i = 0;
+  while (i < args.length) {
+    const arg = args[i];
+    if (arg === '--') {
+      more.push(...args.slice(i));
+      break;
+    }
+    if (!isFlag(arg)) {
+      // Behind a spelling that we don't know it may be that one's value.
+      const option = more.length ? undefined : positionals.shift();
+      if (option && arg) {
+        values[optionKey(option)] = arg;
+      } else {
+        more.push(arg);
+      }
+      i += 1;
+      continue;
+    }
+    const taken = takeOption(args, i, options);
+    if (taken && !(taken.key in values)) {
+      values[taken.key] = taken.value;
+    } else {
+      more.push(...args.slice(i, taken?.end ?? i + 1));
+    }
+    i = taken?.end ?? i + 1;
+  }
+  return { values, more };
+}
+
+function takeOption(
+  args: readonly string[],
+  start: number,
+  options: readonly ScriptOption[]
+): { key: string; value: OptionValue; end: number } | null {
+  const [, name, attached] = /^([^=]+)(?:=([^]*))?$/.exec(args[start]) ?? [];
+  const option = options.find(({ flags }) => flags.includes(name));
+  if (!option) {
+    const off = options.find(({ off_flag }) => off_flag === args[start]);
+    return off ? { key: optionKey(off), value: false, end: start + 1 } : null;
+  }
+  const key = optionKey(option);
+  if (option.kind === 'flag') {
+    return attached === undefined ? { key, value: true, end: start + 1 } : null;
+  }
+  if (option.kind === 'list') {
+    let end = start + 1;
+    while (attached === undefined && end < args.length && !isFlag(args[end])) {
+      end += 1;
+    }
+    const items =
+      attached === undefined ? args.slice(start + 1, end) : [attached];
+    return items.length ? { key, value: joinWords(items), end } : null;
+  }
+  const value = attached ?? args[start + 1];
+  const isValue = attached !== undefined || (value && !isFlag(value));
+  return isValue && value
+    ? { key, value, end: attached === undefined ? start + 2 : start + 1 }
+    : null;
+}
+
+/** Put values and further arguments together: only what is required or differs from its default. */
+export function composeArgs(
+  options: readonly ScriptOption[],
+  values: OptionValues,
+  more: readonly string[]
+): IComposedArgs {
+  const given = options.filter(option =>
+    option.required ? optionKey(option) in values : isChanged(option, values)
+  );
+  const named = given.filter(option => option.flags.length);
+  const positional = given.filter(option => !option.flags.length);
+  // A list would swallow a positional that follows it.
+  const order = named.some(option => option.kind === 'list')
+    ? [...positional, ...named]
+    : [...named, ...positional];
+  const result: IComposedArgs = { args: [], fields: [] };
+  const add = (field: string | null, words: readonly string[]) => {
+    result.args.push(...words);
+    result.fields.push(...words.map(() => field));
+  };
+  for (const option of order) {
+    const key = optionKey(option);
+    add(key, composeOption(option, values[key]));
+  }
+  add(null, more);
+  return result;
+}
+
+function composeOption(option: ScriptOption, value: OptionValue): string[] {
+  const key = optionKey(option);
+  if (typeof value === 'boolean') {
+    return value ? [key] : option.off_flag ? [option.off_flag] : [];
+  }
+  if (!option.flags.length) {
+    return [value];
+  }
+  if (option.kind === 'list') {
+    return [key, ...(splitWords(value).words ?? [])];
+  }
+  // argparse takes a value that begins with a dash for another option.
+  return isFlag(value) ? [`${key}=${value}`] : [key, value];
+}
+
+/** The required options that nothing gives a value, neither a field nor the free text. */
+export function missingOptions(
+  options: readonly ScriptOption[],
+  values: OptionValues,
+  more: readonly string[]
+): ScriptOption[] {
+  return options.filter(option => {
+    if (!option.required || optionKey(option) in values) {
+      return false;
+    }
+    return option.flags.length
+      ? !more.some(word => mayName(word, option.flags))
+      : more.every(isFlag);
+  });
+}
+
+/** argparse takes abbreviations, and values that are attached to short options. */
+function mayName(word: string, flags: readonly string[]): boolean {
+  const name = word.split('=')[0];
+  return flags.some(flag =>
+    flag.startsWith('--')
+      ? name.length > 2 && flag.startsWith(name)
+      : word.startsWith(flag)
+  );
+}
+
+function isFlag(word: string): boolean {
+  return /^-/.test(word) && word !== '-' && !/^-\.?\d/.test(word);
+}

@@ -1,0 +1,20 @@
+/** Changes of a spec that the server offers. */
+import { JSONExt, PartialJSONObject } from '@lumino/coreutils';
+import { Fix, JobSpec } from '../../api/types';
+
+/** A spec with other values at some places, by their pointers; what is not there stays so. */
+export function specWith(from: JobSpec, changes: Fix['changes']): JobSpec {
+  const spec = JSONExt.deepCopy(from as unknown as PartialJSONObject);
+  for (const [pointer, value] of Object.entries(changes)) {
+    const keys = pointer.split('/').slice(2); // after “/spec”
+    const last = keys.pop();
+    const place = keys.reduce<unknown>(
+      (at, key) => (at as PartialJSONObject | null | undefined)?.[key],
+      spec
+    );
+    if (last !== undefined && typeof place === 'object' && place !== null) {
+      (place as Record<string, unknown>)[last] = value;
+    }
+  }
+  return spec as unknown as JobSpec;
+}

@@ -1,0 +1,90 @@
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { errorIcon, warningIcon } from '../../ui/icons';
+import { Icon } from '../../ui/Icon';
+import { useLaunch, useModel } from './context';
+import { FoldName, GroupName, placeOf } from './fieldNames';
+import { Summary, SummaryText } from './Summary';
+
+/** Which groups are open, and how to fold one. */
+export interface IFolding {
+  isOpen(group: GroupName | FoldName): boolean;
+  toggle(group: GroupName | FoldName): void;
+}
+
+interface IGroupProps {
+  name: GroupName;
+  title: string;
+  /** Tells what is inside, on one line, for when it is folded. */
+  summary: Summary;
+  folding: IFolding;
+  children: React.ReactNode;
+}
+
+/** A part of the form that folds to one line. */
+export function Group({
+  name,
+  title,
+  summary,
+  folding,
+  children
+}: IGroupProps): React.JSX.Element {
+  const { trans, prefix } = useLaunch();
+  const open = folding.isOpen(name);
+  const isLocked = useModel(model => model.isLocked);
+  const [errors, warnings] = useModel(({ checks }) =>
+    ['error', 'warning'].map(
+      level =>
+        checks.filter(
+          check =>
+            check.level === level &&
+            check.field &&
+            placeOf(check.field, trans)?.group === name
+        ).length
+    )
+  );
+  const caret = open ? caretDownIcon : caretRightIcon;
+  const id = `${prefix}group-${name}`;
+  return (
+    <section className="jp-t9k-Launch-group" aria-labelledby={id}>
+      <h3>
+        <button
+          type="button"
+          id={id}
+          aria-expanded={open}
+          aria-controls={`${id}-body`}
+          onClick={() => folding.toggle(name)}
+        >
+          <Icon of={caret} />
+          <span>{title}</span>
+          {!open && (
+            <span className="jp-t9k-Launch-summary jp-t9k-secondary">
+              <SummaryText of={summary} />
+            </span>
+          )}
+          {errors > 0 && (
+            <span className="jp-t9k-Launch-count" data-level="error">
+              <Icon of={errorIcon} />
+              {trans._n('%1 error', '%1 errors', errors)}
+            </span>
+          )}
+          {errors === 0 && warnings > 0 && (
+            <span className="jp-t9k-Launch-count" data-level="warning">
+              <Icon of={warningIcon} />
+              {trans._n('%1 warning', '%1 warnings', warnings)}
+            </span>
+          )}
+        </button>
+      </h3>
+      <fieldset
+        id={`${id}-body`}
+        className="jp-t9k-Launch-body"
+        aria-label={title}
+        hidden={!open}
+        disabled={isLocked}
+      >
+        {open && children}
+      </fieldset>
+    </section>
+  );
+}

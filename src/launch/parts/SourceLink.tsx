@@ -1,0 +1,29 @@
+import * as React from 'react';
+import { Check } from '../../api/types';
+import { LinkButton } from '../../ui/Buttons';
+import { useLaunch } from './context';
+
+/** The file and line, or the page, that a check is about. */
+export function SourceLink({
+  link
+}: {
+  link: Check['link'];
+}): React.JSX.Element | null {
+  const { actions } = useLaunch();
+  if (link?.kind === 'file' && link.path !== null) {
+    const { path, line, label } = link;
+    return (
+      <LinkButton data-code onClick={() => actions.openFile(path, line)}>
+        {label}
+      </LinkButton>
+    );
+  }
+  if (link?.kind === 'url' && link.url !== null) {
+    return (
+      <a href={link.url} target="_blank" rel="noopener noreferrer">
+        {link.label}
+      </a>
+    );
+  }
+  return null;
+}

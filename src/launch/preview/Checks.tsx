@@ -1,0 +1,108 @@
+import { LabIcon } from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { Check } from '../../api/types';
+import { errorIcon, hintIcon, stateIcons, warningIcon } from '../../ui/icons';
+import { LinkButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+import { useLaunch, useModel } from '../parts/context';
+import { placeOf } from '../parts/fieldNames';
+import { SourceLink } from '../parts/SourceLink';
+
+type Level = Check['level'];
+
+const LEVELS: readonly Level[] = ['error', 'warning', 'hint', 'passed'];
+
+const icons: Record<Level, LabIcon> = {
+  error: errorIcon,
+  warning: warningIcon,
+  hint: hintIcon,
+  passed: stateIcons.succeeded
+};
+
+/** Everything that is known about the form, worst first, each with the way to its place. */
+export function Checks(): React.JSX.Element {
+  const { trans, prefix } = useLaunch();
+  const checks = useModel(model => model.checks);
+  const sorted = LEVELS.flatMap(level =>
+    checks.filter(check => check.level === level)
+  );
+  return (
+    <section
+      className="jp-t9k-Launch-checks"
+      aria-labelledby={`${prefix}checks`}
+    >
+      <h3 id={`${prefix}checks`}>
+        {trans.__('Checks')}{' '}
+        <span className="jp-t9k-caption">{countChecks(checks, trans)}</span>
+      </h3>
+      <ul>
+        {sorted.map(check => (
+          <CheckLine
+            key={`${check.code} ${check.field} ${check.line} ${check.message}`}
+            check={check}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function CheckLine({ check }: { check: Check }): React.JSX.Element {
+  const { trans } = useLaunch();
+  const levels: Record<Level, string> = {
+    error: trans.__('Error:'),
+    warning: trans.__('Warning:'),
+    hint: trans.__('Hint:'),
+    passed: trans.__('Passed:')
+  };
+  return (
+    <li data-level={check.level}>
+      <Icon of={icons[check.level]} />
+      <span>
+        <span className="jp-t9k-visuallyHidden">{levels[check.level]}</span>
+        {check.message} {check.hint}
+      </span>
+      <CheckLink check={check} />
+    </li>
+  );
+}
+
+function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
+  const { trans, reveal, revealLine } = useLaunch();
+  const isManifest = useModel(({ state }) => state.manifest !== null);
+  const { link, field, line, column } = check;
+  if (link?.kind === 'file' || link?.kind === 'url') {
+    return <SourceLink link={link} />;
+  }
+  if (line !== null) {
+    return (
+      <LinkButton onClick={() => revealLine({ line, column })}>
+        {trans.__('line %1', line)}
+      </LinkButton>
+    );
+  }
+  // A locked form takes no focus.
+  const place = field && !isManifest ? placeOf(field, trans) : null;
+  return field && place && check.level !== 'passed' ? (
+    <LinkButton onClick={() => reveal(field)}>{place.name}</LinkButton>
+  ) : null;
+}
+
+/** “1 error, 2 passed”. */
+export function countChecks(
+  checks: readonly Check[],
+  trans: TranslationBundle
+): string {
+  const count = (level: Level) =>
+    checks.filter(check => check.level === level).length;
+  const [errors, warnings, hints, passed] = LEVELS.map(count);
+  return [
+    errors && trans._n('%1 error', '%1 errors', errors),
+    warnings && trans._n('%1 warning', '%1 warnings', warnings),
+    passed && trans._n('%1 passed', '%1 passed', passed),
+    hints && trans._n('%1 hint', '%1 hints', hints)
+  ]
+    .filter(Boolean)
+    .join(', ');
+}

@@ -1,0 +1,269 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { LabIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Check } from '../../api/types';
+import { errorIcon, stateIcons, warningIcon } from '../../ui/icons';
+import { LaunchModel } from '../model/launch';
+import { MISSING } from '../model/problems';
+import { Button, LinkButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+import { useChecks, useLaunch, useModel } from '../parts/context';
+import { placeOf } from '../parts/fieldNames';
+
+/** Fields that are named beside each other. */
+const NAMED = 3;
+
+/** The way to submit the form, and beside it in one sentence what will happen, or what is to be fixed. */
+export function Footer(): React.JSX.Element {
+  const { trans, actions, prefix } = useLaunch();
+  const busy = useModel(({ state }) => state.busy);
+  const waits = useModel(({ pending }) => pending !== null) || busy !== null;
+  const wrong = useModel(({ checks }) =>
+    checks.some(check => check.level === 'error')
+  );
+  const sentence = `${prefix}sentence`;
+  return (
+    <div className="jp-t9k-Launch-footer">
+      {/* It stays focusable, and leads to what is wrong. */}
+      <Button
+        kind="primary"
+        aria-disabled={wrong || waits || undefined}
+        aria-describedby={sentence}
+        title={trans.__('Submit (Ctrl+Enter)')}
+        onClick={() => waits || actions.submit()}
+      >
+        {busy === 'submitting' ? trans.__('Submitting…') : trans.__('Submit')}
+      </Button>
+      <Button
+        aria-disabled={waits || undefined}
+        aria-describedby={sentence}
+        onClick={() => waits || actions.dryRun()}
+      >
+        {busy === 'checking' ? trans.__('Checking…') : trans.__('Dry run')}
+      </Button>
+      <div id={sentence} className="jp-t9k-Launch-sentence" role="status">
+        <Sentence />
+      </div>
+    </div>
+  );
+}
+
+function Sentence(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const pending = useModel(model => model.pending);
+  const refusal = useModel(({ state }) => state.refusal);
+  const dryRunPassed = useModel(({ state }) => state.dryRunPassed);
+  const errors = useChecks(check => check.level === 'error');
+  const missing = useChecks(check => check.code === MISSING);
+  if (pending !== null) {
+    return <span>{pending}</span>;
+  }
+  if (refusal && !errors.length) {
+    return (
+      <>
+        <Level level="error" icon={errorIcon} />
+        {refusal.verbatim ? (
+          <strong>{trans.__('The job was not created.')}</strong> // why is said above
+        ) : (
+          <span role="alert">
+            <strong>{refusal.message}</strong> {refusal.hint}
+          </span>
+        )}
+      </>
+    );
+  }
+  if (errors.length) {
+    return (
+      <>
+        <Level level="error" icon={errorIcon} />
+        <span>
+          <strong>
+            {trans._n('%1 error to fix:', '%1 errors to fix:', errors.length)}
+          </strong>{' '}
+          <Places checks={errors} />
+        </span>
+      </>
+    );
+  }
+  if (missing.length) {
+    return (
+      <>
+        <Level level="warning" icon={warningIcon} />
+        <span>
+          <strong>{trans.__('Still empty:')}</strong>{' '}
+          <Places checks={missing} />
+        </span>
+      </>
+    );
+  }
+  if (dryRunPassed) {
+    return <DryRunResult />;
+  }
+  return <Plan />;
+}
+
+/** The sentence that tells what a dry run without errors has checked. */
+function DryRunResult(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const what = useModel(({ checks }) => describeDryRun(checks, trans));
+  const warned = useModel(({ checks }) =>
+    checks.some(check => check.level === 'warning')
+  );
+  return (
+    <>
+      {warned ? (
+        <Level level="warning" icon={warningIcon} />
+      ) : (
+        <Level level="passed" icon={stateIcons.succeeded} />
+      )}
+      <span>
+        <strong>{trans.__('This job can be submitted.')}</strong> {what}{' '}
+        {warned && trans.__('The warnings still hold.')}
+      </span>
+    </>
+  );
+}
+
+/** What will happen when the form is submitted. */
+function Plan(): React.JSX.Element {
+  const { trans } = useLaunch();
+  const isShown = useModel(({ preview }) => preview.shown !== null);
+  const what = useModel(model =>
+    model.isCluster && !model.state.manifest
+      ? describeStart(model, trans)
+      : model.preview.shown?.summary
+  );
+  const how = useModel(model => howItRuns(model, trans).filter(Boolean));
+  const warned = useModel(({ checks }) =>
+    checks.some(check => check.level === 'warning')
+  );
+  return (
+    <>
+      {warned && <Level level="warning" icon={warningIcon} />}
+      <span>
+        {isShown && <strong>{what}</strong>}
+        {isShown && ['', ...how].join(' · ')}
+      </span>
+    </>
+  );
+}
+
+/** Who has checked what in a dry run; the server notes it among the checks if that was the cluster. */
+function describeDryRun(
+  checks: readonly Check[],
+  trans: TranslationBundle
+): string {
+  const codes = checks.map(check => check.code);
+  if (codes.includes('DryRun')) {
+    return trans.__(
+      'The API server checked the job object; it tried no pods and created nothing.'
+    );
+  }
+  return codes.includes('NoDryRun')
+    ? trans.__(
+        'The API server could not check the job object; nothing was created.'
+      )
+    : trans.__(
+        'The server made the same checks as for a submission and started nothing.'
+      );
+}
+
+/** “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
+function describeStart(model: LaunchModel, trans: TranslationBundle): string {
+  const { spec, engine } = model;
+  const { namespace } = model.state;
+  const [{ replicas, resources }] = spec.replica_specs;
+  const gpus = resources.device?.count ?? 0;
+  const each = spec.torchrun?.proc_per_node ?? 1;
+  const size = [
+    trans._n('%1 node', '%1 nodes', replicas),
+    gpus || each === 'gpu'
+      ? trans._n('%1 GPU', '%1 GPUs', gpus)
+      : trans._n('%1 process', '%1 processes', each)
+  ].join(' × ');
+  const where = engine?.label ?? model.state.engine;
+  return spec.paused
+    ? trans.__('Keep %1 ready on %2, namespace %3', size, where, namespace)
+    : trans.__('Start %1 on %2, namespace %3', size, where, namespace);
+}
+
+/** What there is to say beside the size of the job. */
+function howItRuns(
+  model: LaunchModel,
+  trans: TranslationBundle
+): (string | null)[] {
+  const { manifest } = model.state;
+  const { spec } = model;
+  if (manifest) {
+    return [trans.__('the manifest as it stands')];
+  }
+  const paused = spec.paused ? trans.__('starts when it is resumed') : null;
+  if (model.isCluster) {
+    const { queue } = spec.scheduling;
+    return [
+      queue && trans.__('queue %1', queue),
+      paused,
+      spec.debug && trans.__('debug mode: nothing runs')
+    ];
+  }
+  const [{ resources }] = spec.replica_specs;
+  const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
+  return [
+    gpu ? null : trans.__('CPU'),
+    paused ?? trans.__('keeps running when the lab is closed')
+  ];
+}
+
+function Level({
+  level,
+  icon
+}: {
+  level: string;
+  icon: LabIcon;
+}): React.JSX.Element {
+  return (
+    <span data-level={level}>
+      <Icon of={icon} />
+    </span>
+  );
+}
+
+/** The fields that checks are about, by their names; what is nowhere in the form by its words. */
+function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
+  const { trans, reveal, revealLine } = useLaunch();
+  const isManifest = useModel(({ state }) => state.manifest !== null);
+  const places = new Map<number | string | null, Check>();
+  for (const check of checks) {
+    const { line, field } = check;
+    const key = line ?? (field && placeOf(field, trans)?.name) ?? field;
+    if (!places.has(key)) {
+      places.set(key, check);
+    }
+  }
+  const fields = [...places];
+  return (
+    <>
+      {fields.slice(0, NAMED).map(([key, check], index) => {
+        const { field, line, column, message } = check;
+        const place = field && !isManifest ? placeOf(field, trans) : null;
+        return (
+          <React.Fragment key={key}>
+            {index > 0 && ', '}
+            {line !== null ? (
+              <LinkButton onClick={() => revealLine({ line, column })}>
+                {trans.__('line %1', line)}
+              </LinkButton>
+            ) : field && place ? (
+              <LinkButton onClick={() => reveal(field)}>
+                {place.name}
+              </LinkButton>
+            ) : (
+              <span>{message}</span>
+            )}
+          </React.Fragment>
+        );
+      })}
+      {fields.length > NAMED && '…'}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { editIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Check } from '../../api/types';
+import { Button } from '../../ui/Buttons';
+import { ILinePlace, YamlEditor } from '../../ui/YamlEditor';
+import { ILineMark } from '../../ui/yamlMarks';
+import { CopyButton, StalePreview } from './CommandPane';
+import { useLaunch, useModel } from '../parts/context';
+
+/** The manifest that the form amounts to, or that is edited in its place. */
+export function ManifestPane({
+  place
+}: {
+  /** The place that was asked for last; a new object each time. */
+  place: ILinePlace | null;
+}): React.JSX.Element {
+  const { model, trans, actions, editors, revealLine } = useLaunch();
+  const isEdited = useModel(({ state }) => state.manifest !== null);
+  const text = useModel(
+    ({ state, preview }) =>
+      state.manifest?.text ?? preview.shown?.manifest ?? ''
+  );
+  const kind = /^kind: *(\w+)/m.exec(text)?.[1] ?? '';
+  const marks = useModel(({ state, preview, checks }): readonly ILineMark[] =>
+    state.manifest
+      ? linesFound(checks)
+      : [...preview.editedLines].map(line => ({
+          line: line + 1,
+          kind: 'edited'
+        }))
+  );
+  const isReading = useModel(({ state }) => state.busy === 'reading');
+  const [isLocked, isFrozen] = useModel(now => [now.isLocked, now.isFrozen]);
+  return (
+    <section
+      className="jp-t9k-Launch-command"
+      aria-label={trans.__('Manifest')}
+    >
+      <div className="jp-t9k-Launch-commandHead">
+        <h3>
+          {trans.__('Manifest')} <span className="jp-t9k-caption">{kind}</span>
+        </h3>
+        {isEdited ? (
+          <Button
+            aria-disabled={isFrozen || undefined}
+            onClick={() => model.isFrozen || actions.backToForm()}
+          >
+            {isReading ? trans.__('Reading…') : trans.__('Back to form')}
+          </Button>
+        ) : (
+          <Button
+            icon={editIcon}
+            disabled={!text || isLocked}
+            onClick={() =>
+              void model
+                .editAsYaml()
+                .then(() =>
+                  revealLine({ line: marks[0]?.line ?? 1, column: 1 })
+                )
+            }
+          >
+            {trans.__('Edit as YAML')}
+          </Button>
+        )}
+        <CopyButton text={text} />
+      </div>
+      <StalePreview />
+      {text || isEdited ? (
+        <YamlEditor
+          editors={editors}
+          label={trans.__('Manifest as YAML')}
+          text={isEdited ? text : text.trimEnd()}
+          onChange={isEdited ? next => model.setManifest(next) : undefined}
+          locked={isFrozen}
+          marks={marks}
+          place={place}
+        />
+      ) : (
+        <div className="jp-t9k-Launch-lines">
+          <p className="jp-t9k-secondary">
+            {trans.__('There is a manifest as soon as the errors are fixed.')}
+          </p>
+        </div>
+      )}
+      {isEdited && (
+        <p className="jp-t9k-Launch-keys jp-t9k-caption">
+          {trans.__('Escape, then Tab leaves the text.')}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The lines that something is wrong in, each with the worst. */
+function linesFound(checks: readonly Check[]): ILineMark[] {
+  const found = new Map<number, ILineMark['kind']>();
+  for (const kind of ['warning', 'error'] as const) {
+    for (const { level, line } of checks) {
+      if (level === kind && line !== null) {
+        found.set(line, kind);
+      }
+    }
+  }
+  return [...found].map(([line, kind]) => ({ line, kind }));
+}

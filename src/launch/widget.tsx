@@ -1,0 +1,78 @@
+import { ReactWidget } from '@jupyterlab/apputils';
+import { IEditorServices } from '@jupyterlab/codeeditor';
+import { TranslationBundle } from '@jupyterlab/translation';
+import { Message } from '@lumino/messaging';
+import * as React from 'react';
+import { ILaunchActions } from './parts/context';
+import { LaunchView } from './form/LaunchView';
+import { jobIcon } from '../ui/icons';
+import { LaunchModel } from './model/launch';
+import { LaunchStore } from './model/store';
+import '../../style/pages.css';
+
+interface ILaunchWidgetOptions {
+  model: LaunchModel;
+  store: LaunchStore;
+  /** Names the tab in the store. */
+  tab: string;
+  actions: ILaunchActions;
+  editors: IEditorServices;
+  trans: TranslationBundle;
+}
+
+/** The content of a launch tab: “Run train.py”. */
+export class LaunchWidget extends ReactWidget {
+  constructor(private readonly _options: ILaunchWidgetOptions) {
+    super();
+    const { model } = _options;
+    this.addClass('jp-t9k-View');
+    this.addClass('jp-t9k-LaunchTab');
+    this.node.tabIndex = -1;
+    this.title.icon = jobIcon;
+    this._updateTitle();
+    model.changed.connect(this._updateTitle, this);
+    void model.open();
+  }
+
+  get model(): LaunchModel {
+    return this._options.model;
+  }
+
+  get tab(): string {
+    return this._options.tab;
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      this.model.dispose();
+      super.dispose();
+    }
+  }
+
+  protected override render(): React.JSX.Element {
+    const { model, store, tab, actions, editors, trans } = this._options;
+    return (
+      <LaunchView
+        model={model}
+        store={store}
+        actions={actions}
+        editors={editors}
+        trans={trans}
+        prefix={`t9kjob-launch-${tab}:`}
+      />
+    );
+  }
+
+  protected override onActivateRequest(msg: Message): void {
+    super.onActivateRequest(msg);
+    if (!this.node.contains(document.activeElement)) {
+      this.node.focus();
+    }
+  }
+
+  private _updateTitle(): void {
+    const { model, trans } = this._options;
+    this.title.label = trans.__('Run %1', model.name);
+    this.title.caption = model.state.path ?? '';
+  }
+}

@@ -1,0 +1,73 @@
+import * as React from 'react';
+import { LogHit } from '../../api/types';
+import { LogModel } from '../model/log';
+import { LogSearch } from '../model/search';
+import { bytesUpTo } from '../model/streams';
+import { useSignal, useValue } from '../../common/hooks';
+
+/** Marks nearer to each other than this part of the height are one. */
+const GRAIN = 160;
+/** A log that grows moves its marks at most this often, in ms. */
+const MOVES = 250;
+
+interface ILogMarksProps {
+  log: LogModel;
+  search: LogSearch;
+  errors: LogSearch;
+}
+
+/** The map beside the scroll bar: where the errors and the hits are. */
+export function LogMarks({
+  log,
+  search,
+  errors
+}: ILogMarksProps): React.JSX.Element | null {
+  useSignal(search.changed);
+  useSignal(errors.changed);
+  useSignal(log.changed, MOVES);
+  if (useValue(log.viewChanged, () => isAllInView(log))) {
+    return null; // there is no scroll bar to stand beside
+  }
+  const streams = new Map(log.chosen.map(stream => [stream.id, stream]));
+  const places = (hits: readonly LogHit[]): number[] => [
+    ...new Set(
+      hits.flatMap(hit => {
+        const stream = streams.get(hit.stream);
+        if (!stream) {
+          return [];
+        }
+        const end = log.window.after[hit.stream] ?? 0;
+        const size = Math.max(stream.size, end) - stream.removed;
+        const bytes = bytesUpTo(stream, hit.offset);
+        return Math.round((bytes / Math.max(1, size)) * GRAIN);
+      })
+    )
+  ];
+  const current =
+    search.current === null ? [] : places([search.hits[search.current]]);
+  const mark = (kind: string) =>
+    function Mark(place: number): React.JSX.Element {
+      return (
+        <span
+          key={`${kind}${place}`}
+          data-kind={kind}
+          style={{ top: `${(place / GRAIN) * 100}%` }}
+        />
+      );
+    };
+  return (
+    <div className="jp-t9k-LogMarks" aria-hidden>
+      {places(errors.hits).map(mark('error'))}
+      {places(search.hits).map(mark('hit'))}
+      {current.map(mark('current'))}
+    </div>
+  );
+}
+
+function isAllInView({ window, view }: LogModel): boolean {
+  return (
+    window.atStart &&
+    window.atEnd &&
+    (!view || (view.first === window.first && view.last === window.end - 1))
+  );
+}

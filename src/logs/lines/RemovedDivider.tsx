@@ -1,0 +1,43 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { LogLine, LogStream } from '../../api/types';
+import { hintIcon } from '../../ui/icons';
+import { formatBytes } from '../../common/format';
+import { sourceLabel } from '../model/streams';
+import { Icon } from '../../ui/Icon';
+
+interface IRemovedDividerProps {
+  line: LogLine;
+  stream: LogStream | undefined;
+  ordinal: number;
+  trans: TranslationBundle;
+}
+
+/** In the place of what was cut out of the middle of a log. */
+export function RemovedDivider(props: IRemovedDividerProps): React.JSX.Element {
+  const { line, stream, ordinal, trans } = props;
+  const size = formatBytes(line.removed);
+  const source = stream && sourceLabel(stream);
+  return (
+    <div
+      className="jp-t9k-LogDivider"
+      role="separator"
+      data-ordinal={ordinal}
+      data-kind="removed"
+    >
+      <Icon of={hintIcon} size={14} />
+      <span>
+        {source
+          ? trans.__(
+              'Rank %1: %2 were removed here to keep the log below its limit',
+              source,
+              size
+            )
+          : trans.__(
+              '%1 were removed here to keep the log below its limit',
+              size
+            )}
+      </span>
+    </div>
+  );
+}

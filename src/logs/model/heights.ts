@@ -1,0 +1,103 @@
+import { LogLine } from '../../api/types';
+
+/**
+ * Heights of a window's rows, in px: estimated until they are measured.
+ *
+ * A window of 10,000 lines is laid out in every frame in which lines come, so only rows that are new are
+ * estimated. A height holds as long as the row's line is the same object.
+ */
+export class LogHeights {
+  /** @param _estimate - Returns the height of a row that was never measured. */
+  constructor(private readonly _estimate: (line: LogLine) => number) {}
+
+  /**
+   * Upper edges of all rows, and the lower edge of the last; the array is written over by the next call.
+   *
+   * @param first - Ordinal of the first line.
+   * @param extra - Height of what stands beside a row (dividers, notes), by the row's index.
+   */
+  tops(
+    lines: readonly LogLine[],
+    first: number,
+    extra: ReadonlyMap<number, number>
+  ): Float64Array {
+    this._align(lines.length, first);
+    const { _lines: known, _heights: heights } = this;
+    const { length } = lines;
+    if (this._tops.length <= length) {
+      this._tops = roomFor(length + 1);
+    }
+    const tops = this._tops.subarray(0, length + 1);
+    const hasExtra = extra.size > 0;
+    let top = 0;
+    tops[0] = 0;
+    for (let index = 0; index < length; index++) {
+      const line = lines[index];
+      if (known[index] !== line) {
+        known[index] = line;
+        heights[index] = this._estimate(line);
+      }
+      top += heights[index];
+      if (hasExtra) {
+        top += extra.get(index) ?? 0;
+      }
+      tops[index + 1] = top;
+    }
+    return tops;
+  }
+
+  /** Whether a row was measured. */
+  isMeasured(line: LogLine): boolean {
+    return this._measured.has(line);
+  }
+
+  /**
+   * Take over the height that a row has.
+   *
+   * @returns Whether it is another than the one before.
+   */
+  measured(ordinal: number, line: LogLine, height: number): boolean {
+    const index = ordinal - this._first;
+    this._measured.add(line);
+    if (this._lines[index] !== line) {
+      return false;
+    }
+    const differs = Math.abs(this._heights[index] - height) > 0.5;
+    this._heights[index] = height;
+    return differs;
+  }
+
+  /** Move what is known to where its lines are now, and make room. */
+  private _align(length: number, first: number): void {
+    const shift = first - this._first;
+    this._first = first;
+    const { _lines: lines } = this;
+    if (length > this._heights.length) {
+      const heights = roomFor(length);
+      heights.set(this._heights);
+      this._heights = heights;
+    }
+    if (Math.abs(shift) >= Math.max(lines.length, length)) {
+      lines.length = 0;
+    } else if (shift > 0) {
+      lines.splice(0, shift);
+      this._heights.copyWithin(0, shift);
+    } else if (shift < 0) {
+      // The estimates of the rows that came before are made by the caller: no line is the same as none.
+      this._lines = [...new Array<undefined>(-shift), ...lines];
+      this._heights.copyWithin(-shift, 0);
+    }
+    this._lines.length = length;
+  }
+
+  private _first = 0;
+  private _lines: (LogLine | undefined)[] = [];
+  private _heights = new Float64Array(0);
+  private _tops = new Float64Array(1);
+  private readonly _measured = new WeakSet<LogLine>();
+}
+
+/** An array that need not grow with every line. */
+function roomFor(length: number): Float64Array {
+  return new Float64Array(length + (length >> 1) + 64);
+}

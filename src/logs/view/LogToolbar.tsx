@@ -1,0 +1,143 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { LogStream } from '../../api/types';
+import { clockIcon, errorIcon, wrapIcon } from '../../ui/icons';
+import { LogModel } from '../model/log';
+import { logAttempts, logSources, repeatedByRanks } from '../model/streams';
+import { IconButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+import { IMenuItem, openMenu } from '../../common/menu';
+import { RankFilter } from './RankFilter';
+
+const NONE: readonly LogStream[] = [];
+
+interface ILogToolbarProps {
+  log: LogModel;
+  trans: TranslationBundle;
+  times: boolean;
+  wrap: boolean;
+  toggleTimes(): void;
+  toggleWrap(): void;
+  firstError(): void;
+  /** Why the first error can't be gone to; null where it can. */
+  noError: string | null;
+  downloads(): (IMenuItem | null)[];
+  more(): (IMenuItem | null)[];
+  /** The search field. */
+  children: React.ReactNode;
+}
+
+/** What of the log is shown, and how. */
+export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
+  const { log, trans } = props;
+  const { filter } = log;
+  const streams = log.streams ?? NONE;
+  const attempts = React.useMemo(() => logAttempts(streams), [streams]);
+  const sources = React.useMemo(() => logSources(streams), [streams]);
+  const repeats = React.useMemo(() => repeatedByRanks(streams), [streams]);
+  const launcher = React.useMemo(
+    () => streams.some(stream => stream.source === 'launcher'),
+    [streams]
+  );
+  return (
+    <div
+      className="jp-t9k-LogToolbar"
+      role="toolbar"
+      aria-label={trans.__('Log')}
+    >
+      {attempts.length > 1 && (
+        <select
+          aria-label={trans.__('Attempt')}
+          value={filter.attempt ?? ''}
+          onChange={event => {
+            const { value } = event.target;
+            const attempt = value === '' ? null : Number(value);
+            log.setFilter({ ...filter, attempt });
+          }}
+        >
+          <option value="">{trans.__('All attempts')}</option>
+          {attempts.map(attempt => (
+            <option key={attempt} value={attempt}>
+              {attempt === attempts[attempts.length - 1]
+                ? trans.__('Attempt %1, last', attempt)
+                : trans.__('Attempt %1', attempt)}
+            </option>
+          ))}
+        </select>
+      )}
+      <RankFilter
+        sources={sources}
+        hidden={filter.hidden}
+        setHidden={hidden => log.setFilter({ ...filter, hidden })}
+        trans={trans}
+      />
+      {repeats.size > 0 && (
+        <button
+          type="button"
+          className="jp-t9k-LogToolbar-toggle"
+          aria-pressed={filter.container}
+          title={trans.__(
+            'Show what the pods print, torchrun’s own words included, instead of the ranks’ files'
+          )}
+          onClick={() =>
+            log.setFilter({ ...filter, container: !filter.container })
+          }
+        >
+          {trans.__('Pods')}
+        </button>
+      )}
+      {launcher && (
+        <button
+          type="button"
+          className="jp-t9k-LogToolbar-toggle"
+          aria-pressed={filter.launcher}
+          title={trans.__('Show what the launcher (torchrun) says itself')}
+          onClick={() =>
+            log.setFilter({ ...filter, launcher: !filter.launcher })
+          }
+        >
+          {trans.__('Launcher')}
+        </button>
+      )}
+      <span className="jp-t9k-LogToolbar-space" />
+      {props.children}
+      <span className="jp-t9k-LogToolbar-line" />
+      <button
+        type="button"
+        className="jp-t9k-LogToolbar-button"
+        aria-disabled={props.noError !== null}
+        title={props.noError ?? trans.__('Go to the first error')}
+        onClick={() => props.noError === null && props.firstError()}
+      >
+        <Icon of={errorIcon} size={14} />
+        <span>{trans.__('First error')}</span>
+      </button>
+      <IconButton
+        icon={clockIcon}
+        label={trans.__('Times (T)')}
+        aria-pressed={props.times}
+        onClick={props.toggleTimes}
+      />
+      <IconButton
+        icon={wrapIcon}
+        label={trans.__('Wrap long lines (W)')}
+        aria-pressed={props.wrap}
+        onClick={props.toggleWrap}
+      />
+      <IconButton
+        icon={downloadIcon}
+        label={trans.__('Download')}
+        aria-haspopup="menu"
+        disabled={streams.length === 0}
+        onClick={event => openMenu(event.currentTarget, props.downloads())}
+      />
+      <IconButton
+        icon={ellipsesIcon}
+        label={trans.__('More')}
+        aria-haspopup="menu"
+        onClick={event => openMenu(event.currentTarget, props.more())}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import {
+  Capacity as CapacityInfo,
+  EngineInfo,
+  JobSummary
+} from '../../api/types';
+import { capacityPlaces, clusterEngine } from '../../cluster/model/capacity';
+import { formatClock } from '../../common/format';
+import { ClusterCapacity } from './ClusterCapacity';
+import { MachineCapacity } from './MachineCapacity';
+
+interface ICapacityProps {
+  engines: readonly EngineInfo[];
+  jobs: readonly JobSummary[];
+  /** Null while it is not known, and without a cluster. */
+  capacity: CapacityInfo | null;
+  narrow: boolean;
+  /** “as of 10:42” while the connection is lost. */
+  note: string | null;
+  showNodes(): void;
+  trans: TranslationBundle;
+}
+
+/** What is free where jobs can run. */
+export function Capacity(props: ICapacityProps): React.JSX.Element {
+  const { engines, jobs, capacity, narrow, note, showNodes, trans } = props;
+  const machine = engines.find(engine => engine.machine)?.machine;
+  const engine = clusterEngine(engines);
+  const stale = engine?.cluster?.stale_since ?? null;
+  return (
+    <>
+      {capacityPlaces(engines, jobs, capacity).map(place =>
+        place === 'machine' ? (
+          machine && (
+            <MachineCapacity key={place} {...{ machine, jobs, note, trans }} />
+          )
+        ) : (
+          <ClusterCapacity
+            key={place}
+            namespace={engine?.default_namespace ?? ''}
+            looking={engine?.available !== true}
+            note={
+              note ??
+              (stale === null ? null : trans.__('as of %1', formatClock(stale)))
+            }
+            {...{ capacity, narrow, showNodes, trans }}
+          />
+        )
+      )}
+    </>
+  );
+}

@@ -1,0 +1,189 @@
+import {
+  ellipsesIcon,
+  LabIcon,
+  refreshIcon,
+  stopIcon
+} from '@jupyterlab/ui-components';
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary } from '../../api/types';
+import { logIcon, tensorBoardIcon } from '../../ui/icons';
+import { serverNow } from '../../common/clock';
+import { canAsk, isActive, stateOf } from '../../jobs/phase';
+import { ranSeconds } from '../../jobs/runtime';
+import { heldText, jobSentence, jobTitle } from '../../jobs/sentence';
+import { hasBar } from '../model/sidebar';
+import { CommandIDs } from '../../tokens';
+import { RunCommand } from '../../common/commands';
+import { useTicking } from '../../common/hooks';
+import { Icon } from '../../ui/Icon';
+import { JobName } from '../../jobs/JobName';
+import { PhaseIcon } from '../../jobs/PhaseIcon';
+import { ProgressBar } from '../../ui/ProgressBar';
+import { Age, AsOf, Time } from '../../ui/Time';
+
+/** What is needed of a job to show it in a row. */
+export interface IJobRowProps {
+  job: JobSummary;
+  /** Where it is and whose; empty where that goes without saying. */
+  place: string;
+  /** Its tab is in front. */
+  current: boolean;
+  /** The sentence has two lines. */
+  wrapped: boolean;
+  run: RunCommand;
+  /** Open the menu of all actions at a point of the page. */
+  openMenu: (id: string, x: number, y: number) => void;
+  trans: TranslationBundle;
+}
+
+/** The content of one job's row. */
+export const JobRow = React.memo(
+  ({
+    job,
+    place,
+    current,
+    wrapped,
+    run,
+    openMenu,
+    trans
+  }: IJobRowProps): React.JSX.Element => {
+    const state = stateOf(job);
+    const asOf = React.useContext(AsOf);
+    const say = (short: boolean): string =>
+      jobSentence(job, trans, short, asOf ?? serverNow());
+    const sentence = useTicking(() => say(false));
+    const short = useTicking(() => say(true));
+    return (
+      <div
+        className="jp-t9k-JobRow"
+        data-state={state}
+        data-current={current || undefined}
+        data-deleted={job.deleted || undefined}
+        data-wrapped={wrapped || undefined}
+      >
+        <PhaseIcon state={state} />
+        <div className="jp-t9k-JobRow-body">
+          <div className="jp-t9k-JobRow-line">
+            <span className="jp-t9k-JobRow-name" title={rowTitle(job, trans)}>
+              <JobName job={job} />
+            </span>
+            {place && (
+              <span className="jp-t9k-JobRow-place" title={place}>
+                {place}
+              </span>
+            )}
+            <JobTime job={job} trans={trans} />
+            <RowActions job={job} run={run} openMenu={openMenu} trans={trans} />
+          </div>
+          <div className="jp-t9k-JobRow-line">
+            <span className="jp-t9k-JobRow-sentence" title={sentence}>
+              {short}
+            </span>
+            {job.devices && job.devices.count > 0 && (
+              <span
+                className="jp-t9k-JobRow-devices"
+                title={heldText(job, trans) ?? undefined}
+              >
+                {trans._n('%1 GPU', '%1 GPUs', job.devices.count)}
+              </span>
+            )}
+          </div>
+          {hasBar(job) && (
+            <ProgressBar
+              fraction={job.progress?.fraction ?? 0}
+              label={trans.__('Progress')}
+              state={stateOf(job)}
+              text={sentence.replace(/ · /g, ', ')}
+            />
+          )}
+        </div>
+      </div>
+    );
+  }
+);
+
+JobRow.displayName = 'JobRow';
+
+/** The job's names, and the queue that it is in. */
+function rowTitle(job: JobSummary, trans: TranslationBundle): string {
+  const title = jobTitle(job);
+  return job.queue ? `${title}\n${trans.__('Queue %1', job.queue)}` : title;
+}
+
+/** How long it has run or waited; when it ended. */
+function JobTime({
+  job,
+  trans
+}: {
+  job: JobSummary;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const className = 'jp-t9k-JobRow-time';
+  if (!isActive(job) || job.phase === 'Paused') {
+    const time = job.ended_at ?? job.created_at;
+    return <Time time={time} trans={trans} className={className} />;
+  }
+  const { created_at, started_at } = job;
+  return (
+    <Age
+      time={started_at ?? created_at}
+      seconds={started_at === null ? undefined : now => ranSeconds(job, now)}
+      trans={trans}
+      className={className}
+    />
+  );
+}
+
+/** What a row offers on hover and focus; all of it is in the menu as well. */
+function RowActions({
+  job,
+  run,
+  openMenu,
+  trans
+}: Omit<IJobRowProps, 'place' | 'current' | 'wrapped'>): React.JSX.Element {
+  const { id, actions } = job;
+  const action = (
+    icon: LabIcon,
+    label: string,
+    onClick: (event: React.MouseEvent<HTMLElement>) => void
+  ): React.JSX.Element => (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="jp-t9k-IconButton"
+      aria-label={label}
+      title={label}
+      onClick={event => {
+        event.stopPropagation();
+        onClick(event);
+      }}
+    >
+      <Icon of={icon} size={16} />
+    </button>
+  );
+  return (
+    <span className="jp-t9k-JobRow-actions">
+      {action(logIcon, trans.__('Show the log'), () =>
+        run(CommandIDs.openJob, { id, tab: 'logs' })
+      )}
+      {job.log_dirs.length > 0 &&
+        action(tensorBoardIcon, trans.__('Open in TensorBoard'), () =>
+          run(CommandIDs.openTensorBoard, { jobId: id })
+        )}
+      {actions.includes('stop')
+        ? canAsk(job, 'stop') &&
+          action(stopIcon, trans.__('Stop…'), () =>
+            run(CommandIDs.stop, { id })
+          )
+        : actions.includes('rerun') &&
+          action(refreshIcon, trans.__('Run again'), () =>
+            run(CommandIDs.rerun, { id })
+          )}
+      {action(ellipsesIcon, trans.__('More actions'), event => {
+        const { left, bottom } = event.currentTarget.getBoundingClientRect();
+        openMenu(id, left, bottom);
+      })}
+    </span>
+  );
+}

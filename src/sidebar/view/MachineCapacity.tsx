@@ -1,0 +1,122 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { DeviceInfo, JobSummary, Machine } from '../../api/types';
+import { formatFree, formatMemory } from '../../common/format';
+import { CapacityRow } from './CapacityRow';
+
+interface IMachineCapacityProps {
+  machine: Machine;
+  jobs: readonly JobSummary[];
+  /** “as of 10:42” while the connection is lost. */
+  note: string | null;
+  trans: TranslationBundle;
+}
+
+/** What this machine has, and what of it is free: blue is yours, grey is others', empty is free. */
+export function MachineCapacity({
+  machine,
+  jobs,
+  note,
+  trans
+}: IMachineCapacityProps): React.JSX.Element {
+  const running = jobs.filter(
+    job => job.engine === 'local' && job.phase === 'Running'
+  );
+  const processes = running.reduce(
+    (sum, job) => sum + (job.processes ?? job.replicas),
+    0
+  );
+  const { cpus, memory_total, memory_available, devices } = machine;
+  return (
+    <section
+      className="jp-t9k-Capacity"
+      aria-label={trans.__('Capacity of this machine')}
+    >
+      <header>
+        <strong>{trans.__('This machine')}</strong>
+        <span className="jp-t9k-caption">{note ?? machine.hostname}</span>
+      </header>
+      {[...byModel(devices)].map(([name, group]) => (
+        <Devices
+          key={name}
+          name={name}
+          devices={group}
+          names={running.map(job => job.name)}
+          trans={trans}
+        />
+      ))}
+      <CapacityRow
+        name={trans.__('CPU')}
+        shares={{ mine: processes / cpus, others: 0, out: 0 }}
+        title={trans._n(
+          'Your running jobs have %1 process.',
+          'Your running jobs have %1 processes.',
+          processes
+        )}
+      >
+        {trans._n('%1 core', '%1 cores', cpus)}
+      </CapacityRow>
+      {memory_total !== null && memory_available !== null && (
+        <CapacityRow
+          name={trans.__('Memory')}
+          shares={{
+            mine: 0,
+            others: 1 - memory_available / memory_total,
+            out: 0
+          }}
+          title={trans.__(
+            '%1 of %2 are free.',
+            formatFree('memory', memory_available),
+            formatMemory(memory_total)
+          )}
+        >
+          <b>{formatFree('memory', memory_available)}</b>{' '}
+          <span>{trans.__('free')}</span>
+        </CapacityRow>
+      )}
+    </section>
+  );
+}
+
+/** Devices of one kind: how many are free. */
+function Devices(props: {
+  name: string;
+  devices: DeviceInfo[];
+  /** Names of one's own running jobs. */
+  names: string[];
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { name, devices, names, trans } = props;
+  const used = devices.filter(({ used_by }) => used_by !== null);
+  const mine = used.filter(({ claimed_by }) =>
+    names.some(name => name === claimed_by)
+  );
+  const total = devices.length;
+  return (
+    <CapacityRow
+      name={name}
+      shares={{
+        mine: mine.length / total,
+        others: (used.length - mine.length) / total,
+        out: 0
+      }}
+      title={devices.map(device => deviceTitle(device, trans)).join('\n')}
+    >
+      <b>{total - used.length}</b> <span>{trans.__('of %1 free', total)}</span>
+    </CapacityRow>
+  );
+}
+
+/** Devices by model; the maker's name is left out, for there is no room. */
+function byModel(devices: readonly DeviceInfo[]): Map<string, DeviceInfo[]> {
+  const groups = new Map<string, DeviceInfo[]>();
+  for (const device of devices) {
+    const model = device.name.replace(/^(NVIDIA|AMD)\s+/, '');
+    groups.set(model, [...(groups.get(model) ?? []), device]);
+  }
+  return groups;
+}
+
+function deviceTitle(device: DeviceInfo, trans: TranslationBundle): string {
+  return `${device.name} ${device.index}: ${device.used_by ?? trans.__('free')}`;
+}

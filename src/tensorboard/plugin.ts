@@ -1,0 +1,189 @@
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { IThemeManager, WidgetTracker } from '@jupyterlab/apputils';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { tensorBoardIcon } from '../ui/icons';
+import { CommandIDs, IJobsModel } from '../tokens';
+import { loadTranslation } from '../common/translation';
+import { notifyError } from '../ui/notices';
+import type { TensorBoardWidget } from './widget';
+import { ITensorBoardSource, keyOf } from './model/tensorboard';
+import { TensorBoardTab } from './tab';
+import { localPath, otherDrive } from '../ui/localFiles';
+
+/** TensorBoards in tabs. */
+export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab_t9kjob:tensorboard',
+  description: 'Opens TensorBoard in a tab.',
+  autoStart: true,
+  requires: [IJobsModel],
+  optional: [IFileBrowserFactory, ILayoutRestorer, IThemeManager, ITranslator],
+  activate: (
+    app: JupyterFrontEnd,
+    jobs: IJobsModel,
+    browsers: IFileBrowserFactory | null,
+    restorer: ILayoutRestorer | null,
+    themes: IThemeManager | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = loadTranslation(translator);
+    const { contents } = app.serviceManager;
+    const tracker = new WidgetTracker<TensorBoardTab>({
+      namespace: 't9kjob-tensorboard'
+    });
+
+    const create = (source: ITensorBoardSource): TensorBoardTab => {
+      const { commands } = app;
+      const load = async (): Promise<TensorBoardWidget> => {
+        const { TensorBoardWidget } = await import('./widget');
+        return new TensorBoardWidget({ source, jobs, commands, themes, trans });
+      };
+      const widget = new TensorBoardTab({ source, load, trans });
+      void widget.load();
+      void tracker.add(widget);
+      return widget;
+    };
+
+    /** One tab for each source: one that is open comes to the front. */
+    const show = (source: ITensorBoardSource): void => {
+      const key = keyOf(source);
+      const widget = tracker.find(known => known.key === key) ?? create(source);
+      if (!widget.isAttached) {
+        app.shell.add(widget, 'main', { type: 'TensorBoard' });
+      }
+      app.shell.activateById(widget.id);
+    };
+
+    /** The folder that was clicked in the file browser, with its drive. */
+    const clickedFolder = (): string | undefined => {
+      const browser = browsers?.tracker.currentWidget;
+      const items = [...(browser?.selectedItems() ?? [])];
+      return items.find(({ type }) => type === 'directory')?.path;
+    };
+
+    app.commands.addCommand(CommandIDs.openTensorBoard, {
+      label: trans.__('Open in TensorBoard'),
+      caption: trans.__('Open event files in TensorBoard'),
+      icon: tensorBoardIcon,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'Id of a running TensorBoard' },
+            jobId: {
+              type: 'string',
+              description: 'Job whose log directories to open'
+            },
+            path: { type: 'string', description: 'Folder of event files' },
+            paths: {
+              type: 'array',
+              items: { type: 'string' },
+              description: 'Folders of event files'
+            }
+          }
+        }
+      },
+      isVisible: args =>
+        args.jobId === undefined || logsOf(jobs, args.jobId) > 0,
+      execute: args => {
+        const source = sourceOf(jobs, args);
+        if (source) {
+          return show(source);
+        }
+        const folder =
+          typeof args.path === 'string' ? args.path : clickedFolder();
+        if (folder === undefined) {
+          return app.commands.execute(CommandIDs.chooseLogDirectory);
+        }
+        const path = localPath(contents, folder);
+        return path === null
+          ? notifyError(otherDrive(contents, folder, trans), trans)
+          : show({ paths: [path] });
+      }
+    });
+    addProcessCommands(app, jobs, tracker, trans);
+
+    void restorer?.restore(tracker, {
+      command: CommandIDs.openTensorBoard,
+      args: ({ source }) => ({ ...source }),
+      name: ({ key }) => key
+    });
+  }
+};
+
+/** Restart and stop, by id or for the tab in front. */
+function addProcessCommands(
+  app: JupyterFrontEnd,
+  jobs: IJobsModel,
+  tracker: WidgetTracker<TensorBoardTab>,
+  trans: TranslationBundle
+): void {
+  const add = (
+    command: string,
+    label: string,
+    execute: (id: string) => Promise<void>
+  ): void => {
+    const idOf = (args: ReadonlyPartialJSONObject): unknown =>
+      args.id ?? tracker.currentWidget?.boardId;
+    app.commands.addCommand(command, {
+      label,
+      describedBy: {
+        args: {
+          type: 'object',
+          properties: {
+            id: { type: 'string', description: 'Id of the TensorBoard' }
+          }
+        }
+      },
+      isEnabled: args => idOf(args) !== undefined,
+      execute: async args => {
+        try {
+          await execute(String(idOf(args)));
+        } catch (error) {
+          notifyError(error, trans);
+        }
+      }
+    });
+  };
+  add(
+    CommandIDs.restartTensorBoard,
+    trans.__('Restart TensorBoard'),
+    async id => {
+      const tab = tracker.find(({ boardId }) => boardId === id);
+      await (tab?.content?.restart() ?? jobs.api.restartTensorBoard(id));
+    }
+  );
+  add(CommandIDs.stopTensorBoard, trans.__('Stop TensorBoard'), id =>
+    jobs.api.stopTensorBoard(id)
+  );
+}
+
+function logsOf(jobs: IJobsModel, id: unknown): number {
+  return jobs.get(String(id))?.log_dirs.length ?? 0;
+}
+
+/** The job, the folders or the running TensorBoard that the arguments name, if they name one. */
+function sourceOf(
+  jobs: IJobsModel,
+  args: ReadonlyPartialJSONObject
+): ITensorBoardSource | null {
+  const { id, jobId, paths } = args;
+  if (typeof jobId === 'string') {
+    return { jobId };
+  }
+  if (Array.isArray(paths)) {
+    return { paths: paths.map(String) };
+  }
+  const board = jobs.tensorboards.find(known => known.id === id);
+  if (!board) {
+    return null;
+  }
+  return board.job_id !== null
+    ? { jobId: board.job_id }
+    : { paths: board.paths.map((known, i) => known ?? board.log_dirs[i]) };
+}

@@ -1,0 +1,36 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import { tensorBoardIcon } from '../ui/icons';
+import { DeferredWidget } from '../ui/deferred';
+import { ITensorBoardSource, keyOf } from './model/tensorboard';
+import type { TensorBoardWidget } from './widget';
+
+interface ITensorBoardTabOptions {
+  source: ITensorBoardSource;
+  load: () => Promise<TensorBoardWidget>;
+  trans: TranslationBundle;
+}
+
+/** A TensorBoard's tab, whose content is loaded with the first one. */
+export class TensorBoardTab extends DeferredWidget<TensorBoardWidget> {
+  constructor({ source, ...options }: ITensorBoardTabOptions) {
+    super(options);
+    this.source = source;
+    this.id = `t9kjob-tensorboard-${this.key}`;
+    this.node.tabIndex = -1;
+    this.title.icon = tensorBoardIcon;
+    this.title.label = options.trans.__('TensorBoard');
+    this.title.closable = true;
+  }
+
+  readonly source: ITensorBoardSource;
+
+  /** Tells sources apart. */
+  get key(): string {
+    return keyOf(this.source);
+  }
+
+  /** Id of the TensorBoard, while there is one. */
+  get boardId(): string | undefined {
+    return this.content?.board?.id;
+  }
+}

@@ -1,0 +1,312 @@
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { JobSummary, TensorBoard } from '../../api/types';
+import { tensorBoardIcon } from '../../ui/icons';
+import { isActive, stateOf, stateWord } from '../../jobs/phase';
+import { jobSentence } from '../../jobs/sentence';
+import { CommandIDs } from '../../tokens';
+import { Button, LinkButton } from '../../ui/Buttons';
+import { EmptyState } from '../../ui/EmptyState';
+import { useAfter, useSignal } from '../../common/hooks';
+import { PhaseIcon } from '../../jobs/PhaseIcon';
+import { Duration } from '../../ui/Time';
+import { NotInstalled } from './NotInstalled';
+import {
+  hasEnded,
+  ITensorBoardView,
+  IViewProps,
+  jobOf
+} from './tensorBoardTab';
+
+/** Whether event files may still come: nobody knows who writes to a folder that is no job's. */
+export function mayCome(view: ITensorBoardView): boolean {
+  const job = jobOf(view);
+  const isOfJob = (view.source.jobId ?? view.board?.job_id) != null;
+  return job ? isActive(job) : !isOfJob;
+}
+
+/** What is said while there is no TensorBoard to show. */
+export function TensorBoardPage({
+  view,
+  run,
+  trans
+}: IViewProps): React.JSX.Element | null {
+  useSignal(view.changed);
+  useSignal(view.jobs.changed, 250);
+  const { board, error, isOpening, readingSince } = view;
+  const starting =
+    isOpening || readingSince !== null || board?.status === 'starting';
+  const slow = useAfter(starting, 300);
+  if (starting) {
+    return slow ? <Starting view={view} trans={trans} /> : null;
+  }
+  if (error?.reason === 'TensorBoardMissing') {
+    return <NotInstalled view={view} error={error} trans={trans} />;
+  }
+  if (error) {
+    return (
+      <EmptyState
+        icon={tensorBoardIcon}
+        title={trans.__('TensorBoard could not be opened')}
+        actions={
+          <Button onClick={() => void view.open()}>
+            {trans.__('Try again')}
+          </Button>
+        }
+      >
+        <Refusal {...error} message={error.message} />
+      </EmptyState>
+    );
+  }
+  if (!board) {
+    return (
+      <EmptyState
+        icon={tensorBoardIcon}
+        title={trans.__('This TensorBoard was stopped')}
+        actions={
+          <Button onClick={() => void view.open()}>
+            {trans.__('Start it again')}
+          </Button>
+        }
+      >
+        <p>{trans.__('Event files are still where they were written.')}</p>
+      </EmptyState>
+    );
+  }
+  if (board.status === 'failed' || board.status === 'unresponsive') {
+    const { reason, since } = board;
+    const hangs = board.status === 'unresponsive';
+    return (
+      <EmptyState
+        icon={tensorBoardIcon}
+        title={
+          hangs
+            ? trans.__('TensorBoard does not answer')
+            : trans.__('TensorBoard has failed')
+        }
+        actions={
+          <Button onClick={() => void view.restart()}>
+            {trans.__('Restart')}
+          </Button>
+        }
+      >
+        {reason && (
+          <Refusal
+            message={reason.sentence}
+            hint={reason.hint}
+            verbatim={reason.verbatim}
+          />
+        )}
+        {hangs && since !== null && (
+          <SoFar
+            label={trans.__('Time without an answer')}
+            since={since}
+            trans={trans}
+          />
+        )}
+      </EmptyState>
+    );
+  }
+  if (board.has_data && view.refusals !== null) {
+    return <NotFramed view={view} refusals={view.refusals} trans={trans} />;
+  }
+  return <NothingWritten view={view} board={board} run={run} trans={trans} />;
+}
+
+/** Why the browser does not show TensorBoard's page in the tab, as far as that can be told. */
+function NotFramed({
+  view,
+  refusals,
+  trans
+}: Omit<IViewProps, 'run'> & {
+  refusals: readonly string[];
+}): React.JSX.Element {
+  return (
+    <EmptyState
+      icon={tensorBoardIcon}
+      title={trans.__('The browser does not show TensorBoard in this tab')}
+      actions={
+        <>
+          <Button kind="primary" onClick={() => view.openInBrowser()}>
+            {trans.__('Open in a new browser tab')}
+          </Button>
+          <Button onClick={() => view.reload()}>{trans.__('Try again')}</Button>
+        </>
+      }
+    >
+      {refusals.length > 0 ? (
+        <>
+          <p>
+            {trans.__(
+              'The page comes with a header that forbids to show it inside of another page. A proxy in front of JupyterLab may have added the header; its administrator can change that.'
+            )}
+          </p>
+          <pre className="jp-t9k-Verbatim">{refusals.join('\n')}</pre>
+        </>
+      ) : (
+        <p>
+          {trans.__(
+            'The cause is not known. A browser extension, a lost connection, or a page that JupyterLab itself is shown in can be the cause.'
+          )}
+        </p>
+      )}
+    </EmptyState>
+  );
+}
+
+function Starting({ view, trans }: Omit<IViewProps, 'run'>): React.JSX.Element {
+  const { board, readingSince } = view;
+  const isReading = readingSince !== null;
+  const since = readingSince ?? board?.since ?? null;
+  const says = isReading
+    ? trans.__('The first curves appear as soon as they have been read.')
+    : (board?.reason?.sentence ?? trans.__('This takes a few seconds.'));
+  return (
+    <EmptyState
+      icon={tensorBoardIcon}
+      title={
+        isReading
+          ? trans.__('TensorBoard is reading the event files')
+          : trans.__('TensorBoard is starting')
+      }
+    >
+      <p role="status">{says}</p>
+      {since !== null && (
+        <SoFar label={trans.__('Time so far')} since={since} trans={trans} />
+      )}
+    </EmptyState>
+  );
+}
+
+/** For how long something has been so, ticking. */
+function SoFar(props: {
+  label: string;
+  since: number;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  return (
+    <p className="jp-t9k-caption">
+      {props.label}:{' '}
+      <Duration start={props.since} end={null} trans={props.trans} />
+    </p>
+  );
+}
+
+/** Our sentence, what to do, then the system's own words. */
+function Refusal(props: {
+  message: string;
+  hint: string | null;
+  verbatim: string | null;
+}): React.JSX.Element {
+  return (
+    <>
+      <p>
+        {props.message} {props.hint}
+      </p>
+      {props.verbatim && (
+        <pre className="jp-t9k-Verbatim">{props.verbatim}</pre>
+      )}
+    </>
+  );
+}
+
+/** Why there is nothing: the job's own state explains it. Opens by itself as long as something may be written. */
+function NothingWritten({
+  view,
+  board,
+  run,
+  trans
+}: IViewProps & { board: TensorBoard }): React.JSX.Element {
+  const job = jobOf(view);
+  const awaits = mayCome(view);
+  return (
+    <EmptyState
+      icon={tensorBoardIcon}
+      title={titleOfNothing(board, !awaits, trans)}
+      actions={
+        <>
+          {job && (
+            <Button onClick={() => run(CommandIDs.openJob, { id: job.id })}>
+              {trans.__('Open the job')}
+            </Button>
+          )}
+          <Button onClick={() => run(CommandIDs.chooseLogDirectory)}>
+            {trans.__('Choose another folder…')}
+          </Button>
+        </>
+      }
+    >
+      <p>
+        {awaits
+          ? trans.__(
+              'TensorBoard will open by itself when the first event file arrives in'
+            )
+          : hasEnded(job)
+            ? trans.__('The job has ended, and no event file was found in')
+            : trans.__('No event file was found in')}
+        {board.log_dirs.map(directory => (
+          <code key={directory}>{directory}</code>
+        ))}
+      </p>
+      {board.reason?.hint && (
+        <Refusal
+          message={board.reason.sentence}
+          hint={board.reason.hint}
+          verbatim={board.reason.verbatim}
+        />
+      )}
+      {job && (
+        <p className="jp-t9k-TensorBoard-why">
+          <PhaseIcon state={stateOf(job)} />
+          <span>
+            <LinkButton onClick={() => run(CommandIDs.openJob, { id: job.id })}>
+              {job.display_name ?? job.name}
+            </LinkButton>{' '}
+            {whyNothing(job, trans)}
+          </span>
+        </p>
+      )}
+    </EmptyState>
+  );
+}
+
+function titleOfNothing(
+  board: TensorBoard,
+  ended: boolean,
+  trans: TranslationBundle
+): string {
+  switch (board.reason?.code) {
+    case 'NoFolder':
+      return ended
+        ? trans.__('The folder does not exist')
+        : trans.__('The folder does not exist yet');
+    case 'FolderGone':
+      return trans.__('The folder has been removed');
+    case 'FolderUnreadable':
+      return trans.__('The folder can’t be read');
+    case 'FolderHangs':
+      return trans.__('The folder’s disk does not answer');
+    default:
+      return ended
+        ? trans.__('There are no event files')
+        : trans.__('Nothing has been written here yet');
+  }
+}
+
+function whyNothing(job: JobSummary, trans: TranslationBundle): string {
+  const word = stateWord(stateOf(job), trans);
+  const sentence = jobSentence(job, trans);
+  if (job.phase === 'Running') {
+    return trans.__(
+      'is running: %1. A script writes events with a SummaryWriter.',
+      sentence
+    );
+  }
+  return hasEnded(job)
+    ? trans.__(
+        'has ended (%1: %2). A script writes event files with a SummaryWriter.',
+        word,
+        sentence
+      )
+    : trans.__('is %1: %2', word, sentence);
+}

@@ -1,0 +1,65 @@
+import { LabIcon } from '@jupyterlab/ui-components';
+import clock from '../../style/icons/clock.svg';
+import error from '../../style/icons/error.svg';
+import failed from '../../style/icons/failed.svg';
+import hint from '../../style/icons/hint.svg';
+import job from '../../style/icons/job.svg';
+import lock from '../../style/icons/lock.svg';
+import log from '../../style/icons/log.svg';
+import lost from '../../style/icons/lost.svg';
+import pause from '../../style/icons/pause.svg';
+import paused from '../../style/icons/paused.svg';
+import pending from '../../style/icons/pending.svg';
+import resuming from '../../style/icons/resuming.svg';
+import running from '../../style/icons/running.svg';
+import stopped from '../../style/icons/stopped.svg';
+import submitting from '../../style/icons/submitting.svg';
+import succeeded from '../../style/icons/succeeded.svg';
+import tensorboard from '../../style/icons/tensorboard.svg';
+import unknown from '../../style/icons/unknown.svg';
+import warning from '../../style/icons/warning.svg';
+import wrap from '../../style/icons/wrap.svg';
+import type { JobState } from '../api/aliases';
+
+const icon = (name: string, svgstr: string): LabIcon =>
+  new LabIcon({ name: `jupyterlab_t9kjob:${name}`, svgstr });
+
+/** A distributed job, and this extension. */
+export const jobIcon = icon('job', job);
+
+/** TensorBoard. */
+export const tensorBoardIcon = icon('tensorboard', tensorboard);
+
+/** A job's log. */
+export const logIcon = icon('log', log);
+
+/** Of the log's toolbar: times, and wrapping long lines. */
+export const clockIcon = icon('clock', clock);
+export const wrapIcon = icon('wrap', wrap);
+
+/** A value that stays in the cluster. */
+export const lockIcon = icon('lock', lock);
+
+/** Pausing a job; the lab has such an icon only from 4.3 on. */
+export const pauseIcon = icon('pause', pause);
+
+/** Levels of banners and checks, drawn in `currentColor`; what passed has the tick of succeeded. */
+export const errorIcon = icon('error', error);
+export const warningIcon = icon('warning', warning);
+export const hintIcon = icon('hint', hint);
+
+/** What an action takes away, in confirming dialogs. */
+export const lostIcon = icon('lost', lost);
+
+/** One icon, with a shape of its own, for each state of a job; drawn in `currentColor`. */
+export const stateIcons: Record<JobState, LabIcon> = {
+  submitting: icon('submitting', submitting),
+  pending: icon('pending', pending),
+  running: icon('running', running),
+  resuming: icon('resuming', resuming),
+  paused: icon('paused', paused),
+  succeeded: icon('succeeded', succeeded),
+  failed: icon('failed', failed),
+  stopped: icon('stopped', stopped),
+  unknown: icon('unknown', unknown)
+};

@@ -1,0 +1,356 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import * as React from 'react';
+import { Checkpoints, Event, Job, Replica } from '../../../../src/api/types';
+import { attemptRows } from '../../../../src/job/replicas/Attempts';
+import { argumentGroups, Overview } from '../../../../src/job/view/Overview';
+import { Replicas, rankRange } from '../../../../src/job/replicas/Replicas';
+import { CommandIDs } from '../../../../src/tokens';
+import { failedJob, fullJob, someFailure, someReplica } from '../../fakeJob';
+import { someStream } from '../../fakeLog';
+
+const trans = nullTranslator.load('jupyterlab_t9kjob');
+
+function overview(
+  job: Job,
+  events: Event[] = [],
+  replicas: Replica[] = [],
+  rawEvents = false,
+  checkpoints?: Partial<Checkpoints>
+) {
+  const found: Checkpoints = {
+    folders: ['mnist_ddp'],
+    count: 0,
+    size: 0,
+    newest: null,
+    complete: true,
+    ...checkpoints
+  };
+  const calls = {
+    has: () => true,
+    readCheckpoints: jest.fn(
+      // Without any, the answer never comes.
+      () => new Promise<Checkpoints>(done => checkpoints && done(found))
+    ),
+    setRawEvents: jest.fn(),
+    run: jest.fn(),
+    openFile: jest.fn(),
+    openFolder: jest.fn(),
+    openJob: jest.fn(),
+    showInLog: jest.fn(),
+    showAttempt: jest.fn(),
+    downloadLogs: jest.fn(),
+    kernelTitle: jest.fn((name: string | null) => `Python 3 (${name})`)
+  };
+  const view = render(
+    <Overview
+      job={job}
+      events={events}
+      replicas={replicas}
+      streams={[someStream(0, { size: 38_000_000 })]}
+      rawEvents={rawEvents}
+      trans={trans}
+      {...calls}
+    />
+  );
+  return { ...view, ...calls };
+}
+
+describe('Overview', () => {
+  it('says what runs, keeps options with their values, and opens the script', () => {
+    const { container, openFile } = overview(fullJob());
+    const command = container.querySelector('.jp-t9k-Command code');
+    expect(command?.textContent).toContain('train.py --lr 0.01');
+    expect(argumentGroups(['--a', '-1', 'b', '--c', '--d', 'e f'])).toEqual([
+      '--a -1 b',
+      '--c',
+      "--d 'e f'"
+    ]);
+    fireEvent.click(screen.getByText('Open train.py'));
+    expect(openFile).toHaveBeenCalledWith({
+      path: 'mnist_ddp/train.py',
+      line: 1
+    });
+    expect(screen.getByText('Python 3 (python3)')).toBeTruthy();
+    expect(screen.getByText('1 replica, 2 processes')).toBeTruthy();
+  });
+
+  it('downloads the logs and says how large they are', () => {
+    const { container, downloadLogs } = overview(fullJob());
+    fireEvent.click(screen.getByText('Download'));
+    expect(downloadLogs).toHaveBeenCalled();
+    expect(container.textContent).toContain('38 MB');
+  });
+
+  it('tells a failure: rank, code in words, error, traceback without libraries', () => {
+    const { container, openFile, showInLog } = overview(failedJob());
+    expect(screen.getByText('Rank 1 failed: ValueError: boom')).toBeTruthy();
+    expect(container.textContent).toContain(
+      'Rank 1 on worker-0 ended: Error (1)'
+    );
+    expect(screen.getByText('2 frames in torch/nn/b.py')).toBeTruthy();
+    expect(container.textContent).not.toContain('torch/nn/a.py');
+    fireEvent.click(screen.getByText('show'));
+    expect(container.textContent).toContain('torch/nn/a.py');
+    fireEvent.click(screen.getByText('mnist_ddp/train.py", line 96'));
+    expect(openFile).toHaveBeenCalledWith({
+      path: 'mnist_ddp/train.py',
+      line: 96
+    });
+    fireEvent.click(screen.getByText('Show in log'));
+    expect(showInLog).toHaveBeenCalled();
+  });
+
+  it('has one button that continues: the user’s own code, where the traceback names it', () => {
+    const { run, openFile, showInLog } = overview(failedJob());
+    const panel = within(screen.getByRole('region', { name: 'Why it failed' }));
+    const names = panel.getAllByRole('button').map(item => item.textContent);
+    expect(names).toEqual([
+      'train.py, line 96',
+      'Open the file',
+      'Run again',
+      'Show in log'
+    ]);
+    expect(panel.getByText('Open the file').dataset.kind).toBe('primary');
+    expect(panel.getByText('Run again').dataset.kind).toBe('plain');
+    fireEvent.click(panel.getByText('train.py, line 96'));
+    fireEvent.click(panel.getByText('Open the file'));
+    const place = { path: 'mnist_ddp/train.py', line: 96 };
+    expect(openFile).toHaveBeenCalledTimes(2);
+    expect(openFile.mock.calls[0][0]).toEqual(place);
+    expect(openFile.mock.calls[1][0]).toMatchObject(place);
+    fireEvent.click(panel.getByText('Run again'));
+    expect(run).toHaveBeenCalledWith(CommandIDs.rerun);
+    fireEvent.click(panel.getByText('Show in log'));
+    expect(showInLog).toHaveBeenCalled();
+  });
+
+  it('shows the last output unless it is the traceback again', () => {
+    const stream = 'worker-0.1.rank-1.err';
+    const output = (lines: string[], offset: number): Job =>
+      failedJob({
+        failure: someFailure({ last_output: { stream, offset, lines } })
+      });
+    const error = 'ValueError: boom';
+    const same = overview(output(['  boom()', error], 50));
+    expect(screen.queryByText('Last output')).toBeNull();
+    same.unmount();
+    const before = overview(output(['step 400', error], 30));
+    const group = screen.getByRole('group', { name: 'Last output' });
+    expect(group.textContent).toContain('step 400');
+    expect(group.tabIndex).toBe(0);
+    before.unmount();
+    overview(output([error, 'closing'], 50));
+    expect(screen.getByText('closing')).toBeTruthy();
+  });
+
+  it('offers the change that the server knows, and clones with it', () => {
+    const job = failedJob();
+    const fix = {
+      label: 'Clone with 192Gi',
+      changes: { '/spec/replica_specs/0/resources/memory/limit': '192Gi' }
+    };
+    const reason = job.reason && { ...job.reason, fix };
+    const { run } = overview({ ...job, reason });
+    const button = screen.getByText('Clone with 192Gi');
+    expect(button.dataset.kind).toBe('primary');
+    fireEvent.click(button);
+    expect(run).toHaveBeenCalledWith(CommandIDs.clone, { fix });
+  });
+
+  it('says which checkpoints are kept', async () => {
+    const { container, openFolder } = overview(failedJob(), [], [], false, {
+      count: 2,
+      size: 64_000_000,
+      newest: { path: 'mnist_ddp/out/step_400.pt', time: 1041 }
+    });
+    fireEvent.click(await screen.findByText('mnist_ddp/out'));
+    expect(openFolder).toHaveBeenCalledWith('mnist_ddp/out');
+    expect(container.textContent).toContain(
+      'mnist_ddp/out · 2 files, 64 MB, the newest step_400.pt on '
+    );
+  });
+
+  it('says that there are none, or that not all was looked at', async () => {
+    const none = overview(failedJob(), [], [], false, {});
+    expect(await screen.findByText(/^none found in the job/)).toBeTruthy();
+    none.unmount();
+    const some = { count: 1, newest: { path: 'a.pt', time: 1041 } };
+    const many = overview(failedJob(), [], [], false, {
+      ...some,
+      complete: false
+    });
+    expect(await screen.findByText(/at least 1 file,/)).toBeTruthy();
+    expect(screen.getByText('the root folder')).toBeTruthy();
+    many.unmount();
+    const { readCheckpoints } = overview(fullJob());
+    expect(readCheckpoints).not.toHaveBeenCalled(); // it still runs
+  });
+
+  it('tells the story with repeats folded', () => {
+    const { container, setRawEvents } = overview(fullJob(), [
+      {
+        time: 1001,
+        type: 'Warning',
+        reason: 'WorkerRestart',
+        message: 'torchrun restarted its ranks.',
+        replica: 'worker-0',
+        object: null,
+        first_time: null,
+        count: 4
+      }
+    ]);
+    expect(container.textContent).toContain(
+      'worker-0 torchrun restarted its ranks.4×'
+    );
+    fireEvent.click(screen.getByRole('radio', { name: 'Events' }));
+    expect(setRawEvents).toHaveBeenLastCalledWith(true);
+    const words = screen.getByRole('radio', { name: 'Words' });
+    fireEvent.keyDown(words, { key: 'ArrowRight' });
+    expect(setRawEvents).toHaveBeenCalledTimes(2);
+  });
+
+  it('says since when an event is repeated, and of what', () => {
+    const { container } = overview(
+      fullJob(),
+      [
+        {
+          time: 2000,
+          type: 'Warning',
+          reason: 'FailedScheduling',
+          message: '0/3 nodes are available',
+          replica: null,
+          object: 'Pod bert-worker-0',
+          first_time: 1000,
+          count: 4
+        }
+      ],
+      [],
+      true
+    );
+    expect(container.textContent).toMatch(/4× since /);
+    expect(screen.getByText('Pod bert-worker-0')).toBeTruthy();
+  });
+
+  it('says what a job in a cluster has, as a person would', () => {
+    const job = fullJob({ engine: 't9k', namespace: 'demo' });
+    const [group] = job.spec.replica_specs;
+    const { container } = overview({
+      ...job,
+      devices: { name: 'nvidia.com/gpu', count: 16 },
+      devices_held: 8,
+      spec: {
+        ...job.spec,
+        runtime: { ...job.spec.runtime, image: 'test.local/torch:cpu' },
+        replica_specs: [
+          {
+            ...group,
+            resources: {
+              cpu: { request: '4', limit: '8' },
+              memory: { request: '16Gi', limit: '16Gi' },
+              device: null
+            }
+          }
+        ],
+        shm: { size_limit: '8Gi', volume: null },
+        mounts: [
+          {
+            claim: 't9k-mnt',
+            mount_path: '/t9k/mnt',
+            sub_path: 'lin',
+            read_only: true,
+            volume: null
+          }
+        ],
+        security: { uid: 1000, gid: 100, fs_group: null, restricted: false },
+        scheduling: {
+          ...job.spec.scheduling,
+          queue: 'default',
+          priority: 10,
+          node_selector: { zone: 'a' },
+          tolerations: [{ key: 'gpu', value: 'a100', effect: 'NoSchedule' }]
+        }
+      }
+    });
+    for (const text of [
+      'Imagetest.local/torch:cpu',
+      'GPUs16 requested, 8 held',
+      'Each replica4 to 8 CPU, 16Gi memory, 8Gi shared memory',
+      '/t9k/mntPVC t9k-mnt, folder lin, read-only',
+      'Queuedefault, priority 10',
+      'Only nodes withzone = a',
+      'Also nodes withgpu = a100 (NoSchedule)',
+      'Runs asuser 1000, group 100',
+      'When it has endedpods that still run are ended, finished ones kept'
+    ]) {
+      expect(container.textContent).toContain(text);
+    }
+  });
+
+  it('puts attempts that were alike into one row, the last first', () => {
+    const [attempt] = someReplica().attempts;
+    const failed = { ...attempt, ended_at: 1010, exit_code: 1, ended: 'x (1)' };
+    const second = { ...attempt, number: 2 };
+    const rows = attemptRows([
+      someReplica({ attempts: [failed, second] }),
+      someReplica({ index: 1, attempts: [failed, second] }),
+      someReplica({ index: 2, attempts: [{ ...failed, ended: 'y (1)' }] })
+    ]);
+    expect(rows.map(row => [row.attempt.number, row.replicas.join()])).toEqual([
+      [2, 'worker-0,worker-1'],
+      [1, 'worker-0,worker-1'],
+      [1, 'worker-2']
+    ]);
+  });
+});
+
+describe('Replicas', () => {
+  const replicas = [10, 2, 1].map(index =>
+    someReplica({ index, restarts: index })
+  );
+  const names = (): (string | null)[] =>
+    screen
+      .getAllByRole('row')
+      .slice(1)
+      .map(row => row.firstChild?.textContent ?? null);
+
+  it('sorts by number, and by any column', () => {
+    render(
+      <Replicas
+        isLocal
+        replicas={replicas}
+        trans={trans}
+        showLog={() => undefined}
+      />
+    );
+    expect(names()).toEqual(['worker-1', 'worker-2', 'worker-10']);
+    fireEvent.click(screen.getByText('Restarts'));
+    fireEvent.click(screen.getByText('Restarts'));
+    expect(names()).toEqual(['worker-10', 'worker-2', 'worker-1']);
+    const header = screen.getByText('Restarts').closest('th');
+    expect(header?.getAttribute('aria-sort')).toBe('descending');
+  });
+
+  it('is one tab stop, in which arrows move', () => {
+    const showLog = jest.fn();
+    render(
+      <Replicas isLocal replicas={replicas} trans={trans} showLog={showLog} />
+    );
+    const grid = screen.getByRole('grid');
+    act(() => grid.focus());
+    expect(document.activeElement?.textContent).toBe('worker-1');
+    fireEvent.keyDown(document.activeElement as Element, { key: 'ArrowDown' });
+    expect(document.activeElement?.textContent).toBe('worker-2');
+    fireEvent.keyDown(document.activeElement as Element, { key: 'End' });
+    fireEvent.click(document.activeElement as Element);
+    expect(showLog.mock.calls[0][0].name).toBe('worker-2');
+    expect(grid.tabIndex).toBe(-1);
+  });
+
+  it('writes ranks as ranges', () => {
+    expect(rankRange([0, 1, 2, 3])).toBe('0 – 3');
+    expect(rankRange([5])).toBe('5');
+    expect(rankRange([0, 4])).toBe('0, 4');
+    expect(rankRange([])).toBe('');
+  });
+});

@@ -1,0 +1,440 @@
+import { StateDB } from '@jupyterlab/statedb';
+import { act, fireEvent, screen, within } from '@testing-library/react';
+import { ILaunchActions } from '../../../src/launch/parts/context';
+import { LaunchModel } from '../../../src/launch/model/launch';
+import { LaunchStore } from '../../../src/launch/model/store';
+import { ClusterServer, someCheck, someVolume } from '../clusterFakes';
+import { someEditors } from '../editors';
+import { json } from '../fakes';
+import { launchModel } from '../launchFakes';
+import { drawLaunch, layOut, someActions } from '../launchView';
+
+const editors = someEditors();
+
+describe('the launch form of a cluster', () => {
+  let server: ClusterServer;
+  let model: LaunchModel;
+  let actions: jest.Mocked<ILaunchActions>;
+  let db: StateDB;
+
+  beforeAll(() => {
+    layOut(1200);
+    Range.prototype.getClientRects = () => [] as unknown as DOMRectList;
+  });
+
+  beforeEach(() => {
+    server = new ClusterServer();
+    db = new StateDB();
+    actions = someActions();
+  });
+
+  afterEach(() => model.dispose());
+
+  const open = async (engine: 't9k' | 'kubeflow' = 't9k'): Promise<void> => {
+    model = launchModel(server, { db, presetImages: () => ['preset:1'] });
+    await model.open();
+    await model.moveTo(engine);
+    await show();
+  };
+  const show = async (): Promise<void> => {
+    await drawLaunch(model, db, actions, editors);
+  };
+  const unfold = async (...names: string[]): Promise<void> => {
+    for (const name of names) {
+      await act(async () => {
+        fireEvent.click(
+          screen.getByRole('button', { name: new RegExp(`^${name}`) })
+        );
+      });
+    }
+  };
+  const editAsYaml = (): Promise<void> =>
+    act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Edit as YAML' }));
+    });
+  const field = (name: string): HTMLInputElement =>
+    screen.getByLabelText<HTMLInputElement>(name, { exact: true });
+  const type = (name: string, text: string): void => {
+    fireEvent.change(field(name), { target: { value: text } });
+  };
+  const described = (name: string): string =>
+    (field(name).getAttribute('aria-describedby') ?? '')
+      .split(' ')
+      .map(id => document.getElementById(id)?.textContent ?? '')
+      .join(' ');
+  const options = (): string[] =>
+    screen
+      .queryAllByRole('listbox')
+      .flatMap(list => within(list).queryAllByRole('option'))
+      .map(({ textContent }) => textContent ?? '');
+
+  it('has the fields of its engine, and says what will start', async () => {
+    await open();
+    expect(screen.queryByLabelText('Kernel')).toBeNull();
+    expect(
+      screen.getByText('Start 1 node × 2 processes on T9k, namespace demo')
+    ).toBeTruthy();
+    type('GPUs on each node', '4');
+    expect(
+      screen.getByText('Start 1 node × 4 GPUs on T9k, namespace demo')
+    ).toBeTruthy();
+    expect(screen.getByText('4 GPUs, 2 processes')).toBeTruthy();
+    const manifest = screen.getByRole('textbox', { name: 'Manifest as YAML' });
+    expect(manifest.textContent).toContain('kind: PyTorchTrainingJob');
+  });
+
+  it.each([
+    [
+      [someCheck({ level: 'passed', code: 'DryRun', message: 'Accepted.' })],
+      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing.'
+    ],
+    [
+      [
+        someCheck({ level: 'hint', code: 'DryRun', message: 'Accepted.' }),
+        someCheck()
+      ],
+      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing. The warnings still hold.'
+    ],
+    [
+      [someCheck({ level: 'hint', code: 'NoDryRun', message: 'No.' })],
+      'This job can be submitted. The API server could not check the job object; nothing was created.'
+    ]
+  ])('says what a dry run has checked', async (checks, sentence) => {
+    await open();
+    server.previewChanges = { checks };
+    await act(() => model.dryRun());
+    const [footer] = screen.getAllByRole('status').slice(-1);
+    expect(footer.textContent?.trim()).toBe(sentence);
+  });
+
+  it('disables what the engine lacks, with the reason', async () => {
+    await open('kubeflow');
+    await unfold('Where', 'Lifecycle');
+    expect(field('Priority').disabled).toBe(true);
+    expect(described('Queue')).toContain('No priorities.');
+    expect(field('Delete after').disabled).toBe(false);
+    fireEvent.change(field('Restart'), { target: { value: 'ExitCode' } });
+    expect(described('Restart')).toContain('Codes of 128 and more');
+  });
+
+  it('takes quantities as clusters write them', async () => {
+    await open();
+    type('Memory', '16Gi');
+    type('CPU', '0.5');
+    const [{ resources }] = model.spec.replica_specs;
+    expect(resources.memory.limit).toBe('16Gi');
+    expect(resources.cpu.limit).toBe('0.5');
+    type('Memory', '16 GB');
+    expect(field('Memory').getAttribute('aria-invalid')).toBe('true');
+    expect(described('Memory')).toContain('Write it like 4, 500m or 16Gi.');
+    type('Memory', '');
+    expect(model.spec.replica_specs[0].resources.memory.limit).toBeNull();
+  });
+
+  it('makes pods fit the restricted standard', async () => {
+    await open();
+    await unfold('Where', 'User and security');
+    const box = field('Make pods fit the restricted standard');
+    expect(box.checked).toBe(false);
+    fireEvent.click(box);
+    expect(model.spec.security.restricted).toBe(true);
+    expect(field('Make pods fit the restricted standard').checked).toBe(true);
+    await unfold('User and security');
+    expect(screen.getByText('user of the image, restricted pods')).toBeTruthy();
+  });
+
+  it('offers images: the lab’s own, earlier ones, those of the settings', async () => {
+    const cluster = server.prefill.engines[1].cluster;
+    if (cluster) {
+      cluster.image = 'lab:1';
+    }
+    await new LaunchStore(db).saveImage('earlier:1');
+    await open();
+    await unfold('Where');
+    fireEvent.keyDown(field('Image'), { key: 'ArrowDown' });
+    expect(options()).toEqual([
+      'lab:1the image of this lab',
+      'earlier:1used last',
+      'preset:1from the settings'
+    ]);
+    fireEvent.keyDown(field('Image'), { key: 'ArrowDown' });
+    fireEvent.keyDown(field('Image'), { key: 'Enter' });
+    expect(model.spec.runtime.image).toBe('lab:1');
+    expect(options()).not.toContain('lab:1the image of this lab');
+    expect(described('Image')).toContain('the image of this lab');
+  });
+
+  it('takes a namespace over when its field is left', async () => {
+    await open();
+    await unfold('Where');
+    type('Namespace', 'team');
+    expect(options()).toContain('team-b');
+    expect(model.state.namespace).toBe('demo');
+    type('Namespace', 'team-b');
+    fireEvent.blur(field('Namespace'));
+    expect(model.state.namespace).toBe('team-b');
+  });
+
+  it('mounts volumes, the lab’s own first', async () => {
+    server.volumes = [
+      someVolume('a'),
+      someVolume('own', { lab_path: '/w', mount_path: '/t9k/mnt' })
+    ];
+    await open();
+    await unfold('Data');
+    fireEvent.click(screen.getByRole('button', { name: 'Add volume' }));
+    expect(model.spec.mounts).toMatchObject([
+      { claim: 'own', mount_path: '/t9k/mnt', read_only: false }
+    ]);
+    expect(described('Volume (PVC)')).toContain('this lab has it at /w');
+    type('Volume (PVC)', 'typed');
+    type('Folder of the volume', 'sets');
+    fireEvent.change(field('Access'), { target: { value: 'read' } });
+    expect(model.spec.mounts).toMatchObject([
+      { claim: 'typed', sub_path: 'sets', read_only: true }
+    ]);
+    type('Path in the job', '');
+    expect(described('Path in the job')).toContain('Say where the job sees it');
+    fireEvent.click(screen.getByRole('button', { name: /^Remove volume/ }));
+    expect(model.spec.mounts).toEqual([]);
+  });
+
+  it('says why volumes can’t be listed; their names can be typed', async () => {
+    const { answer } = server;
+    server.answer = request =>
+      request.url.includes('/cluster/volumes')
+        ? json({ message: 'You may not list PVCs.' }, 403)
+        : answer(request);
+    await open();
+    await unfold('Data');
+    expect(screen.getByText(/^You may not list PVCs\./)).toBeTruthy();
+  });
+
+  it('refers to secrets, and never has their values', async () => {
+    await open();
+    fireEvent.click(screen.getByRole('button', { name: 'OMP_NUM_THREADS' }));
+    type('Value of OMP_NUM_THREADS', 'plain');
+    const lock = screen.getByRole('button', {
+      name: 'OMP_NUM_THREADS is a key of a secret'
+    });
+    fireEvent.click(lock);
+    expect(lock.getAttribute('aria-pressed')).toBe('true');
+    type('Secret of OMP_NUM_THREADS', 'hf');
+    type('Key of the secret of OMP_NUM_THREADS', 'token');
+    expect(model.spec.env).toEqual([
+      {
+        name: 'OMP_NUM_THREADS',
+        value: null,
+        secret: { name: 'hf', key: 'token' }
+      }
+    ]);
+  });
+
+  it('places replicas by labels and taints', async () => {
+    await open();
+    await unfold('Where', 'Placement');
+    const placement = within(
+      document.getElementById('t:fold-placement-body') as HTMLElement
+    );
+    fireEvent.click(placement.getByRole('button', { name: 'Add label' }));
+    type('Name of label 1', 'gpu');
+    type('Value of gpu', 'a100');
+    fireEvent.click(placement.getByRole('button', { name: 'Add taint' }));
+    expect(model.spec.scheduling.tolerations).toEqual([]);
+    type('Taint', 'nvidia.com/gpu');
+    type('Value of the taint', 'true');
+    fireEvent.change(field('Effect of the taint'), {
+      target: { value: 'NoSchedule' }
+    });
+    type('Priority class', 'high');
+    expect(model.spec.scheduling).toMatchObject({
+      node_selector: { gpu: 'a100' },
+      tolerations: [
+        {
+          key: 'nvidia.com/gpu',
+          operator: 'Equal',
+          value: 'true',
+          effect: 'NoSchedule'
+        }
+      ],
+      priority_class: 'high'
+    });
+  });
+
+  it('starts paused, or in debug mode', async () => {
+    await open();
+    await unfold('Lifecycle');
+    fireEvent.click(screen.getByRole('radio', { name: 'Paused' }));
+    expect(model.spec).toMatchObject({ paused: true, debug: null });
+    expect(screen.getByText(/^Keep 1 node/)).toBeTruthy();
+    fireEvent.click(screen.getByRole('radio', { name: /^Debug/ }));
+    expect(model.spec).toMatchObject({
+      paused: false,
+      debug: { worker: { skip_init: false, command: ['sleep', 'inf'] } }
+    });
+  });
+
+  it('asks for a TensorBoard of the cluster’s', async () => {
+    await open();
+    await unfold('TensorBoard');
+    fireEvent.click(screen.getByLabelText('Create a TensorBoard with the job'));
+    type('Image of the TensorBoard', 'tb:1');
+    expect(model.spec.tensorboard.cluster?.image).toBe('tb:1');
+  });
+
+  it('tells why an engine is off, and looks again', async () => {
+    Object.assign(server.prefill.engines[2], {
+      available: false,
+      reason: 'There is no PyTorchJob.'
+    });
+    await open();
+    expect(screen.queryByRole('radio', { name: /^Kubeflow/ })).toBeNull();
+    fireEvent.click(
+      screen.getByRole('button', { name: '1 engine that can’t be used' })
+    );
+    expect(screen.getByText('There is no PyTorchJob.')).toBeTruthy();
+    server.prefill.engines[2].available = true;
+    await act(async () => {
+      fireEvent.click(screen.getByRole('button', { name: 'Look again' }));
+    });
+    expect(
+      await screen.findByRole('radio', { name: /^Kubeflow/ })
+    ).toBeTruthy();
+  });
+
+  it('says what was lost on the way, until that is read', async () => {
+    await open();
+    const { scheduling } = model.form.spec;
+    await act(async () => {
+      model.edit({ scheduling: { ...scheduling, queue: 'fast' } }, '/x');
+      await model.moveTo('local');
+    });
+    expect(screen.getByText('Left out: No queues here.')).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
+    expect(screen.queryByText('Left out: No queues here.')).toBeNull();
+  });
+
+  it('says that the cluster does not answer, and what may not be done', async () => {
+    const [, t9k, kubeflow] = server.prefill.engines;
+    Object.assign(t9k.cluster ?? {}, {
+      stale_since: 0,
+      stale_reason: 'Connection refused.'
+    });
+    Object.assign(kubeflow.cluster ?? {}, {
+      rights: {
+        create_jobs: { supported: false, reason: 'Ask the owner of demo.' }
+      }
+    });
+    await open();
+    expect(screen.getByText(/has not answered since/)).toBeTruthy();
+    expect(screen.getByText(/Connection refused\./)).toBeTruthy();
+    await act(async () => model.moveTo('kubeflow'));
+    expect(screen.getByText('You may not create jobs here.')).toBeTruthy();
+    await act(async () => {
+      fireEvent.click(
+        screen.getByRole('button', { name: 'Run on this machine' })
+      );
+    });
+    expect(model.state.engine).toBe('local');
+  });
+
+  it('lets a pasted manifest be corrected that can’t be read', async () => {
+    server.unreadable = { message: 'No job.' };
+    const manifest = { name: 'pasted', path: null, text: 'kind: Deploy' };
+    model = launchModel(server, { db, path: null, manifest });
+    await model.open();
+    await show();
+    expect(screen.queryByRole('button', { name: 'Try again' })).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Correct it…' }));
+    expect(actions.correctManifest).toHaveBeenCalled();
+  });
+
+  it('is locked while the manifest is edited', async () => {
+    await open();
+    await editAsYaml();
+    expect(model.isLocked).toBe(true);
+    expect(field('Name').closest('fieldset')?.disabled).toBe(true);
+    const local = screen.getByRole('radio', { name: 'This machine' });
+    expect(local.getAttribute('aria-disabled')).toBe('true');
+    fireEvent.click(screen.getAllByRole('button', { name: 'Back to form' })[0]);
+    expect(actions.backToForm).toHaveBeenCalledTimes(1);
+  });
+
+  it('leads from a check to its line', async () => {
+    server.previewChanges = {
+      checks: [
+        someCheck({ level: 'error', message: 'Wrong.', line: 2 }),
+        someCheck({ level: 'warning', message: 'Odd as well.', line: 2 })
+      ]
+    };
+    await open();
+    await editAsYaml();
+    const [link] = screen.getAllByRole('button', { name: 'line 2' });
+    fireEvent.click(link);
+    expect(document.activeElement?.getAttribute('aria-label')).toBe(
+      'Manifest as YAML'
+    );
+    expect(
+      [...document.querySelectorAll('.cm-line[data-mark]')].map(line => [
+        line.getAttribute('data-mark'),
+        line.textContent
+      ])
+    ).toEqual([['error', 'name: train-1']]);
+  });
+
+  it('names a place once, however much is wrong there', async () => {
+    server.previewChanges = {
+      checks: [0, 1].map(index =>
+        someCheck({
+          level: 'error',
+          message: `Wrong: ${index}.`,
+          field: `/spec/mounts/${index}/claim`
+        })
+      )
+    };
+    await open();
+    const sentence = screen.getByText('2 errors to fix:').parentElement;
+    expect(sentence?.textContent).toBe('2 errors to fix: Volumes');
+  });
+
+  it('leads to the manifest where the form is locked', async () => {
+    server.previewChanges = {
+      checks: [
+        someCheck({
+          level: 'error',
+          message: 'There is no PVC data.',
+          field: '/spec/mounts/0/claim'
+        })
+      ]
+    };
+    await open();
+    expect(screen.getAllByRole('button', { name: 'Volumes' })).toHaveLength(2);
+    await editAsYaml();
+    expect(screen.queryByRole('button', { name: 'Volumes' })).toBeNull();
+    expect(screen.getAllByText('There is no PVC data.')).toHaveLength(2);
+    fireEvent.click(screen.getByRole('button', { name: 'Submit' }));
+    expect(actions.submit).not.toHaveBeenCalled();
+    expect(document.activeElement?.getAttribute('aria-label')).toBe(
+      'Manifest as YAML'
+    );
+  });
+
+  it('has the cluster’s own words below ours', async () => {
+    server.created = () =>
+      json(
+        {
+          message: 'The queue does not let you in.',
+          hint: 'Choose another.',
+          field: '/spec/scheduling/queue',
+          verbatim: '[R001] denied'
+        },
+        403
+      );
+    await open();
+    await act(async () => void (await model.submit()));
+    expect(document.activeElement).toBe(field('Queue'));
+    expect(described('Queue')).toContain('does not let you in');
+    const alert = screen.getByRole('alert');
+    expect(within(alert).getByText('[R001] denied')).toBeTruthy();
+  });
+});

@@ -1,0 +1,172 @@
+import {
+  composeArgs,
+  defaultValue,
+  isAcceptable,
+  isChanged,
+  missingOptions,
+  parseArgs
+} from '../../../../src/launch/model/scriptOptions';
+import { option } from '../../launchFakes';
+
+const OPTIONS = [
+  option('--name', { flags: ['--name', '-n'] }),
+  option('--epochs', { kind: 'int', default: '5' }),
+  option('--amp', { kind: 'flag', default: 'True', off_flag: '--no-amp' }),
+  option('--no_cuda', { kind: 'flag', default: 'False' }),
+  option('--layers', { kind: 'list', default: '64 32' }),
+  option('data', { default: null })
+];
+
+const round = (args: string[]): string[] => {
+  const { values, more } = parseArgs(args, OPTIONS);
+  return composeArgs(OPTIONS, values, more).args;
+};
+
+describe('parseArgs', () => {
+  it.each([
+    [['--name', 'a b'], { '--name': 'a b' }],
+    [['-n', 'a'], { '--name': 'a' }],
+    [['--name=a=b'], { '--name': 'a=b' }],
+    [['--epochs', '-3'], { '--epochs': '-3' }],
+    [['--no-amp'], { '--amp': false }],
+    [['--no_cuda'], { '--no_cuda': true }],
+    [
+      ['--layers', '1', 'a b', '--epochs', '7'],
+      { '--layers': "1 'a b'", '--epochs': '7' }
+    ],
+    [['file.txt', '--epochs', '7'], { data: 'file.txt', '--epochs': '7' }]
+  ])('puts %j into fields', (args, values) => {
+    expect(parseArgs(args, OPTIONS)).toEqual({ values, more: [] });
+  });
+
+  it.each([
+    [
+      ['--unknown', 'v', '--epochs', '7'],
+      ['--unknown', 'v']
+    ],
+    [
+      ['--epochs', '7', '--epochs', '8'],
+      ['--epochs', '8']
+    ],
+    [
+      ['--name', ''],
+      ['--name', '']
+    ],
+    [['--name', '--epochs', '7'], ['--name']],
+    [['--no_cuda=1'], ['--no_cuda=1']],
+    [
+      ['--epochs', '7', '--', '--name', 'x'],
+      ['--', '--name', 'x']
+    ],
+    [['a', 'b'], ['b']],
+    [['--layers'], ['--layers']]
+  ])('keeps what a field can’t show of %j', (args, more) => {
+    expect(parseArgs(args, OPTIONS).more).toEqual(more);
+  });
+
+  it('loses nothing of what differs from a default', () => {
+    const args = [
+      '--name',
+      'a b',
+      '--epochs',
+      '7',
+      '--no-amp',
+      '--no_cuda',
+      '-x'
+    ];
+    expect(round(args)).toEqual(args);
+    expect(round(['--epochs', '7', '-v', '-v', '--epochs', '9'])).toEqual([
+      '--epochs',
+      '7',
+      '-v',
+      '-v',
+      '--epochs',
+      '9'
+    ]);
+  });
+});
+
+describe('composeArgs', () => {
+  it('gives only what differs from its default', () => {
+    const values = { '--epochs': '5', '--amp': true, '--no_cuda': false };
+    expect(composeArgs(OPTIONS, values, []).args).toEqual([]);
+  });
+
+  it('gives a required option even if it is what would be the default', () => {
+    const needed = option('--config', { required: true });
+    expect(composeArgs([needed], { '--config': 'x' }, []).args).toEqual([
+      '--config',
+      'x'
+    ]);
+  });
+
+  it('attaches a value that looks like an option, but not a negative number', () => {
+    expect(
+      composeArgs(OPTIONS, { '--name': '-a b', '--epochs': '-3' }, []).args
+    ).toEqual(['--name=-a b', '--epochs', '-3']);
+  });
+
+  it('keeps a positional away from a list that would swallow it', () => {
+    const values = { '--layers': "1 'a b'", data: 'd' };
+    expect(composeArgs(OPTIONS, values, ['m'])).toEqual({
+      args: ['d', '--layers', '1', 'a b', 'm'],
+      fields: ['data', '--layers', '--layers', '--layers', null]
+    });
+    expect(
+      composeArgs(OPTIONS, { '--epochs': '7', data: 'd' }, []).args
+    ).toEqual(['--epochs', '7', 'd']);
+  });
+});
+
+it('tells what is given from what is changed', () => {
+  const [, epochs, amp, noCuda] = OPTIONS;
+  expect(isChanged(epochs, {})).toBe(false);
+  expect(isChanged(epochs, { '--epochs': '5' })).toBe(false);
+  expect(isChanged(epochs, { '--epochs': '6' })).toBe(true);
+  expect(defaultValue(amp)).toBe(true);
+  expect(isChanged(amp, { '--amp': false })).toBe(true);
+  expect(defaultValue(noCuda)).toBe(false);
+  const storeFalse = option('--quiet', {
+    kind: 'flag',
+    default: 'True',
+    flag_value: false
+  });
+  expect(defaultValue(storeFalse)).toBe(false); // not given
+});
+
+it('accepts the numbers that Python does', () => {
+  const int = option('--n', { kind: 'int' });
+  const float = option('--f', { kind: 'float' });
+  expect(
+    ['1', '-2', '1_000', ' 3 '].filter(text => !isAcceptable(int, text))
+  ).toEqual([]);
+  expect(
+    ['1.5', 'a', '', '1e3'].filter(text => isAcceptable(int, text))
+  ).toEqual([]);
+  expect(
+    ['1', '-.5', '1e-3', '1.', 'inf', '-nan', '1_0.5'].filter(
+      text => !isAcceptable(float, text)
+    )
+  ).toEqual([]);
+  expect(
+    ['a', '1,5', '.', 'e3', '1.0.0'].filter(text => isAcceptable(float, text))
+  ).toEqual([]);
+});
+
+it('finds required options that nothing gives', () => {
+  const options = [
+    option('--config', {
+      required: true,
+      default: null,
+      flags: ['--config', '-c']
+    }),
+    option('data', { required: true, default: null })
+  ];
+  const missing = (more: string[], values = {}): string[] =>
+    missingOptions(options, values, more).map(({ dest }) => dest);
+  expect(missing([])).toEqual(['config', 'data']);
+  expect(missing([], { '--config': 'a', data: 'b' })).toEqual([]);
+  expect(missing(['--conf', 'a'])).toEqual([]);
+  expect(missing(['-ca', 'd'])).toEqual([]);
+  expect(missing(['--other'])).toEqual(['config', 'data']);
+});

@@ -1,0 +1,124 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { JobSummary, Progress, Reason } from '../../../../src/api/types';
+import {
+  heightOf,
+  Item,
+  itemsOf,
+  keepPlaces,
+  keyOf,
+  matches,
+  mayWrap,
+  ISections,
+  sectionsOf
+} from '../../../../src/sidebar/model/sidebar';
+import { offsetsOf, windowOf } from '../../../../src/common/windowing';
+import { someJob } from '../../fakes';
+
+const trans = nullTranslator.load('');
+const reason = (sentence: string): Reason => ({
+  code: 'X',
+  sentence,
+  hint: null,
+  fix: null,
+  verbatim: null,
+  links: []
+});
+const ended = (name: string, ended_at: number): JobSummary =>
+  someJob({ name, phase: 'Succeeded', ended_at });
+const names = (sections: ISections): string[][] => [
+  sections.active.map(job => job.name),
+  sections.finished.map(job => job.name)
+];
+
+describe('sections', () => {
+  it('part active jobs from finished ones, the last to end first', () => {
+    const sections = sectionsOf([
+      someJob({ name: 'new' }),
+      ended('a', 5),
+      someJob({ name: 'old', phase: 'Paused' }),
+      ended('b', 9)
+    ]);
+    expect(names(sections)).toEqual([
+      ['new', 'old'],
+      ['b', 'a']
+    ]);
+  });
+
+  it('keep everything in its place under a pointer', () => {
+    const before = sectionsOf([
+      someJob({ name: 'one' }),
+      someJob({ name: 'two' }),
+      ended('old', 5),
+      ended('gone', 4)
+    ]);
+    const now = sectionsOf([
+      someJob({ name: 'three' }),
+      someJob({ name: 'one' }),
+      ended('two', 9),
+      ended('old', 5)
+    ]);
+    const kept = keepPlaces(before, now);
+    expect(names(kept)).toEqual([['three', 'one', 'two'], ['old']]);
+    expect(kept.active[2].phase).toBe('Succeeded');
+  });
+
+  it('fold to their titles', () => {
+    const sections = sectionsOf([someJob({ name: 'one' }), ended('two', 1)]);
+    expect(itemsOf(sections, new Set(['active'])).map(keyOf)).toEqual([
+      'active',
+      'finished',
+      'local::two:u1'
+    ]);
+  });
+});
+
+describe('the filter', () => {
+  const job = someJob({
+    name: 'llama3-8b',
+    phase: 'Failed',
+    reason: reason('Rank 3 was killed: out of memory')
+  });
+
+  it.each(['llama', 'FAILED', 'rank memory', ''])('finds “%s”', filter => {
+    expect(matches(job, filter, trans)).toBe(true);
+  });
+
+  it.each(['bert', 'llama running'])('does not find “%s”', filter => {
+    expect(matches(job, filter, trans)).toBe(false);
+  });
+});
+
+describe('heights', () => {
+  const progress: Progress = {
+    text: 'Epoch 1 of 2',
+    fraction: 0.5,
+    rate: null,
+    eta_seconds: null,
+    metrics: {},
+    updated_at: 1
+  };
+  const row = (changes: Partial<JobSummary>): Item => ({
+    kind: 'job',
+    section: 'active',
+    job: someJob(changes)
+  });
+  const wraps = mayWrap;
+
+  it.each<[string, Item, number]>([
+    ['two lines', row({}), 50],
+    ['a bar', row({ progress }), 59],
+    ['a reason that wraps', row({ phase: 'Pending' }), 68],
+    ['a sentence that does not wrap', row({ phase: 'Resuming' }), 50],
+    ['no bar after the end', row({ phase: 'Succeeded', progress }), 50]
+  ])('with %s', (_, item, height) => {
+    expect(heightOf(item, wraps)).toBe(height);
+  });
+
+  it('put only what is seen, and some more, into the DOM', () => {
+    const offsets = offsetsOf(Array.from({ length: 10_000 }, () => 50));
+    expect(offsets[10_000]).toBe(500_000);
+    expect(windowOf(offsets, 250_000, 600)).toEqual([4990, 5023]);
+    expect(windowOf(offsets, 0, 600)).toEqual([0, 23]);
+    expect(windowOf(offsets, 499_400, 600)).toEqual([9978, 10_000]);
+  });
+});
