@@ -4,6 +4,56 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import globals from 'globals';
 import tseslint from 'typescript-eslint';
 
+// A folder of src/ imports from those after it, never from those before it (docs/developer/architecture.md).
+const LAYERS = [
+  ['index'],
+  ['lab'],
+  ['sidebar'],
+  ['launch', ['form', 'preview', 'fields', 'parts', 'model']],
+  ['job', ['view', 'replicas', 'model']],
+  ['logs', ['view', 'lines', 'model']],
+  ['cluster', ['view', 'model']],
+  ['tensorboard', ['view', 'model']],
+  ['jobs'],
+  ['tokens'],
+  ['ui'],
+  ['api'],
+  ['common']
+];
+
+/** Forbid imports of folders that lie above a folder, and React in models. */
+function layer(files, above, beside = []) {
+  const patterns = [
+    {
+      regex: `^(\\.\\./)+(${above.join('|')})(/|$)`,
+      message: 'It is a layer above this one.'
+    }
+  ];
+  if (beside.length > 0) {
+    patterns.push({
+      regex: `^\\.\\./(${beside.join('|')})/`,
+      message: 'It is a layer above this one.'
+    });
+  }
+  const paths = files.includes('/model/')
+    ? [{ name: 'react', message: 'Models know no React.' }]
+    : [];
+  return {
+    files: [files],
+    rules: { 'no-restricted-imports': ['error', { patterns, paths }] }
+  };
+}
+
+const layers = LAYERS.slice(1).flatMap(([folder, parts = []], index) => {
+  const above = LAYERS.slice(0, index + 1).map(([name]) => name);
+  return [
+    layer(`src/${folder}{/**,.ts}`, above),
+    ...parts.map((part, at) =>
+      layer(`src/${folder}/${part}/**`, above, parts.slice(0, at))
+    )
+  ];
+});
+
 export default defineConfig([
   globalIgnores(['.venv', 'build', 'jupyterlab_t9kjob', 'lib']),
   js.configs.recommended,
@@ -37,6 +87,7 @@ export default defineConfig([
     files: ['src/api/types.ts'], // generated; openapi-typescript names its interfaces itself
     rules: { '@typescript-eslint/naming-convention': 'off' }
   },
+  ...layers,
   {
     files: ['tests/**'],
     rules: {

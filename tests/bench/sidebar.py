@@ -24,7 +24,7 @@ from scrolling import longest_tasks
 from tests.kubernetes.harness import Kube
 
 ROW = 50
-"""Height of a row in px, as in src/model/sidebar.ts."""
+"""Height of a row in px, as in src/sidebar/model/sidebar.ts."""
 OWN = 10
 """Every so many-th job is of this lab's user; the page shows all of them."""
 # Both in seconds since the epoch: when the page asked for the jobs, and when the first of them was drawn.

@@ -4,7 +4,7 @@ import type {
 } from '@jupyterlab/application';
 import { PluginRegistry } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
-import plugins, { IJobs, type JobSummary } from '../../../src';
+import plugins, { IJobs, type JobSummary } from '../../src';
 import { FakeServer, snapshot, someJob } from './fakes';
 
 describe('an extension that builds on ours', () => {

@@ -35,36 +35,37 @@ jest.mock('../../../src/launch/parts/Summary', () => {
   return { SummaryText: noted(parts.SummaryText, () => 'summary') };
 });
 jest.mock('../../../src/launch/form/Header', () => ({
-  Header: mockNoted('Header')
+  Header: mockNoted('form/Header')
 }));
 jest.mock('../../../src/launch/form/Notices', () => ({
-  Notices: mockNoted('Notices')
+  Notices: mockNoted('form/Notices')
 }));
 jest.mock('../../../src/launch/preview/Footer', () => ({
-  Footer: mockNoted('Footer')
+  Footer: mockNoted('preview/Footer')
 }));
 jest.mock('../../../src/launch/preview/CommandPane', () => ({
   ...jest.requireActual('../../../src/launch/preview/CommandPane'),
-  CommandPane: mockNoted('CommandPane')
+  CommandPane: mockNoted('preview/CommandPane')
 }));
 jest.mock('../../../src/launch/preview/ManifestPane', () => ({
-  ManifestPane: mockNoted('ManifestPane')
+  ManifestPane: mockNoted('preview/ManifestPane')
 }));
 jest.mock('../../../src/launch/preview/Checks', () => ({
   ...jest.requireActual('../../../src/launch/preview/Checks'),
-  Checks: mockNoted('Checks')
+  Checks: mockNoted('preview/Checks')
 }));
 jest.mock('../../../src/ui/YamlEditor', () => ({
   YamlEditor: (props: object) => JSON.stringify(props)
 }));
 jest.mock('../../../src/launch/fields/FreeNow', () => ({
-  FreeNow: mockNoted('FreeNow')
+  FreeNow: mockNoted('fields/FreeNow')
 }));
 
 /** A module's component of the same name, noted by that. */
-function mockNoted(name: string): unknown {
+function mockNoted(module: string): unknown {
+  const name = module.replace(/.*\//, '');
   const { noted } = jest.requireActual('../drawn');
-  const parts = jest.requireActual(`../../../src/components/launch/${name}`);
+  const parts = jest.requireActual(`../../../src/launch/${module}`);
   return noted(parts[name], () => name);
 }
 
