@@ -797,7 +797,7 @@ def test_without_the_package_one_is_told_how_to_get_it(configure: Configure, mon
 
 def test_the_package_is_imported_only_for_a_cluster() -> None:
     code = (
-        "import sys; from jupyterlab_t9kjob.engines.kubernetes import watch, credentials;"
+        "import sys; from jupyterlab_t9kjob.engines.kubernetes.client import credentials, informer;"
         "assert credentials.nothing_to_load(); assert 'kubernetes' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

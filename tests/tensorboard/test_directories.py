@@ -268,7 +268,7 @@ import asyncio, sys
 from pathlib import Path
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.core import disk_threads
+from jupyterlab_t9kjob.core.system import disk_threads
 from jupyterlab_t9kjob.tensorboard import board as board_module
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
