@@ -10,9 +10,9 @@ from jupyterlab_t9kjob.core.job import Replica
 from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.engines.kubernetes.client.api import Json, KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
 
 
@@ -35,7 +35,7 @@ class Following:
         self.state: State | None = None
         self.phases: list[str] = []
         self.replicas: list[Replica] = []
-        self.places: list[Place] = []
+        self.places: list[ReplicaView] = []
         self.job: Json = {}
         self.kind, self._namespace, self._name = kind, namespace, name
         self._histories: dict[str, list[AttemptRecord]] = {}
@@ -45,8 +45,8 @@ class Following:
         self._api = KubeApi(await asyncio.to_thread(load_connection))
         kind = self.kind
         jobs = f"/apis/{kind.group}/{kind.version}/namespaces/{self._namespace}/{kind.plural}"
-        self._jobs = Collection(self._api, jobs, self._note)
-        self._pods = Collection(self._api, f"/api/v1/namespaces/{self._namespace}/pods", self._note)
+        self._jobs = Informer(self._api, jobs, self._note)
+        self._pods = Informer(self._api, f"/api/v1/namespaces/{self._namespace}/pods", self._note)
         for collection in (self._pods, self._jobs):
             collection.start()
             await collection.listed()

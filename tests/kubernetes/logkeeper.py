@@ -21,9 +21,9 @@ from jupyterlab_t9kjob.core.job import LogStream
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, newest
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, newest
 
 LABEL = "logs-job"
 
@@ -42,7 +42,7 @@ class Keeper:
         self._stream = self.api.stream
         self.api.stream = self._note_stream  # type: ignore[method-assign]
         self._earlier: dict[int, dict[str, int]] = {}
-        self._pods = Collection(
+        self._pods = Informer(
             self.api,
             f"/api/v1/namespaces/{namespace}/pods",
             lambda _before, _now: self._tell(),
@@ -71,7 +71,7 @@ class Keeper:
             pod = newest(mine)
             uid = pod["metadata"]["uid"] if pod else None
             earlier = sum(number for other, number in known.items() if other != uid)
-            places.append(Place("worker", index, container="pytorch", pod_uid=uid, pod=pod, earlier=earlier))
+            places.append(ReplicaView("worker", index, container="pytorch", pod_uid=uid, pod=pod, earlier=earlier))
         phases = [pod["status"].get("phase") for pod in pods]
         self.logs.update(places, ended=bool(phases) and all(phase in ("Succeeded", "Failed") for phase in phases))
 

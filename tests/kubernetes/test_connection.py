@@ -21,7 +21,7 @@ import yaml
 from jupyterlab_t9kjob.engines.kubernetes.client import credentials
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, Json, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio]
@@ -86,7 +86,7 @@ class Follower:
     def __init__(self, api: KubeApi, path: str) -> None:
         self.news = asyncio.Event()
         self.told = 0
-        self.collection = Collection(api, path, self._changed, state_changed=self.news.set)
+        self.collection = Informer(api, path, self._changed, state_changed=self.news.set)
         self.collection.start()
 
     def _changed(self, before: Json | None, after: Json | None) -> None:

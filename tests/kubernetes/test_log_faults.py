@@ -24,7 +24,7 @@ from jupyterlab_t9kjob.engines.kubernetes.logs import container_follower
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.listing import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogKeeper
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
 from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from jupyterlab_t9kjob.logs.storage.lease import Lease
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
@@ -131,9 +131,9 @@ class Bench:
             self.logs.update(self.places, ended=False)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[ReplicaView]:
         return [
-            Place("worker", index, container="pytorch", pod_uid=f"uid-{index}", pod=pod)
+            ReplicaView("worker", index, container="pytorch", pod_uid=f"uid-{index}", pod=pod)
             for index, pod in enumerate(self.server.pods.values())
         ]
 
@@ -370,7 +370,7 @@ async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_en
         job.server.acts += [last_words, says(lines(50, 55))]
         job.update(running())
         await job.until(lambda _streams: len(job.server.asked) >= 2)
-        job.logs.update([Place("worker", 0)], ended=False)
+        job.logs.update([ReplicaView("worker", 0)], ended=False)
         streams = await job.until(lambda streams: streams[OUT].complete)
         assert await job.data() == text(0, 5)
         assert streams[OUT].missing == []
@@ -383,7 +383,7 @@ async def test_a_pod_that_is_gone_long_after_its_log_seemed_to_end(tmp_path: Pat
         job.update(running())
         await job.until(lambda _streams: len(job.server.asked) >= 4)  # the others were answered with 500
         job.server.pods = {}
-        job.logs.update([Place("worker", 0)], ended=True)
+        job.logs.update([ReplicaView("worker", 0)], ended=True)
         streams = await job.until(lambda streams: streams[OUT].complete)
         (span,) = streams[OUT].missing
         assert span.offset == len(text(0, 5))
@@ -395,7 +395,7 @@ async def test_a_pod_that_vanishes_while_the_network_is_down(tmp_path: Path):
         job.update(running())
         await job.has(text(0, 5))
         job.server.pods = {}
-        job.logs.update([Place("worker", 0)], ended=True)
+        job.logs.update([ReplicaView("worker", 0)], ended=True)
         streams = await job.until(lambda streams: streams[OUT].complete)
         (span,) = streams[OUT].missing
         assert span.offset == len(text(0, 5))
@@ -473,7 +473,7 @@ async def test_a_pod_that_only_seems_to_be_gone_is_followed_on(tmp_path: Path):
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
         job.update(running())
         await job.has(text(0, 5))
-        job.logs.update([Place("worker", 0)], ended=False)  # as while pods could not be listed
+        job.logs.update([ReplicaView("worker", 0)], ended=False)  # as while pods could not be listed
         await job.has(text(0, 9))
         assert await job.data() == text(0, 9)
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
 from jupyterlab_t9kjob.engines.kubernetes.client import informer, probe
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
 from tests.kubernetes.test_transport import connect
 
@@ -31,7 +31,7 @@ class Follower:
         self.changes: list[tuple[str | None, str | None]] = []
         self.states: list[float | None] = []
         self.news = asyncio.Event()
-        self.collection = Collection(api, PODS, self._changed, state_changed=self._state_changed, **more)
+        self.collection = Informer(api, PODS, self._changed, state_changed=self._state_changed, **more)
 
     def _changed(self, before: Json | None, after: Json | None) -> None:
         self.changes.append((_name(before), _name(after)))
@@ -461,7 +461,7 @@ async def test_a_listener_that_fails_is_told_of_the_next_change(server: FakeApi)
         if _name(after) == "b":
             raise KeyError("of the listener")
 
-    collection = Collection(api, PODS, changed)
+    collection = Informer(api, PODS, changed)
     collection.start()
     await server.watched()
     await server.put("c")
@@ -523,7 +523,7 @@ async def test_stopping_ends_it_at_any_moment(server: FakeApi) -> None:
     """Before Python 3.12 `asyncio.wait_for` loses a cancellation that comes just when an answer does."""
     api = KubeApi(connect(server))
     for turns in range(300):
-        collection = Collection(api, PODS, lambda before, after: None)
+        collection = Informer(api, PODS, lambda before, after: None)
         collection.start()
         for _ in range(turns):
             await asyncio.sleep(0)

@@ -11,7 +11,7 @@ import pytest
 from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.rank_files import RankIndexes, find_rank_logs
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
 from jupyterlab_t9kjob.logs.serving.pages import read_page
 from jupyterlab_t9kjob.logs.serving.search import search
 from jupyterlab_t9kjob.logs.serving.sources import Source, open_log
@@ -32,12 +32,12 @@ def write(folder: Path, pod: str, run: str, restart: int, rank: int, name: str, 
     return path
 
 
-def place(index: int, pod_uid: str, earlier: int = 0) -> Place:
+def place(index: int, pod_uid: str, earlier: int = 0) -> ReplicaView:
     pod: dict[str, Any] = {"metadata": {"uid": pod_uid, "name": f"p-{index}"}, "spec": {}, "status": {}}
-    return Place("worker", index, container="pytorch", pod_uid=pod_uid, pod=pod, earlier=earlier)
+    return ReplicaView("worker", index, container="pytorch", pod_uid=pod_uid, pod=pod, earlier=earlier)
 
 
-def logs(tmp_path: Path, *places: Place, **options: Any) -> JobLogs:
+def logs(tmp_path: Path, *places: ReplicaView, **options: Any) -> JobLogs:
     found = JobLogs(None, "demo", tmp_path / "kept", ranks=tmp_path / "ranks", always=True, slots=Slots(1), **options)
     found.update(places, ended=True)
     return found
@@ -65,9 +65,9 @@ async def test_streams_are_named_as_on_one_machine(tmp_path: Path):
 
 async def test_a_pod_that_nobody_knows_is_the_only_replicas_or_told_by_its_uid(tmp_path: Path):
     write(tmp_path / "ranks", POD, "none_a", 0, 0, "stdout.log", b"x\n", 100.0)
-    (file,) = (one for one in await logs(tmp_path, Place("worker", 0)).files() if one.stream.source == "rank")
+    (file,) = (one for one in await logs(tmp_path, ReplicaView("worker", 0)).files() if one.stream.source == "rank")
     assert (file.stream.id, file.stream.rank) == ("worker-0.1.rank-0.out", 0)
-    two = logs(tmp_path, Place("worker", 0), Place("worker", 1))
+    two = logs(tmp_path, ReplicaView("worker", 0), ReplicaView("worker", 1))
     (file,) = (one for one in await two.files() if one.stream.source == "rank")
     assert (file.stream.id, file.stream.rank) == ("pod-0b5dbb3e.1.rank-0.out", None)
 
@@ -76,11 +76,11 @@ async def test_another_job_of_the_same_name_keeps_its_rank_files_to_itself(tmp_p
     write(tmp_path / "ranks", POD, "none_a", 0, 0, "stdout.log", b"an earlier job\n", 100.0)
     write(tmp_path / "ranks", LATER, "none_b", 0, 0, "stdout.log", b"a later job\n", 300.0)
 
-    async def pods(*places: Place, lifetime: tuple[float, float]) -> set[str]:
+    async def pods(*places: ReplicaView, lifetime: tuple[float, float]) -> set[str]:
         files = await logs(tmp_path, *places, lifetime=lambda: lifetime).files()
         return {file.path.parts[-5] for file in files if file.stream.source == "rank"}
 
-    only = Place("worker", 0)
+    only = ReplicaView("worker", 0)
     assert await pods(only, lifetime=(200.0, float("inf"))) == {LATER}
     assert await pods(only, lifetime=(50.0, 200.0)) == {POD}
     # what is known needs no clock, which may be wrong

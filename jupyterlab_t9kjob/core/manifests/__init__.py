@@ -10,28 +10,28 @@ The door of this package::
 
 Nothing in here asks a cluster anything. The parts:
 
-=================  ==================================================================================
-`.convert`         `render` and `parse`: what both kinds share
-`.formats`         what there is to know of each kind
-`.ours`            what we add beside the spec: annotations, environment
-`.usualnames`      names that a spec can have, and the way back to a manifest's own
-`.t9k` `.t9kboard` PyTorchTrainingJob, in its current spelling
-`.dialect`         the older spelling of it, and how to tell
-`.pytorchjob`      PyTorchJob, with our torchrun command
-`.podtemplate`     a replica type ⇄ a pod template
-`.entrypoints`     an entrypoint ⇄ the words of a command
-`.remainder`       what a manifest can't say of a spec
-`.mergepatch`      JSON merge patches that reach single items of lists
-`.crossing`        from one engine to another
-`.shapes`          the fields that the kinds have, and their types
-`.support`         what a kind can't do, and what can't be right, at the field
-`.leaks`           what looks like a secret in plain sight
-`.pasted`          from a text that somebody pasted to a job
-`.yamlread`        YAML with limits and positions
-`.reindent`        indentation that got lost on the way
-`.yamlwrite`       YAML as people write it
-`.names`           every name that we put on a cluster's objects
-=================  ==================================================================================
+===============================  ======================================================================
+`.convert`                       `render` and `parse`: what both kinds share
+`.kinds.formats`                 what there is to know of each kind
+`.own_fields`                    what we add beside the spec: annotations, environment
+`.common_names`                  names that a spec can have, and the way back to a manifest's own
+`.kinds.t9k`, `.kinds.t9kboard`  PyTorchTrainingJob, in its current spelling
+`.kinds.dialect`                 the older spelling of it, and how to tell
+`.kinds.pytorchjob`              PyTorchJob, with our torchrun command
+`.kinds.pod_template`            a replica type ⇄ a pod template
+`.entrypoints`                   an entrypoint ⇄ the words of a command
+`.remainder`                     what a manifest can't say of a spec
+`.text.merge_patch`              JSON merge patches that reach single items of lists
+`.crossing`                      from one engine to another
+`.kinds.shapes`                  the fields that the kinds have, and their types
+`.support`                       what a kind can't do, and what can't be right, at the field
+`.leaks`                         what looks like a secret in plain sight
+`.pasted`                        from a text that somebody pasted to a job
+`.text.yaml_reader`              YAML with limits and positions
+`.text.reindent`                 indentation that got lost on the way
+`.text.yaml_writer`              YAML as people write it
+`.names`                         every name that we put on a cluster's objects
+===============================  ======================================================================
 """
 
 from __future__ import annotations

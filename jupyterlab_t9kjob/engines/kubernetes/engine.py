@@ -27,7 +27,7 @@ from .cluster.discovery import Found
 from .cluster.namespace_watch import jobs_path
 from .cluster.queues import Queues
 from .jobs import api_views
-from .jobs.api_views import Seen
+from .jobs.api_views import JobSnapshot
 from .jobs.deadline_nudge import Reminders
 from .jobs.records import Record, Records
 from .jobs.table import JobTable
@@ -345,14 +345,14 @@ class KubernetesEngine:
         }
         return patch
 
-    def _demand_action(self, seen: Seen, action: Action) -> None:
+    def _demand_action(self, seen: JobSnapshot, action: Action) -> None:
         summary = api_views.summary(self._kind, seen)
         if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
             raise api_views.refusal_of(seen, summary, action)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    async def _look_at(self, uid: str) -> Seen:
+    async def _look_at(self, uid: str) -> JobSnapshot:
         job = await self._table.get(uid)
         self._table.look_at(job)
         return self._table.observer.seen(job)
@@ -383,7 +383,7 @@ class KubernetesEngine:
             self._cluster.refused()
         return refused(error)
 
-    def _seen(self, seen: Seen) -> None:
+    def _seen(self, seen: JobSnapshot) -> None:
         if self._stopped:
             return
         self._logs.update(seen)

@@ -17,7 +17,7 @@ from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
 from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import slim
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import reason_of
@@ -54,7 +54,7 @@ class Situation:
         return self.kind.state(self.job, self.pods)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[ReplicaView]:
         return self.kind.places(self.job, self.pods)
 
     @property

@@ -16,7 +16,7 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import (
     observe,
     restarts_of,
 )
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
 
 RUNNING = State(phase="Running")
@@ -35,20 +35,20 @@ def ended(start: int, end: int, code: int, reason: str = "Error") -> dict[str, A
     return {"terminated": {"startedAt": at(start), "finishedAt": at(end), "exitCode": code, "reason": reason}}
 
 
-def place(uid: str, state: Any, count: int = 0, last: Any = None, *, index: int = 1, **pod: Any) -> Place:
+def place(uid: str, state: Any, count: int = 0, last: Any = None, *, index: int = 1, **pod: Any) -> ReplicaView:
     status = {"name": "pytorch", "state": state, "lastState": last or {}, "restartCount": count}
     seen = {
         "metadata": {"name": f"train-worker-{index}", "uid": uid, **pod.pop("metadata", {})},
         "spec": {"containers": [{"name": "pytorch"}], "nodeName": "node-1"},
         "status": {"phase": "Running", "containerStatuses": [status], **pod},
     }
-    return Place("worker", index, container="pytorch", pod=seen, pod_uid=uid)
+    return ReplicaView("worker", index, container="pytorch", pod=seen, pod_uid=uid)
 
 
-GONE = Place("worker", 1)
+GONE = ReplicaView("worker", 1)
 
 
-def follow(*seen: tuple[Place, State]) -> list[AttemptRecord]:
+def follow(*seen: tuple[ReplicaView, State]) -> list[AttemptRecord]:
     history: list[AttemptRecord] = []
     for one, state in seen:
         history = observe(history, one, state, now=NOW)
@@ -182,14 +182,14 @@ def test_the_master_of_a_job_that_succeeded_has_succeeded() -> None:
     first = place("a", runs(1), index=0)
     history = follow((first, RUNNING))
     done = State("Succeeded", started_at=seconds(at(1)), ended_at=seconds(at(9)))
-    history = observe(history, Place("worker", 0), done, now=NOW)
+    history = observe(history, ReplicaView("worker", 0), done, now=NOW)
     assert words(history) == [(1, "Completed")]
     assert history[0]["ended_at"] == seconds(at(9))
 
 
 def test_the_jobs_status_may_tell_the_code_of_a_pod_that_is_gone() -> None:
     history = follow((place("a", runs(1)), RUNNING))
-    told = Place("worker", 1, pod_uid="a", said="Failed", exit_code=137)
+    told = ReplicaView("worker", 1, pod_uid="a", said="Failed", exit_code=137)
     assert words(observe(history, told, RUNNING, now=NOW)) == [(1, "As after SIGKILL (137)")]
 
 
@@ -207,4 +207,4 @@ def test_what_is_shown_of_a_replica() -> None:
     assert replica(GONE, [], spec, State("Pending")).status == "Pending"
     assert replica(GONE, [], spec, paused).status == "Paused"
     assert replica(GONE, [], None, State("Succeeded")).status == "Unknown"
-    assert replica(Place("worker", 0, said="Failed"), [], None, State("Running")).status == "Error"
+    assert replica(ReplicaView("worker", 0, said="Failed"), [], None, State("Running")).status == "Error"

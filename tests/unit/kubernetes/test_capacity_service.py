@@ -17,9 +17,9 @@ from jupyterlab_t9kjob.engines.kubernetes.client import informer
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster_module
-from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity_service import CapacityReader
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity_service import CapacityService
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
-from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import Space
+from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
 
@@ -135,13 +135,13 @@ class Api:
         """As `KubeApi` does."""
 
 
-def reader_of(api: Api, spaces: dict[str, Space] | None = None) -> CapacityReader:
-    return CapacityReader(cast(Cluster, SimpleNamespace(api=api, spaces=spaces or {}, problem_since=None, server="a")))
+def reader_of(api: Api, spaces: dict[str, NamespaceWatch] | None = None) -> CapacityService:
+    return CapacityService(cast(Cluster, SimpleNamespace(api=api, spaces=spaces or {}, problem_since=None, server="a")))
 
 
-def a_space(api: Api) -> Space:
+def a_space(api: Api) -> NamespaceWatch:
     """Return a namespace in which all jobs are one's own, and all pods are those of the job `job`."""
-    space = Space(cast(KubeApi, api), "lab", lambda: None, lambda: None)
+    space = NamespaceWatch(cast(KubeApi, api), "lab", lambda: None, lambda: None)
     space.start()
     jobs = set[str]()
     kind = SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs")
@@ -157,7 +157,7 @@ async def rest(turns: int = TURNS) -> None:
         await asyncio.sleep(0)
 
 
-async def free_on(reader: CapacityReader, name: str) -> float:
+async def free_on(reader: CapacityService, name: str) -> float:
     (node,) = [node for node in (await reader.nodes()).nodes if node.name == name]
     return next(amount.free for amount in node.amounts if amount.resource == GPU)
 

@@ -10,9 +10,9 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Collection
+from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
-from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import Space
+from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.cluster.staleness import Trouble
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
@@ -29,8 +29,8 @@ BROKEN = ApiError(500, {"message": "no\x1b[1m\nquorum"})
 State = tuple[float, ApiError | Unreachable] | None
 
 
-def watch(state: State) -> Collection:
-    watch = Collection(cast(KubeApi, None), "", lambda before, after: None)
+def watch(state: State) -> Informer:
+    watch = Informer(cast(KubeApi, None), "", lambda before, after: None)
     if state is not None:
         watch.stale_since, watch.error = state
     return watch
@@ -62,7 +62,7 @@ def test_since_when_changes_are_missed(
     cluster.problem_since = problem_since
     cluster.trouble = Trouble("Unreachable", "The cluster does not answer.") if problem_since is not None else None
     space: Any = SimpleNamespace(name="lab", jobs={"kubeflow": watch(jobs)}, pods=watch(pods), events=watch(events))
-    space.watched = partial(Space.watched, space)
+    space.watched = partial(NamespaceWatch.watched, space)
     cluster.spaces["lab"] = space
     stale = cluster.stale(KIND)
     assert (stale and (stale.since, stale.trouble.sentence)) == told

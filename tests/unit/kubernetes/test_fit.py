@@ -13,7 +13,7 @@ from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.objects.requests import Held
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_capacity import node_of
-from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import Node, Room
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom, Node
 from jupyterlab_t9kjob.engines.kubernetes.submit.capacity_checks import checks
 
 GPU = "nvidia.com/gpu"
@@ -68,7 +68,7 @@ def job(replicas: int = 1, gpu: int | None = None, **more: Any) -> JobSpec:
 
 def checked(spec: JobSpec, *nodes: Node, kind: Kind = "t9k", quota: dict[str, Any] | None = None, **more: Any):
     lines = [QuotaLine(quota="limits", **line) for line in (quota or {}).get("lines", [])]
-    room = Room(nodes or None, {"demo": lines})
+    room = ClusterRoom(nodes or None, {"demo": lines})
     plural = {"t9k": "pytorchtrainingjobs.batch.tensorstack.dev", "kubeflow": "pytorchjobs.kubeflow.org"}[kind]
     return checks(render(spec, kind), room, "demo", plural=plural, **more)
 
@@ -245,7 +245,7 @@ def test_containers_whose_fractions_fill_a_node() -> None:
     manifest = render(job(1, cpu="100m"), "t9k")
     pod = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]
     pod["containers"].append({"name": "beside", "resources": {"limits": {"cpu": "200m"}}})
-    assert only(checks(manifest, Room([node("one", cpu="300m")]), "demo"))[1] == "FitsNow"
+    assert only(checks(manifest, ClusterRoom([node("one", cpu="300m")]), "demo"))[1] == "FitsNow"
 
 
 def test_no_more_memory_than_there_is_counts() -> None:
@@ -297,7 +297,7 @@ def test_affinity_counts_as_the_scheduler_has_it() -> None:
         manifest = render(job(1, 8), "t9k")
         manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["affinity"] = {"nodeAffinity": required}
         nodes = [node("a", labels={"zone": "a", "age": "3"}), node("b", labels={"zone": "b"})]
-        return checks(manifest, Room(nodes), "demo")
+        return checks(manifest, ClusterRoom(nodes), "demo")
 
     def on(found: list[Check]) -> str:
         return only(found)[2].removeprefix("Fits now: ").removesuffix(".")
@@ -320,9 +320,9 @@ def test_types_that_ask_for_different_things_share_what_is_free() -> None:
     spec = spec.model_copy(update={"replica_specs": [*spec.replica_specs, small]})
     manifest = render(spec, "t9k")
     manifest["spec"]["replicaSpecs"][1]["template"]["spec"]["containers"][0]["resources"] = {"limits": {GPU: "2"}}
-    one = checks(manifest, Room([node("one"), node("two", used=6)]), "demo")
+    one = checks(manifest, ClusterRoom([node("one"), node("two", used=6)]), "demo")
     assert only(one)[1] == "FitsNow"
-    (check,) = checks(manifest, Room([node("one"), node("two", used=7)]), "demo")
+    (check,) = checks(manifest, ClusterRoom([node("one"), node("two", used=7)]), "demo")
     assert check.message == "Will wait: there is room now for 1 of its 2 replicas."
     assert check.field == "/spec/replica_specs/1/replicas"
 

@@ -14,7 +14,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
 from jupyterlab_t9kjob.engines.kubernetes.cluster.queue_objects import kept_of_group, kept_of_workload
 from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import State
-from jupyterlab_t9kjob.engines.kubernetes.scheduling.kueue import Hold, state_of
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.kueue import KueueHold, state_of
 from tests.unit.kubernetes.queues import condition, pending, workload
 from tests.unit.kubernetes.situations import Situation, situation
 
@@ -31,11 +31,11 @@ def suspended(**annotations: str) -> Situation:
     return replace(job, pods=[], events=[])
 
 
-def hold(*conditions: dict[str, Any], ahead: int = 0, **more: Any) -> Hold:
-    return Hold("team-a", kept_of_workload(workload(*conditions, **more)), ahead, Capability(supported=True))
+def hold(*conditions: dict[str, Any], ahead: int = 0, **more: Any) -> KueueHold:
+    return KueueHold("team-a", kept_of_workload(workload(*conditions, **more)), ahead, Capability(supported=True))
 
 
-def why(held: Hold, job: Situation | None = None, now: float = NOW, **annotations: str) -> Reason:
+def why(held: KueueHold, job: Situation | None = None, now: float = NOW, **annotations: str) -> Reason:
     job = job or suspended(**annotations)
     return job.reason(state=state_of(job.state, job.job, held), hold=held, now=now)
 
@@ -48,7 +48,7 @@ def test_a_job_that_kueue_suspends_is_not_paused() -> None:
 
 
 def test_nor_is_one_that_it_does_not_tell_of() -> None:
-    held = Hold("team-a", None, 0, Capability(supported=False))
+    held = KueueHold("team-a", None, 0, Capability(supported=False))
     job = suspended()
     assert state_of(job.state, job.job, held).phase == "Pending"
     reason = why(held)
@@ -216,7 +216,7 @@ def test_a_job_that_has_its_quota_waits_for_checks() -> None:
 
 @pytest.mark.parametrize("odd", [{}, {"spec": []}, {"status": {"conditions": "x"}}, {"spec": {"podSets": [3, {}]}}])
 def test_workloads_of_any_shape(odd: dict[str, Any]) -> None:
-    held = Hold("", {"metadata": {"name": "x", "uid": "y"}, **odd}, 0, Capability(supported=True))
+    held = KueueHold("", {"metadata": {"name": "x", "uid": "y"}, **odd}, 0, Capability(supported=True))
     assert why(held).sentence == "Waits in its queue for Kueue to let it in"
 
 

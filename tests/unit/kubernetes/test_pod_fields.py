@@ -10,7 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import PodKeeper, kept_pod, slim
 from jupyterlab_t9kjob.engines.kubernetes.objects import container_runs, pods, requests
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
 from tests.unit.kubernetes.situations import HERE, NAMES
 
 REAL: dict[str, dict[str, Any]] = {
@@ -24,7 +24,7 @@ REAL: dict[str, dict[str, Any]] = {
 def test_all_that_is_read_of_a_pod_is_kept(pod: dict[str, Any]) -> None:
     def read(pod: dict[str, Any]) -> Any:
         containers = [one.get("name") for one in pod["spec"]["containers"]]
-        places = [Place("master", 0, None, name, None, None, pod=pod) for name in containers]
+        places = [ReplicaView("master", 0, None, name, None, None, pod=pod) for name in containers]
         return (
             pods.status_text(pod),
             [(pods.describe(place), container_runs.containers_of(place), pods.restarts(place)) for place in places],

@@ -13,7 +13,7 @@ from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
 from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import slim
 from jupyterlab_t9kjob.engines.kubernetes.objects import pods
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
 
 # Recorded with kubectl 1.32 and an API server 1.34: the server makes that text.
 WHOLE = [json.loads(line) for line in (Path(__file__).parent / "data" / "pods.jsonl").read_text().splitlines()]
@@ -94,7 +94,7 @@ def test_mounts_say_what_they_are() -> None:
         "spec": {"containers": [{"name": "istio"}, container], "volumes": volumes},
         "status": {"podIP": "10.0.0.7"},
     }
-    shown = pods.describe(Place("worker", 0, container="pytorch", pod=pod))
+    shown = pods.describe(ReplicaView("worker", 0, container="pytorch", pod=pod))
     assert shown is not None
     assert (shown.name, shown.ip, shown.image, shown.command) == (
         "train-worker-0",

@@ -16,10 +16,10 @@ from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
 from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
 from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import Place, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import ENDED_BY, reason_of
 from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import place_reason
-from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import Node, Room
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom, Node
 from tests.unit.kubernetes.situations import NAMES, situation
 
 WAIT = " · waiting 2 min"
@@ -433,7 +433,7 @@ def test_a_volume_that_is_elsewhere_is_said_before_the_node_has_begun() -> None:
     assert (reason.code, reason.sentence[:44]) == ("VolumeInUse", "The PVC data is attached to another node, 2 ")
 
 
-def room(**gpus: tuple[int, int]) -> Room:
+def room(**gpus: tuple[int, int]) -> ClusterRoom:
     """Return nodes with GPUs, and how many of them are free."""
     nodes = []
     for name, (total, free) in gpus.items():
@@ -442,7 +442,7 @@ def room(**gpus: tuple[int, int]) -> Room:
             *(Amount(resource=resource, total=2**40, free=2**40) for resource in ("cpu", "memory")),
         ]
         nodes.append(Node(NodeCapacity(name=name, product="NVIDIA-A100-SXM4-80GB", amounts=amounts)))
-    return Room(nodes)
+    return ClusterRoom(nodes)
 
 
 LACKS = {
@@ -602,7 +602,7 @@ def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
 @given(JSON, JSON, st.lists(JSON.filter(lambda one: isinstance(one, dict)), max_size=3), st.text(max_size=3000))
 def test_no_status_is_too_odd(status: Any, spec: Any, events: list[Any], words: str) -> None:
     pod = {"metadata": {"name": "x-worker-0", "uid": "u"}, "spec": spec, "status": status}
-    place = Place("worker", 0, pod_name="x-worker-0", pod_uid="u", pod=pod)
+    place = ReplicaView("worker", 0, pod_name="x-worker-0", pod_uid="u", pod=pod)
     for phase in ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"):
         state = State(phase, cause=words, message=words)  # type: ignore[arg-type]
         assert_fit_to_show(reason_of({"status": status}, None, state, [place], events, now=1e9))

@@ -21,7 +21,7 @@ from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.jobs import records, tracked_job
 from jupyterlab_t9kjob.engines.kubernetes.jobs import table as jobtable
-from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import Seen, summary
+from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import JobSnapshot, summary
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Records
 from jupyterlab_t9kjob.engines.kubernetes.jobs.table import Drop, JobTable
 from jupyterlab_t9kjob.engines.kubernetes.objects.arena import USER
@@ -41,13 +41,13 @@ def training(uid: str, created: int) -> dict[str, Any]:
     return {**job(uid, created), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
 
 
-def a_table(home: Path, told: Callable[[Seen], None] = lambda _seen: None, drop: Drop | None = None) -> JobTable:
+def a_table(home: Path, told: Callable[[JobSnapshot], None] = lambda _seen: None, drop: Drop | None = None) -> JobTable:
     kept, cluster = Records(home), Cluster(Settings(enabled=False))
     return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", told=told, drop=drop or kept.drop)
 
 
 async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> None:
-    def told(seen: Seen) -> None:
+    def told(seen: JobSnapshot) -> None:
         if seen.job.uid == "odd":
             raise ValueError("nobody thought of this")
 
@@ -216,7 +216,7 @@ async def test_others_get_their_turn_while_many_jobs_are_told(tmp_path: Path) ->
     happened: list[str] = []
     all_told = asyncio.Event()
 
-    def told(seen: Seen) -> None:
+    def told(seen: JobSnapshot) -> None:
         time.sleep(0.02)  # as long as it takes to find room for a job on many nodes
         happened.append(seen.job.uid)
         if seen.job.uid == "0":

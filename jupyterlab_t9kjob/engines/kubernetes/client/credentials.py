@@ -2,7 +2,7 @@
 
 The official `kubernetes` package makes the authorization header; it is imported when credentials are loaded, which
 blocks and belongs into a thread. What it does not do as kubectl does is done beside it: `kubeconfig` merges files,
-`execplugin` runs programs, `proxies` reads the environment.
+`exec_plugin` runs programs, `proxy` reads the environment.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ Changed = Callable[[Json | None, Json | None], None]
 """Called with an object as it was and as it is; None before it came and after it went."""
 
 
-class Collection:
+class Informer:
     """The objects of one kind in a namespace.
 
     Parameters

@@ -17,8 +17,8 @@ from ....core.system.tasks import spawn
 from ..client.api import KubeApi
 from ..objects.resources import together
 from ..scheduling.node_capacity import most_beside, pools_of, sum_of
-from ..scheduling.node_fit import Room
-from .namespace_watch import Space
+from ..scheduling.node_fit import ClusterRoom
+from .namespace_watch import NamespaceWatch
 from .usage import Counting
 
 LINGER_SECONDS = 60.0
@@ -42,7 +42,7 @@ class CountedCluster(Protocol):
         ...
 
     @property
-    def spaces(self) -> Mapping[str, Space]:
+    def spaces(self) -> Mapping[str, NamespaceWatch]:
         """The namespaces that are followed, by name."""
         ...
 
@@ -57,7 +57,7 @@ class CountedCluster(Protocol):
         ...
 
 
-class CapacityReader:
+class CapacityService:
     """Has a cluster counted while somebody looks, and anew from the start where the connection is another one.
 
     Parameters
@@ -156,7 +156,7 @@ class CapacityReader:
                 limited=counting.limited,
             )
 
-    async def room(self, namespace: str) -> Room:
+    async def room(self, namespace: str) -> ClusterRoom:
         """Return what decides whether a job can be placed in a namespace, as far as that is known soon.
 
         Raises
@@ -167,7 +167,7 @@ class CapacityReader:
         with self._looking() as counting:
             await self.glance()
             quota = await counting.quota(namespace)
-            return replace(self.room_now or Room(), quotas={namespace: quota.lines})
+            return replace(self.room_now or ClusterRoom(), quotas={namespace: quota.lines})
 
     async def glance(self) -> None:
         """Count nodes, as far as they are known soon, for `room_now`; nothing without a cluster."""
@@ -177,7 +177,7 @@ class CapacityReader:
                 await counting.count()
 
     @property
-    def room_now(self) -> Room | None:
+    def room_now(self) -> ClusterRoom | None:
         """What is known of nodes without asking: None unless somebody has looked lately."""
         counting = self._counting
         if counting is None or time.time() - self._right_at(counting) >= FRESH_SECONDS:

@@ -25,10 +25,10 @@ from ..lab.configured_volumes import lab_mounts
 from ..lab.lab_pod import find_lab
 from ..objects.kinds import JobKind
 from ..objects.text import answer_of
-from .capacity_service import CapacityReader
+from .capacity_service import CapacityService
 from .discovery import QUEUEING, Found, namespaces_of, sign_of_life
 from .kind_availability import Presence
-from .namespace_watch import Sink, Space
+from .namespace_watch import NamespaceWatch, Sink
 from .permissions import Rights, allowed
 from .settings import Settings
 from .staleness import Staleness, Trouble, stale, trouble_of
@@ -87,8 +87,8 @@ class Cluster:
         self.version: str | None = None
         self.namespaces: list[str] = []
         self.lab: Lab | None = None
-        self.spaces: dict[str, Space] = {}
-        self.capacity = CapacityReader(self)
+        self.spaces: dict[str, NamespaceWatch] = {}
+        self.capacity = CapacityService(self)
         self.log_turns = Slots(settings.followed_logs)
         self._presence = Presence()
         self._rights = Rights()
@@ -205,7 +205,7 @@ class Cluster:
         """Return what this account may do with what queues jobs in a namespace, by name."""
         return self._rights.on_queueing(group, namespace)
 
-    def watching(self, kind: JobKind) -> Iterator[Space]:
+    def watching(self, kind: JobKind) -> Iterator[NamespaceWatch]:
         """Yield the namespaces of the connected cluster in which jobs of a kind are watched."""
         spaces, cluster = list(self.spaces.values()), self.identity
         return (space for space in spaces if kind.engine in space.jobs and space.cluster == cluster)
@@ -362,7 +362,7 @@ class Cluster:
     async def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = self.spaces[namespace] = Space(api, namespace, self._space_changed, self.capacity.tell)
+            space = self.spaces[namespace] = NamespaceWatch(api, namespace, self._space_changed, self.capacity.tell)
             space.start()
             self.capacity.go_on()
         for engine in self._presence.kinds:
@@ -376,7 +376,7 @@ class Cluster:
             await self._rights.ask(api, namespace, kinds, self.groups, again=again)
             await self._follow_queues(self.spaces[namespace])
 
-    async def _follow_queues(self, space: Space) -> None:
+    async def _follow_queues(self, space: NamespaceWatch) -> None:
         """Watch what queues jobs in a namespace, where there is such a thing and it may be seen."""
         for group in QUEUEING:
             version, rights = self.groups.get(group), self.queue_rights(group, space.name)

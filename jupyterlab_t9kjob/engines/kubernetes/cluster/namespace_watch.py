@@ -8,7 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from ..client.api import Json, KubeApi
-from ..client.informer import Collection
+from ..client.informer import Informer
 from ..objects.events import uid_of
 from ..objects.kinds import JobKind
 from .discovery import Found
@@ -41,7 +41,7 @@ class Sink(Protocol):
         """Take note of what the cluster has of this kind; None where it has none any more."""
 
 
-class Space:
+class NamespaceWatch:
     """One namespace, as far as jobs are concerned.
 
     Parameters
@@ -74,7 +74,7 @@ class Space:
         self.cluster = api.connection.cluster
         self._told = state_changed
         self._pods_changed = pods_changed
-        self.jobs: dict[str, Collection] = {}
+        self.jobs: dict[str, Informer] = {}
         self._api = api
         self._sinks: dict[str, Sink] = {}
         self._pods_of: dict[str, dict[str, Json]] = {}
@@ -85,9 +85,9 @@ class Space:
         core = f"/api/v1/namespaces/{name}"
         told = self._state_changed
         keep = PodKeeper().keep
-        self.pods = Collection(api, f"{core}/pods", self._pod_changed, keep=keep, from_cache=True, state_changed=told)
+        self.pods = Informer(api, f"{core}/pods", self._pod_changed, keep=keep, from_cache=True, state_changed=told)
         self.queueing = Queueing(api, name, self._touch_job, told)
-        self.events = Collection(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=told)
+        self.events = Informer(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=told)
 
     def start(self) -> None:
         """Begin to watch pods and events."""
@@ -105,7 +105,7 @@ class Space:
         self._sinks[kind.engine] = sink
         for pod in self.pods.objects.values():
             self._assign(pod)
-        watch = Collection(
+        watch = Informer(
             self._api,
             jobs_path(kind, self.name),
             partial(self._job_changed, sink),

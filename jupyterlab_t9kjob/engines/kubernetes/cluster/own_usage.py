@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..client.api import Json
 from ..objects.requests import Held, held_by
-from .namespace_watch import Space
+from .namespace_watch import NamespaceWatch
 from .pod_fields import kept_pod
 
 
@@ -27,7 +27,7 @@ class OwnPods:
         self.all: dict[str, dict[str, Held]] = {}
         self._known: dict[str, tuple[Json, Held | None]] = {}
 
-    def count(self, spaces: Iterable[Space], *, whole: bool) -> set[str]:
+    def count(self, spaces: Iterable[NamespaceWatch], *, whole: bool) -> set[str]:
         """Count; return the nodes of which something else is held than before.
 
         Parameters

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ..client.api import Json, KubeApi
-from ..client.informer import Collection, Keep, revision_of
+from ..client.informer import Informer, Keep, revision_of
 from ..client.json_access import flag, moment, part, parts, text, value, whole
 from ..objects.kinds import conditions, holds
 
@@ -43,7 +43,7 @@ class Queueing:
         self._namespace = namespace
         self._touched = touched
         self._state_changed = state_changed
-        self._watches: dict[str, Collection] = {}
+        self._watches: dict[str, Informer] = {}
         self._versions: dict[str, str] = {}
         self._of: dict[str, dict[str, dict[str, Json]]] = {}
         self._owner: dict[str, str] = {}
@@ -61,7 +61,7 @@ class Queueing:
         await self.drop(group)
         path = f"/apis/{group}/{version}/namespaces/{self._namespace}/{OBJECTS[group]}"
         changed, told = partial(self._changed, group), self._state_changed
-        watch = Collection(self._api, path, changed, keep=KEEP[group], state_changed=told)
+        watch = Informer(self._api, path, changed, keep=KEEP[group], state_changed=told)
         self._watches[group], self._versions[group] = watch, version
         watch.start()
 

@@ -19,7 +19,7 @@ class Settings:
     namespaces
         Namespaces that are watched beside the connection's own.
     volumes
-        The lab's volumes, where it is no pod, see `labvolumes`.
+        The lab's volumes, where it is no pod, see `lab.configured_volumes`.
     owner
         Who submits from here, an annotation of its jobs by which *mine* is told.
     keep_logs

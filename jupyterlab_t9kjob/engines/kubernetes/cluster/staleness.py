@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ....core.engine import StaleCode
 from ..client.errors import ApiError, Unreachable
-from ..client.informer import Collection
+from ..client.informer import Informer
 from ..objects.text import answer_of, plain, quoted
 
 _TRIED: Final = "The lab tries again by itself."
@@ -93,7 +93,7 @@ def trouble_of(error: ApiError | Unreachable, host: str, what: str | None = None
 class Watched:
     """A watch, and what it shows: `what` and `resource` as `trouble_of` has them."""
 
-    watch: Collection
+    watch: Informer
     what: str
     resource: str
 

@@ -16,13 +16,13 @@ import anyio
 
 from ....core.capacity import NamespaceQuota, NodeCapacity
 from ..client.api import ApiError, Json, KubeApi, Unreachable
-from ..client.informer import Collection
+from ..client.informer import Informer
 from ..client.json_access import part
 from ..objects.requests import Held, kept_of_pod
 from ..objects.text import answer_of
 from ..scheduling.node_capacity import kept_of_node, node_of, quota_of
-from ..scheduling.node_fit import Node, Room
-from .namespace_watch import Space
+from ..scheduling.node_fit import ClusterRoom, Node
+from .namespace_watch import NamespaceWatch
 from .own_usage import OwnPods
 
 BATCH: Final = 100
@@ -53,14 +53,14 @@ class Counting:
         Called when something has changed that is counted, or how well it is seen.
     """
 
-    def __init__(self, api: KubeApi, spaces: Mapping[str, Space], tell: Callable[[], None]) -> None:
+    def __init__(self, api: KubeApi, spaces: Mapping[str, NamespaceWatch], tell: Callable[[], None]) -> None:
         self.api = api
         self._spaces = spaces
         self._tell = tell
-        self._nodes = Collection(
+        self._nodes = Informer(
             api, "/api/v1/nodes", self._node_changed, keep=kept_of_node, from_cache=True, state_changed=tell
         )
-        self._pods = Collection(
+        self._pods = Informer(
             api,
             "/api/v1/pods",
             self._pod_changed,
@@ -69,7 +69,7 @@ class Counting:
             from_cache=True,
             state_changed=tell,
         )
-        self._quotas: dict[str, Collection] = {}
+        self._quotas: dict[str, Informer] = {}
         self._by_name: dict[str, Json] = {}
         self._held: dict[str, dict[str, Held]] = {}
         self._own = OwnPods()
@@ -77,7 +77,7 @@ class Counting:
         self._of_own_alone = False
         self._counted: dict[str, NodeCapacity] = {}
         self._due: set[str] = set()
-        self._room: Room | None = None
+        self._room: ClusterRoom | None = None
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class Counting:
         """Follow the quotas of the namespaces that have come."""
         for namespace in self._spaces.keys() - self._quotas.keys():
             path, changed = _quotas_path(namespace), lambda _before, _after: self._tell()
-            watch = self._quotas[namespace] = Collection(self.api, path, changed, state_changed=self._tell)
+            watch = self._quotas[namespace] = Informer(self.api, path, changed, state_changed=self._tell)
             watch.start()
 
     async def stop(self) -> None:
@@ -123,14 +123,14 @@ class Counting:
         return list(self._quotas)
 
     @property
-    def room(self) -> Room | None:
+    def room(self) -> ClusterRoom | None:
         """What decides whether a pod can be placed; None if nodes are not known, or were never counted."""
         if self._room is None and self._counted and self._nodes.known and (self._pods.known or self._pods.denied):
             nodes = [
                 Node(node, part(self._by_name.get(name, {}), "metadata", "labels"))
                 for name, node in self._counted.items()
             ]
-            self._room = Room(nodes, exact=not self._pods.denied)
+            self._room = ClusterRoom(nodes, exact=not self._pods.denied)
         return self._room
 
     @property
@@ -241,10 +241,10 @@ class Counting:
             self._due.add(held.node)
         self._tell()
 
-    def _watches(self) -> list[Collection]:
+    def _watches(self) -> list[Informer]:
         return [self._nodes, self._pods, *self._quotas.values()]
 
-    def _sources(self) -> list[Collection]:
+    def _sources(self) -> list[Informer]:
         """Return what is counted from: nodes and pods, and what the namespaces have only where either is denied."""
         if not (self._nodes.denied or self._pods.denied):
             return [self._nodes, self._pods]

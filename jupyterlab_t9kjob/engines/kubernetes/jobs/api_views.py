@@ -27,13 +27,13 @@ from ....core.spec import Device, Entrypoint, JobSpec, name_from
 from ..client.api import Json
 from ..client.json_access import moment, text
 from ..objects.attempts import restarts_of, time_run
-from ..objects.kinds import JobKind, Place, State, is_terminating
+from ..objects.kinds import JobKind, ReplicaView, State, is_terminating
 from ..objects.pods import describe, held, is_running
 from ..objects.replicas import replica
 from ..reasons.job import ENDED_BY
 from ..reasons.replica import place_reason
-from ..scheduling.kueue import Hold
-from ..scheduling.node_fit import Room
+from ..scheduling.kueue import KueueHold
+from ..scheduling.node_fit import ClusterRoom
 from .tracked_job import KnownJob
 
 _DONE: Final[Mapping[Action, str]] = {
@@ -57,7 +57,7 @@ STUCK_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
-class Seen:
+class JobSnapshot:
     """A job with everything that is known of it at one moment.
 
     Attributes
@@ -97,23 +97,23 @@ class Seen:
     job: KnownJob
     manifest: Json
     state: State
-    places: Sequence[Place]
+    places: Sequence[ReplicaView]
     events: Sequence[Json]
     reason: Reason | None
     rights: Mapping[str, Capability]
     pausable: Capability
     mine: bool
-    hold: Hold | None = None
+    hold: KueueHold | None = None
     failure: Failure | None = None
     over: bool = False
     read_only: str | None = None
     pending: PendingAction | None = None
     complete: bool = True
     removable: bool = False
-    room: Room | None = None
+    room: ClusterRoom | None = None
 
 
-def replicas(seen: Seen, *, now: float) -> list[Replica]:
+def replicas(seen: JobSnapshot, *, now: float) -> list[Replica]:
     """Return the replicas, with all attempts that were ever seen."""
     job = seen.job
     if not job.present:
@@ -134,14 +134,14 @@ def replicas(seen: Seen, *, now: float) -> list[Replica]:
     ]
 
 
-def summary(kind: JobKind, seen: Seen) -> JobSummary:
+def summary(kind: JobKind, seen: JobSnapshot) -> JobSummary:
     """Return the row of the list."""
     row = JobSummary(**_fields(kind, seen))
     row.model_fields_set.clear()  # half of what a row takes, and nobody asks which fields were given
     return row
 
 
-def full(kind: JobKind, seen: Seen) -> Job:
+def full(kind: JobKind, seen: JobSnapshot) -> Job:
     """Return everything."""
     job = seen.job
     spec = job.spec or placeholder(job)
@@ -163,7 +163,7 @@ def full(kind: JobKind, seen: Seen) -> Job:
     )
 
 
-def _limits(seen: Seen) -> list[str]:
+def _limits(seen: JobSnapshot) -> list[str]:
     """Return which parts of a job can't be seen for want of a permission, a sentence each."""
     found = []
     for names in _SEEING:
@@ -197,7 +197,7 @@ def command_text(spec: JobSpec) -> str:
     return " \\\n  ".join(shlex.quote(word) for word in command_of(spec))
 
 
-def pending_of(job: KnownJob, state: State, places: Sequence[Place], *, now: float) -> PendingAction | None:
+def pending_of(job: KnownJob, state: State, places: Sequence[ReplicaView], *, now: float) -> PendingAction | None:
     """Return what was asked for and has not come about: what the object's spec says, against its status.
 
     A pause has come about when the pods are gone: an operator takes one that still ends for a failed one once the
@@ -212,7 +212,7 @@ def pending_of(job: KnownJob, state: State, places: Sequence[Place], *, now: flo
     return None
 
 
-def _is_ending(places: Sequence[Place], *, now: float) -> bool:
+def _is_ending(places: Sequence[ReplicaView], *, now: float) -> bool:
     """Whether a pod still ends; one that should have long ago does not count, for its node may be lost."""
     late = now - STUCK_SECONDS
     return any(
@@ -227,7 +227,7 @@ def is_stopped(job: KnownJob, state: State) -> bool:
     return state.paused and state.phase == "Failed" and job.note(STOPPED) is not None
 
 
-def actions_of(seen: Seen) -> list[Action]:
+def actions_of(seen: JobSnapshot) -> list[Action]:
     """Return what can be done to a job in its phase, and after what was asked already."""
     job, state = seen.job, seen.state
     found: list[Action] = []
@@ -249,7 +249,7 @@ def actions_of(seen: Seen) -> list[Action]:
     return found
 
 
-def refused_of(seen: Seen) -> dict[Action, str]:
+def refused_of(seen: JobSnapshot) -> dict[Action, str]:
     """Return which actions the account may not do in the job's namespace, or the cluster does not have, and why."""
     found: dict[Action, str] = {}
     for action, needed in _NEEDS.items():
@@ -263,7 +263,7 @@ def refused_of(seen: Seen) -> dict[Action, str]:
     return found
 
 
-def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict | NotAllowed:
+def refusal_of(seen: JobSnapshot, job: JobSummary, action: Action) -> Conflict | NotAllowed:
     """Return why an action that is none of a job's can't be done now."""
     if seen.read_only is not None:
         return Conflict(seen.read_only, reason="ReadOnly")
@@ -285,14 +285,14 @@ def refusal_of(seen: Seen, job: JobSummary, action: Action) -> Conflict | NotAll
     return Conflict(f"{job.name} {state}, so it can't be {_DONE[action]}.")
 
 
-def running_time(job: KnownJob, places: Sequence[Place]) -> tuple[float, float | None]:
+def running_time(job: KnownJob, places: Sequence[ReplicaView]) -> tuple[float, float | None]:
     """Return how long the first replica's ended attempts ran, and since when the present one does."""
     name = places[0].name if places else next(iter(job.lives), "")
     lives = job.lives.get(name, [])
     return time_run(lives), lives[-1]["started_at"] if lives and lives[-1]["ended_at"] is None else None
 
 
-def _ended_by(seen: Seen) -> EndedBy | None:
+def _ended_by(seen: JobSnapshot) -> EndedBy | None:
     if not seen.job.present:
         return seen.job.record.ended_by if seen.job.record is not None else None
     if seen.state.phase not in ("Succeeded", "Failed"):
@@ -300,20 +300,20 @@ def _ended_by(seen: Seen) -> EndedBy | None:
     return ENDED_BY.get(seen.reason.code if seen.reason is not None else "", "itself")
 
 
-def _held_of(seen: Seen, devices: Device | None) -> int | None:
+def _held_of(seen: JobSnapshot, devices: Device | None) -> int | None:
     """Return how many of its accelerators a job has now; None where its pods are not known, or it asks for none."""
     if devices is None or not seen.complete:
         return None
     return held(place.pod for place in seen.places if place.pod is not None).get(devices.name, 0)
 
 
-def _queue_of(seen: Seen) -> str | None:
+def _queue_of(seen: JobSnapshot) -> str | None:
     if seen.hold is not None and seen.hold.queue:
         return seen.hold.queue
     return seen.job.size.queue if seen.job.size is not None else None
 
 
-def _fields(kind: JobKind, seen: Seen) -> dict[str, Any]:
+def _fields(kind: JobKind, seen: JobSnapshot) -> dict[str, Any]:
     job, state, size = seen.job, seen.state, seen.job.size
     actions, refused = actions_of(seen), refused_of(seen)
     devices = size.devices if size is not None else None

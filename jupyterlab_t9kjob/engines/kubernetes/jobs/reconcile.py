@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..client.informer import Collection
+from ..client.informer import Informer
 from ..cluster.connection import Cluster
 from ..objects.kinds import JobKind
 from .tracked_job import KnownJob
@@ -25,7 +25,7 @@ class Comparison:
         self._kind = kind
         self._cluster = cluster
         self._identity = ""
-        self._compared: dict[str, Collection] = {}
+        self._compared: dict[str, Informer] = {}
 
     def again(self, namespace: str) -> None:
         """Compare a namespace once more, though its list is the same."""

@@ -11,15 +11,15 @@ from ....core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
 from ..client.api import Json
 from ..client.json_access import text
 from ..cluster.connection import Cluster
-from ..cluster.namespace_watch import Space
+from ..cluster.namespace_watch import NamespaceWatch
 from ..objects.events import events_of
 from ..objects.kinds import JobKind, State
 from ..reasons.finished import is_over
 from ..reasons.job import reason_of
 from ..scheduling import kueue
-from ..scheduling.kueue import Hold
+from ..scheduling.kueue import KueueHold
 from . import api_views
-from .api_views import Seen
+from .api_views import JobSnapshot
 from .tracked_job import KnownJob
 
 _OVER: Final = ("Succeeded", "Failed")
@@ -49,7 +49,7 @@ class Observer:
         self._cluster = cluster
         self._owner = owner
 
-    def seen(self, job: KnownJob) -> Seen:
+    def seen(self, job: KnownJob) -> JobSnapshot:
         """Return a job with everything that is known of it now."""
         space = self._cluster.spaces.get(job.namespace)
         if not job.present or space is None:
@@ -72,7 +72,7 @@ class Observer:
         over = is_over(places, state)
         failure = job.failure if over or (state.phase == "Failed" and state.cause != "Stopped") else None
         events = space.events_of(job.uid, (place.pod_uid for place in places if place.pod_uid is not None))
-        return Seen(
+        return JobSnapshot(
             job=job,
             manifest=manifest,
             state=state,
@@ -105,23 +105,25 @@ class Observer:
             room=room,
         )
 
-    def _hold(self, job: KnownJob, manifest: Json, space: Space, state: State, *, now: float) -> Hold | None:
+    def _hold(
+        self, job: KnownJob, manifest: Json, space: NamespaceWatch, state: State, *, now: float
+    ) -> KueueHold | None:
         """Return what Kueue has to do with a job; None if nothing, as far as it can be known."""
         named = text(manifest, "metadata", "labels", KUEUE_QUEUE)
         workload = space.queueing.of(KUEUE, job.uid)
         if workload is not None:
             changeable = self._cluster.queue_rights(KUEUE, job.namespace).get("change", Capability(supported=True))
             queue = text(workload, "spec", "queueName") or named or ""
-            return Hold(queue, workload, space.queueing.ahead(workload), changeable)
+            return KueueHold(queue, workload, space.queueing.ahead(workload), changeable)
         if named is None or KUEUE not in self._cluster.groups:
             return None
         if not space.queueing.knows(KUEUE):
-            return Hold(named, None, 0, Capability(supported=False, reason=_UNSEEN))
+            return KueueHold(named, None, 0, Capability(supported=False, reason=_UNSEEN))
         if not state.paused or kueue.overlooked(manifest, now=now):
             return None
-        return Hold(named, None, 0, Capability(supported=False, reason=_NEW))
+        return KueueHold(named, None, 0, Capability(supported=False, reason=_NEW))
 
-    def _remembered(self, job: KnownJob) -> Seen:
+    def _remembered(self, job: KnownJob) -> JobSnapshot:
         """Return a job that is only in our records: deleted, or not seen since this server began."""
         record = job.record
         phase = record.phase if record is not None else "Unknown"
@@ -129,7 +131,7 @@ class Observer:
         if not job.deleted:
             read_only = _ELSEWHERE.format(record.server) if record and self.is_elsewhere(job) else _UNREACHED
             phase = phase if phase in ("Succeeded", "Failed") or not self.is_elsewhere(job) else "Unknown"
-        return Seen(
+        return JobSnapshot(
             job=job,
             manifest=job.manifest,
             state=State(phase=phase),
@@ -145,7 +147,7 @@ class Observer:
             removable=job.deleted or self.is_elsewhere(job),
         )
 
-    def events(self, seen: Seen) -> list[Event]:
+    def events(self, seen: JobSnapshot) -> list[Event]:
         """Return a job's events, newest first: those that the cluster has, and those that it had."""
         now = events_of(seen.events, seen.places)
         return _joined(now, seen.job.record.events if seen.job.record is not None else [])

@@ -22,7 +22,7 @@ from ..cluster.discovery import Found
 from ..objects.kinds import JobKind
 from ..objects.t9k import T9k
 from . import api_views
-from .api_views import Seen
+from .api_views import JobSnapshot
 from .change_publisher import Rounds
 from .reconcile import Comparison
 from .records import MOST_EVENTS, Record, Records, deleted_reason, with_masked_commands, without_secrets
@@ -42,7 +42,7 @@ WRITE_SECONDS: Final = 2.0
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
 
-Told = Callable[[Seen], None]
+Told = Callable[[JobSnapshot], None]
 """Called with a job at every change of it."""
 Drop = Callable[[Record], Awaitable[None]]
 

@@ -24,7 +24,7 @@ from ..objects.arena import USER as ARENA_USER
 from ..objects.arena import user_of as arena_user
 from ..objects.attempts import AttemptRecord, earlier, observe
 from ..objects.compressed import Packed, Packer
-from ..objects.kinds import Place, State
+from ..objects.kinds import ReplicaView, State
 from ..reasons.causes import EndingRecord, keep
 from ..reasons.rank_failures import cause_of, failed_life, with_paths
 from ..scheduling.job_size import Size, size_of
@@ -230,8 +230,8 @@ class KnownJob:
         return self.record.phase if self.record is not None else None
 
     def observe(
-        self, state: State, places: Sequence[Place], *, now: float, cordoned: Container[str] = ()
-    ) -> list[Place]:
+        self, state: State, places: Sequence[ReplicaView], *, now: float, cordoned: Container[str] = ()
+    ) -> list[ReplicaView]:
         """Take note of attempts and how they ended; return the places with what is known of earlier pods.
 
         Only to be called while its pods are listed and watched.

@@ -36,7 +36,7 @@ async def find_lab(
     namespace
         The connection's own.
     mounts
-        What an administrator says of the lab's volumes, see `.labvolumes`; they count instead of the pod's.
+        What an administrator says of the lab's volumes, see `.configured_volumes`; they count instead of the pod's.
     here
         What this process sees around it; found out by default.
 

@@ -24,7 +24,7 @@ from ....logs.storage.stamped import LONGEST_STAMP, StampedLines
 from ..client.api import ApiError, KubeApi, Params, Unreachable
 from ..client.fair_slots import Slot, Slots
 from ..client.json_access import parts, text
-from ..objects.container_runs import ContainerState, Life, lives_of
+from ..objects.container_runs import ContainerRun, ContainerState, lives_of
 from ..objects.text import answer_of, plain
 from .container_spools import NotOurs, Spools
 from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
@@ -228,7 +228,7 @@ class ContainerLog:
 
     # -- one life -----------------------------------------------------------------------------------------------------
 
-    async def _read(self, state: ContainerState, life: Life, *, previous: bool) -> None:
+    async def _read(self, state: ContainerState, life: ContainerRun, *, previous: bool) -> None:
         """Fetch all that can still be had of a life that has ended."""
         record = self._spools.record(state, life)
         spool = await self._spools.open(record)
@@ -255,7 +255,7 @@ class ContainerLog:
             self._failing_since = now
         return now - self._failing_since >= GIVE_UP_SECONDS
 
-    async def _follow(self, state: ContainerState, life: Life) -> float:
+    async def _follow(self, state: ContainerState, life: ContainerRun) -> float:
         """Follow a life as long as the stream lasts; returns how long to wait then."""
         record = self._spools.record(state, life)
         async with self._slots.turn() as slot:
@@ -281,7 +281,7 @@ class ContainerLog:
         return self._failed()
 
     async def _watch(
-        self, reading: asyncio.Task[None], slot: Slot, life: Life, record: SpoolRecord, spool: Spool
+        self, reading: asyncio.Task[None], slot: Slot, life: ContainerRun, record: SpoolRecord, spool: Spool
     ) -> bool:
         """Wait until a stream has ended or should; returns whether its turn is over, or it has fallen silent."""
         news = asyncio.create_task(self._changed.wait())
@@ -308,7 +308,9 @@ class ContainerLog:
             for task in (news, turn_over, silent):
                 task.cancel()
 
-    async def _consume(self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: Life) -> None:
+    async def _consume(
+        self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: ContainerRun
+    ) -> None:
         """Read one answer to its end."""
         since = spool.since
         query: Params = {
@@ -361,7 +363,7 @@ class ContainerLog:
         pieces = StampedLines().feed(text.encode())
         return pieces[0].time if pieces else None
 
-    async def _judge(self, record: SpoolRecord, spool: Spool, life: Life) -> None:
+    async def _judge(self, record: SpoolRecord, spool: Spool, life: ContainerRun) -> None:
         """Say if the beginning may be missing, once it is clear how much the container writes."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
@@ -369,7 +371,7 @@ class ContainerLog:
             gap = await on_disk(path, lost_start, path, life.started_at, asked_at)
             await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
 
-    async def _confirm(self, life: Life) -> None:
+    async def _confirm(self, life: ContainerRun) -> None:
         """Make sure that what is read is of that life: the log is asked for by names, which go on to the next one."""
         try:
             pod = await self._api.get(self._pod_path)

@@ -9,7 +9,7 @@ from ....logs.storage.lease import Lease
 from ....logs.storage.records import SpoolRecord, key_of
 from ....logs.storage.spool import Gap, Spool
 from ....logs.storage.stamped import SECOND
-from ..objects.container_runs import ContainerState, Life
+from ..objects.container_runs import ContainerRun, ContainerState
 from .spool_store import Kept, in_thread
 
 _ONLY_TWO = "The node keeps only the last two lives of a container."
@@ -65,7 +65,7 @@ class Spools:
         if opened is not None:
             opened[1].close()
 
-    def record(self, state: ContainerState, life: Life) -> SpoolRecord:
+    def record(self, state: ContainerState, life: ContainerRun) -> SpoolRecord:
         """Return the record of a life, made where there is none yet."""
         known = self._kept.records.get(key_of(state.pod_uid, state.name, life.restart))
         if known is not None:
@@ -156,7 +156,7 @@ class Spools:
         record.complete = True
         await self._kept.save(record)
 
-    def _unseen(self, state: ContainerState, life: Life) -> list[MissingSpan]:
+    def _unseen(self, state: ContainerState, life: ContainerRun) -> list[MissingSpan]:
         """Say how many lives were over before anybody looked, at the start of the first that can be had."""
         unseen = sum(
             key_of(state.pod_uid, state.name, number) not in self._kept.records for number in range(life.restart)

@@ -14,7 +14,7 @@ from ....core.job import Failure
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.sources import places
 from ..cluster.connection import Cluster
-from ..jobs.api_views import Seen
+from ..jobs.api_views import JobSnapshot
 from ..objects.attempts import AttemptRecord
 from ..reasons.rank_failures import failed_life, read_failure
 from .manager import LogKeeper
@@ -51,11 +51,11 @@ class FailureReader:
         self._logs = logs
         self._found = found
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._latest: dict[str, Seen] = {}
+        self._latest: dict[str, JobSnapshot] = {}
         self._tried: dict[str, set[tuple[str, int]]] = {}
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
-    def update(self, seen: Seen) -> None:
+    def update(self, seen: JobSnapshot) -> None:
         """Take note of a job's state."""
         uid = seen.job.uid
         if uid in self._tasks:
@@ -87,7 +87,7 @@ class FailureReader:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def _due(self, seen: Seen) -> dict[str, AttemptRecord]:
+    def _due(self, seen: JobSnapshot) -> dict[str, AttemptRecord]:
         """Return the attempts that failed and were not read, by replica."""
         job, tried = seen.job, self._tried.get(seen.job.uid, set())
         lives = {place.name: failed_life(job.lives.get(place.name, [])) for place in seen.places}
@@ -99,7 +99,7 @@ class FailureReader:
             if (name, life["number"]) not in tried and not job.knows_failure(name, life)
         }
 
-    async def _read(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> None:
+    async def _read(self, seen: JobSnapshot, due: Mapping[str, AttemptRecord]) -> None:
         try:
             async with self._turns:
                 files = await self._files(seen, due)
@@ -109,7 +109,9 @@ class FailureReader:
         except Exception:  # the job is none the worse for it
             log.exception("Reading why a job failed did not succeed")
 
-    async def _read_now(self, seen: Seen, files: list[LogFile], due: Mapping[str, AttemptRecord]) -> list[Failure]:
+    async def _read_now(
+        self, seen: JobSnapshot, files: list[LogFile], due: Mapping[str, AttemptRecord]
+    ) -> list[Failure]:
         """Read the logs, and the scripts' sources where the disk that has them answers."""
         alone = len(seen.places) == 1
         sources = await asyncio.to_thread(sources_of, seen, self._cluster.lab)
@@ -119,7 +121,7 @@ class FailureReader:
                 return await on_disk(paths, _read_all, files, due, sources, alone=alone)
         return await on_disk(places(files), _read_all, files, due, None, alone=alone)
 
-    async def _files(self, seen: Seen, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
+    async def _files(self, seen: JobSnapshot, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
         """Return the job's logs, once those of the attempts are complete."""
         if len(seen.places) > MOST_REPLICAS:
             return await self._logs.files(seen)
@@ -143,7 +145,7 @@ class FailureReader:
             self.update(latest)
 
 
-def _has_failed(seen: Seen) -> bool:
+def _has_failed(seen: JobSnapshot) -> bool:
     """Whether a job that we keep a record of has failed, and is still in the cluster."""
     return seen.job.record is not None and seen.job.present and (seen.over or seen.state.phase == "Failed")
 

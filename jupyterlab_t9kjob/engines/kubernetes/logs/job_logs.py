@@ -22,7 +22,7 @@ from ....logs.storage.records import SpoolRecord, read_records
 from ..client.api import Json, KubeApi
 from ..client.fair_slots import Slots
 from ..objects.container_runs import ContainerState, containers_of, gone
-from ..objects.kinds import Place
+from ..objects.kinds import ReplicaView
 from .container_follower import ContainerLog
 from .listing import FOR_EVER, Listing
 from .rank_files import RankIndexes, find_rank_logs
@@ -88,9 +88,9 @@ class JobLogs:
         self._lifetime = lifetime
         self._kept = Kept(folder)
         self._lease = Lease(folder / LEASE_FILE)
-        self._places: list[Place] = []
+        self._places: list[ReplicaView] = []
         self._events: list[Json] = []
-        self._states: dict[Key, tuple[Place, ContainerState]] = {}
+        self._states: dict[Key, tuple[ReplicaView, ContainerState]] = {}
         self._ended = False
         self._loaded = False
         self._lookers: list[Callable[[], None]] = []
@@ -107,7 +107,7 @@ class JobLogs:
 
     # -- what the engine tells ----------------------------------------------------------------------------------------
 
-    def update(self, places: Sequence[Place], *, ended: bool, events: Sequence[Json] = ()) -> None:
+    def update(self, places: Sequence[ReplicaView], *, ended: bool, events: Sequence[Json] = ()) -> None:
         """Take note of the job's pods and the events of them; called at every change, once the pods were listed."""
         found = {(state.pod_uid, state.name): (place, state) for place in places for state in containers_of(place)}
         for key, (_, before) in self._states.items():
@@ -289,7 +289,7 @@ class JobLogs:
                 self._start(key, None, gone(record))
                 self._logs[key].update(None)
 
-    def _start(self, key: Key, place: Place | None, state: ContainerState) -> None:
+    def _start(self, key: Key, place: ReplicaView | None, state: ContainerState) -> None:
         assert self._api is not None  # noqa: S101
         follower = ContainerLog(
             self._api,

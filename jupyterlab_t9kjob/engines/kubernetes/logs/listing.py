@@ -20,7 +20,7 @@ from ....logs.storage.spool import INDEX_SUFFIX
 from ..client.api import Json
 from ..objects.container_runs import ContainerState, containers_of
 from ..objects.events import uid_of
-from ..objects.kinds import Place
+from ..objects.kinds import ReplicaView
 from ..objects.text import joined
 from ..reasons.replica import container_reason
 from .rank_files import RankLog, find_rank_logs
@@ -55,7 +55,7 @@ class Listing:
 
     folder: Path
     ranks: Path | None
-    places: Sequence[Place]
+    places: Sequence[ReplicaView]
     ended: bool
     troubles: Mapping[tuple[str, str], str]
     trouble: str | None
@@ -129,7 +129,7 @@ class Listing:
     def _trouble(self, pod_uid: str, container: str) -> str | None:
         return self.troubles.get((pod_uid, container), self.trouble)
 
-    def _why(self, place: Place, state: ContainerState, pods: _Pods) -> str | None:
+    def _why(self, place: ReplicaView, state: ContainerState, pods: _Pods) -> str | None:
         """Say why nothing comes from a container: its log can't be kept, or it is still to be started."""
         trouble = self._trouble(state.pod_uid, state.name)
         if trouble is not None or not state.waits:
@@ -196,14 +196,14 @@ class _Pods:
     """The pods of a job: whose each is, its containers, and the events of it."""
 
     def __init__(
-        self, folder: Path, places: Sequence[Place], events: Sequence[Json], records: Mapping[str, SpoolRecord]
+        self, folder: Path, places: Sequence[ReplicaView], events: Sequence[Json], records: Mapping[str, SpoolRecord]
     ) -> None:
         self._launchers = {
             (record.pod_uid, record.restart): sifted_path(folder / (record.key + LOG_SUFFIX))
             for record in records.values()
             if record.main
         }
-        self.containers: dict[tuple[str, str], tuple[Place, ContainerState]] = {}
+        self.containers: dict[tuple[str, str], tuple[ReplicaView, ContainerState]] = {}
         self.events: dict[str, list[Json]] = {}
         for event in events:
             self.events.setdefault(uid_of(event), []).append(event)
@@ -281,11 +281,11 @@ def _told_apart(files: list[LogFile]) -> Iterator[LogFile]:
         yield file if again == 1 else replace(file, stream=file.stream.model_copy(update={"id": name}))
 
 
-def _is_gone(place: Place) -> bool:
+def _is_gone(place: ReplicaView) -> bool:
     return place.pod is None and place.pod_uid is not None
 
 
-def _gone(place: Place, folder: Path) -> LogFile:
+def _gone(place: ReplicaView, folder: Path) -> LogFile:
     """Return the stream of a pod of which nobody has anything."""
     stream = LogStream(
         id=f"{place.name}.{place.earlier + 1}.container.out",

@@ -12,7 +12,7 @@ from ....core.engine import LogFile
 from ....core.job import ACTIVE_PHASES
 from ..client.api import KubeApi
 from ..cluster.connection import Cluster
-from ..jobs.api_views import Seen
+from ..jobs.api_views import JobSnapshot
 from ..jobs.records import Records
 from .job_logs import JobLogs
 
@@ -82,7 +82,7 @@ class LogKeeper:
         await asyncio.gather(*(opened.logs.stop() for opened in self._open.values()), return_exceptions=True)
         self._open.clear()
 
-    def update(self, seen: Seen) -> None:
+    def update(self, seen: JobSnapshot) -> None:
         """Take note of a job's state: its pods are followed, or have ended."""
         if not seen.complete:
             return
@@ -100,12 +100,12 @@ class LogKeeper:
             if opened is None:
                 self._spawn(self._read_once(seen))
 
-    async def _read_once(self, seen: Seen) -> None:
+    async def _read_once(self, seen: JobSnapshot) -> None:
         """Keep what can still be had of a job that has just ended."""
         stop = await self.look(seen)
         stop()
 
-    async def files(self, seen: Seen) -> list[LogFile]:
+    async def files(self, seen: JobSnapshot) -> list[LogFile]:
         """Return the log streams that exist now."""
         opened = self._of(seen)
         if opened is None:
@@ -118,7 +118,7 @@ class LogKeeper:
         opened = self._open.get(uid)
         return opened is not None and (opened.followed or bool(opened.looks))
 
-    async def look(self, seen: Seen, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+    async def look(self, seen: JobSnapshot, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns.
 
         `grown` is called whenever more of its logs has been written.
@@ -153,7 +153,7 @@ class LogKeeper:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _of(self, seen: Seen) -> _Open | None:
+    def _of(self, seen: JobSnapshot) -> _Open | None:
         """Return a job's logs, opened with what is known now of the cluster and of the job's volume."""
         job, api, ranks = seen.job, self._cluster.api, seen.job.paths.ranks
         before = self._open.get(job.uid)
@@ -182,7 +182,7 @@ class LogKeeper:
             self._spawn(before.logs.stop())
         return opened
 
-    def _always(self, seen: Seen) -> bool:
+    def _always(self, seen: JobSnapshot) -> bool:
         return seen.mine and len(seen.places) <= self._most
 
     def _let_go_later(self, uid: str, opened: _Open) -> None:
@@ -204,5 +204,5 @@ class LogKeeper:
         return task
 
 
-def _is_active(seen: Seen) -> bool:
+def _is_active(seen: JobSnapshot) -> bool:
     return seen.job.present and seen.state.phase in ACTIVE_PHASES

@@ -14,7 +14,7 @@ from ....core.job import Progress
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.progress import LogProgress
 from ....logs.serving.sources import places
-from ..jobs.api_views import Seen
+from ..jobs.api_views import JobSnapshot
 from .manager import LogKeeper
 
 log = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ Told = Callable[[str, Progress], None]
 
 @dataclass
 class _Job:
-    seen: Seen
+    seen: JobSnapshot
     run: tuple[str, int, int] | None = None
     log: LogProgress = field(default_factory=LogProgress)
 
@@ -54,7 +54,7 @@ class LiveProgress:
         self._jobs: dict[str, _Job] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def update(self, seen: Seen) -> None:
+    def update(self, seen: JobSnapshot) -> None:
         """Take note of a job's state."""
         uid, job = seen.job.uid, _Job(seen)
         if uid in self._jobs:

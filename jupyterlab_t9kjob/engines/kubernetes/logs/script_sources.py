@@ -12,7 +12,7 @@ from ....core.manifests.entrypoints import program_of, words_of, working_directo
 from ....core.spec import Mount
 from ....core.system.disk_threads import DiskSilent
 from ....logs.failures.script_check import ScriptCheck
-from ..jobs.api_views import Seen
+from ..jobs.api_views import JobSnapshot
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Sources:
         return str(place) if place is not None else None
 
 
-def sources_of(seen: Seen, lab: Lab | None) -> Sources | None:
+def sources_of(seen: JobSnapshot, lab: Lab | None) -> Sources | None:
     """Return the sources of a job's scripts; None if the lab has none of them (blocking, but not for long)."""
     spec = seen.job.spec
     if spec is None or lab is None:

@@ -12,7 +12,7 @@ from ....core.system.disk_threads import lane_of
 from ....logs.storage import cuts
 from ....logs.storage.cap import CappedLog, shorten_to
 from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
-from ..objects.container_runs import ContainerState, Life
+from ..objects.container_runs import ContainerRun, ContainerState
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class Kept:
         self.folder = folder
         self.records: dict[str, SpoolRecord] = {}
 
-    def has_all_of(self, state: ContainerState, life: Life) -> bool:
+    def has_all_of(self, state: ContainerState, life: ContainerRun) -> bool:
         """Whether a life's log is here as far as it could be had."""
         record = self.records.get(key_of(state.pod_uid, state.name, life.restart))
         return record is not None and record.complete

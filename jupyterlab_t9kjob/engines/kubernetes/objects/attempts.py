@@ -16,7 +16,7 @@ from ....core.job import Attempt
 from ....core.wording import end_in_words
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text, value, whole
-from .kinds import Place, State, conditions, holds
+from .kinds import ReplicaView, State, conditions, holds
 from .pods import has_ended, training_status
 
 
@@ -73,7 +73,7 @@ _OUTSIDE: Final = {
 # -- keeping -----------------------------------------------------------------------------------------------------------
 
 
-def observe(history: Sequence[AttemptRecord], place: Place, state: State, *, now: float) -> list[AttemptRecord]:
+def observe(history: Sequence[AttemptRecord], place: ReplicaView, state: State, *, now: float) -> list[AttemptRecord]:
     """Return a place's history with what is seen of it now.
 
     Parameters
@@ -119,7 +119,7 @@ def earlier(history: Sequence[AttemptRecord], pod_uid: str | None) -> int:
     return max((life["number"] for life in history), default=0)
 
 
-def _seen(place: Place, uid: str) -> Iterator[AttemptRecord]:
+def _seen(place: ReplicaView, uid: str) -> Iterator[AttemptRecord]:
     """Yield what a pod tells of the lives of its training container, oldest first."""
     status = training_status(place)
     current, last = part(status, "state"), part(status, "lastState", "terminated")
@@ -150,7 +150,7 @@ def _life(uid: str, restart_count: int, started_at: float | None) -> AttemptReco
     )
 
 
-def _ended_life(terminated: Json, place: Place, uid: str, restart_count: int) -> AttemptRecord:
+def _ended_life(terminated: Json, place: ReplicaView, uid: str, restart_count: int) -> AttemptRecord:
     life = _life(uid, restart_count, moment(terminated, "startedAt"))
     life["ended_at"] = moment(terminated, "finishedAt")
     life["exit_code"] = whole(terminated, "exitCode")
@@ -176,7 +176,7 @@ def _take(lives: list[AttemptRecord], seen: AttemptRecord, base: int) -> None:
 # -- ends that come from outside ---------------------------------------------------------------------------------------
 
 
-def _close(life: AttemptRecord, place: Place, state: State, now: float) -> None:
+def _close(life: AttemptRecord, place: ReplicaView, state: State, now: float) -> None:
     """End a life whose end nobody told."""
     told = state.ended_at if state.ended_at is not None and state.ended_at >= (life["started_at"] or 0.0) else now
     life["ended_at"] = min(told, now)
@@ -192,7 +192,7 @@ def _close(life: AttemptRecord, place: Place, state: State, now: float) -> None:
         life["cause"] = _cause(place, state)
 
 
-def _explain(life: AttemptRecord, place: Place, state: State) -> None:
+def _explain(life: AttemptRecord, place: ReplicaView, state: State) -> None:
     """Say why the last life was ended, if it was, as soon as that is known."""
     pod = place.pod if life["pod_uid"] == text(place.pod, "metadata", "uid") else None
     cause = life["cause"]
@@ -211,7 +211,7 @@ def _was_ended(pod: Json, life: AttemptRecord, state: State) -> bool:
     return life["ended_at"] >= gone - count(pod, "metadata", "deletionGracePeriodSeconds")
 
 
-def _cause(place: Place, state: State) -> str:
+def _cause(place: ReplicaView, state: State) -> str:
     disruption = conditions(part(place.pod)).get("DisruptionTarget")
     if holds(disruption) and (reason := text(disruption, "reason")) is not None:
         return reason
@@ -228,7 +228,7 @@ def _cause(place: Place, state: State) -> str:
     return "PodGone"
 
 
-def _is_first(place: Place) -> bool:
+def _is_first(place: ReplicaView) -> bool:
     return place.role == 0 and place.index == 0
 
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from ....logs.storage.records import SpoolRecord
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text, value
-from .kinds import Place
+from .kinds import ReplicaView
 from .pods import containers, training
 
 Source = Literal["container", "init"]
@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,252}")
 
 
 @dataclass(frozen=True)
-class Life:
+class ContainerRun:
     """One life of a container.
 
     Attributes
@@ -66,8 +66,8 @@ class ContainerState:
     name: str
     source: Source
     main: bool
-    current: Life | None
-    previous: Life | None
+    current: ContainerRun | None
+    previous: ContainerRun | None
     waits: bool
 
     @property
@@ -82,7 +82,7 @@ def gone(record: SpoolRecord) -> ContainerState:
     return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, waits=False)
 
 
-def containers_of(place: Place) -> list[ContainerState]:
+def containers_of(place: ReplicaView) -> list[ContainerState]:
     """Return the containers of a place's pod: those that initialise it first, in the pod's order."""
     uid = text(place.pod, "metadata", "uid") or ""
     pod = text(place.pod, "metadata", "name") or ""
@@ -107,14 +107,14 @@ def containers_of(place: Place) -> list[ContainerState]:
     return found
 
 
-def _statuses(place: Place) -> Iterator[tuple[Source, str, Json]]:
+def _statuses(place: ReplicaView) -> Iterator[tuple[Source, str, Json]]:
     for init, container, status in containers(place.pod):
         name = text(container, "name")
         if name is not None and _NAME.fullmatch(name):
             yield "init" if init else "container", name, status
 
 
-def lives_of(status: Json) -> tuple[Life | None, Life | None]:
+def lives_of(status: Json) -> tuple[ContainerRun | None, ContainerRun | None]:
     """Return a container's present life and the one before; of one that waits the last one is the present one.
 
     That is how the API takes it that is asked for its log.
@@ -125,7 +125,7 @@ def lives_of(status: Json) -> tuple[Life | None, Life | None]:
     if isinstance(value(status, "state", "running"), dict):
         container_id = text(status, "containerID")
         current = (
-            Life(restarts, container_id, moment(status, "state", "running", "startedAt"), None)
+            ContainerRun(restarts, container_id, moment(status, "state", "running", "startedAt"), None)
             if container_id is not None
             else None
         )
@@ -136,9 +136,11 @@ def lives_of(status: Json) -> tuple[Life | None, Life | None]:
     return current, _ended(last, restarts - 1) if restarts else None
 
 
-def _ended(terminated: Json, restart: int) -> Life | None:
+def _ended(terminated: Json, restart: int) -> ContainerRun | None:
     container_id = text(terminated, "containerID")
     if container_id is None:
         return None
     ended_at = moment(terminated, "finishedAt")
-    return Life(restart, container_id, moment(terminated, "startedAt"), ended_at if ended_at is not None else 0.0)
+    return ContainerRun(
+        restart, container_id, moment(terminated, "startedAt"), ended_at if ended_at is not None else 0.0
+    )

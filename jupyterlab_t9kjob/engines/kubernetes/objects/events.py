@@ -10,7 +10,7 @@ from ....core.job import Event
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text
 from .attempts import AttemptRecord
-from .kinds import Place
+from .kinds import ReplicaView
 from .text import named, plain, quoted
 
 
@@ -90,7 +90,7 @@ def newest_first(events: Iterable[Json]) -> list[Happening]:
 
 
 def events_of(
-    events: Iterable[Json], places: Sequence[Place], lives: Mapping[str, Sequence[AttemptRecord]] | None = None
+    events: Iterable[Json], places: Sequence[ReplicaView], lives: Mapping[str, Sequence[AttemptRecord]] | None = None
 ) -> list[Event]:
     """Return the events as the API gives them, newest first, with the replica that each is about.
 

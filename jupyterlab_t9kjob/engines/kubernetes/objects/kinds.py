@@ -20,7 +20,7 @@ MOST_PLACES: Final = 10_000
 
 
 @dataclass(frozen=True)
-class Place:
+class ReplicaView:
     """A replica of a job, with its pod if there is one.
 
     Attributes
@@ -141,7 +141,7 @@ class JobKind(Protocol):
             The phase in which it was last seen: a job that runs still does while a replica of it starts again.
         """
 
-    def places(self, manifest: Json, pods: Sequence[Json]) -> list[Place]:
+    def places(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
         """Return the replicas in the spec's order, with their newest pods."""
 
     def owner_of(self, pod: Json) -> str | None:
@@ -153,7 +153,7 @@ class JobKind(Protocol):
     def pause(self, manifest: Json, *, on: bool) -> Json:
         """Return the merge patch that pauses the job, or resumes it; to resume takes the notes of pause and stop away.
 
-        Who pauses or stops it adds its note itself, see `marks`.
+        Who pauses or stops it adds its note itself, see `action_notes`.
         """
 
     def tensorboard_url(self, manifest: Json) -> str | None:

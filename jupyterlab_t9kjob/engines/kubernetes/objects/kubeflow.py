@@ -15,7 +15,7 @@ from ..client.json_access import flag, moment, part, text, value, whole
 from .kinds import (
     MOST_PLACES,
     MOST_TYPES,
-    Place,
+    ReplicaView,
     State,
     conditions,
     holds,
@@ -79,7 +79,7 @@ class Kubeflow:
             message=message,
         )
 
-    def places(self, manifest: Json, pods: Sequence[Json]) -> list[Place]:
+    def places(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
         """Return the replicas, the Master before the Workers, with their newest pods."""
         roles = part(manifest, "spec", "pytorchReplicaSpecs")
         ordered = sorted((name for name in roles if isinstance(roles[name], dict)), key=_order)[:MOST_TYPES]
@@ -89,7 +89,7 @@ class Kubeflow:
             kind, index = text(pod, "metadata", "labels", _TYPE_LABEL), _index(pod)
             if kind is not None and index is not None:
                 found.setdefault((kind.casefold(), index), []).append(pod)
-        places: list[Place] = []
+        places: list[ReplicaView] = []
         for role, (written, name) in enumerate(zip(ordered, type_names(map(str.lower, ordered)), strict=True)):
             container = training_name(part(roles, written, "template"), CONTAINER)
             policy = text(roles, written, "restartPolicy") or "OnFailure"
@@ -100,7 +100,7 @@ class Kubeflow:
             for index in sorted(indexes):
                 last = newest(found.get((written.casefold(), index), ()))
                 names = (text(last, "metadata", "name"), text(last, "metadata", "uid"))
-                place = Place(name, index, role, container, *names, policy=policy, retried=_RETRIED, pod=last)
+                place = ReplicaView(name, index, role, container, *names, policy=policy, retried=_RETRIED, pod=last)
                 places.append(place)
         return places
 
@@ -159,7 +159,7 @@ def _index(pod: Json) -> int | None:
     return index if index < MOST_PLACES else None
 
 
-def _phase(manifest: Json, places: Sequence[Place], before: Phase | None) -> Phase:
+def _phase(manifest: Json, places: Sequence[ReplicaView], before: Phase | None) -> Phase:
     """Return the phase by the conditions, in the order in which the operator lets them count (kube-engines.md §2.3)."""
     found = conditions(manifest)
     if holds(found.get("Failed")):
@@ -179,7 +179,7 @@ def _phase(manifest: Json, places: Sequence[Place], before: Phase | None) -> Pha
     return "Pending" if suspended is None or suspend else "Resuming"
 
 
-def _all_run(manifest: Json, places: Sequence[Place]) -> bool:
+def _all_run(manifest: Json, places: Sequence[ReplicaView]) -> bool:
     """Whether no replica is waited for; where pods can't be seen the operator's word is taken."""
     if all(place.pod is None for place in places):
         return True
@@ -189,7 +189,7 @@ def _all_run(manifest: Json, places: Sequence[Place]) -> bool:
     return not any(map(is_waiting, places))
 
 
-def _started_at(manifest: Json, places: Sequence[Place], phase: Phase) -> float | None:
+def _started_at(manifest: Json, places: Sequence[ReplicaView], phase: Phase) -> float | None:
     """Return when the master's training container began, or the job ran; else when the operator began with it."""
     running = conditions(manifest).get("Running")
     begun = [since(running) if holds(running) else None, *map(started_at, places[:1])]
@@ -197,7 +197,7 @@ def _started_at(manifest: Json, places: Sequence[Place], phase: Phase) -> float 
     return min(known, default=None if phase == "Pending" else moment(manifest, "status", "startTime"))
 
 
-def _ended_at(manifest: Json, places: Sequence[Place], cause: str | None) -> float | None:
+def _ended_at(manifest: Json, places: Sequence[ReplicaView], cause: str | None) -> float | None:
     """Return when it ended; the operator forgets that of some failures (kube-engines.md §2.3)."""
     found = conditions(manifest)
     if cause == "Stopped":

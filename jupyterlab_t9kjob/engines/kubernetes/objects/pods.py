@@ -10,7 +10,7 @@ from ....core.job import Pod, PodMount
 from ....core.spec import Device
 from ..client.api import Json
 from ..client.json_access import count, flag, moment, part, parts, text, texts, value, whole
-from .kinds import Place, conditions, holds, is_terminating
+from .kinds import ReplicaView, conditions, holds, is_terminating
 from .requests import requests_of
 
 _ENDED: Final = ("Succeeded", "Failed")
@@ -101,12 +101,12 @@ def containers(pod: Json | None) -> Iterator[tuple[bool, Json, Json]]:
             yield kind == "initContainer", container, said.get(text(container, "name"), {})
 
 
-def training(place: Place) -> Json:
+def training(place: ReplicaView) -> Json:
     """Return the training container as its pod's spec has it; an empty object if there is none."""
     return _named(parts(place.pod, "spec", "containers"), place.container)
 
 
-def training_status(place: Place) -> Json:
+def training_status(place: ReplicaView) -> Json:
     """Return the training container as its pod's status has it; an empty object if it has none yet."""
     name = text(training(place), "name")
     return next((one for one in parts(place.pod, "status", "containerStatuses") if text(one, "name") == name), {})
@@ -121,7 +121,7 @@ def has_ended(pod: Json | None) -> bool:
     return text(pod, "status", "phase") in _ENDED
 
 
-def is_running(place: Place) -> bool:
+def is_running(place: ReplicaView) -> bool:
     """Whether a replica's training container runs now; without pods, whether the job says so."""
     if place.pod is None:
         return place.said == "Running"
@@ -130,14 +130,14 @@ def is_running(place: Place) -> bool:
     return isinstance(value(training_status(place), "state", "running"), dict)
 
 
-def goes_on(place: Place) -> bool:
+def goes_on(place: ReplicaView) -> bool:
     """Whether a replica still runs, as far as its node is heard of: pods of a lost one run for ever, but not ready."""
     if place.pod is None:
         return False
     return is_running(place) and (is_ready(place) or not is_terminating(place.pod))
 
 
-def trained(place: Place) -> Json:
+def trained(place: ReplicaView) -> Json:
     """Return how the training container ended in its newest run; an empty object if it has not."""
     return part(training_status(place), "state", "terminated")
 
@@ -156,34 +156,34 @@ def asked_to_end(pod: Json | None) -> float | None:
     return None if until is None else until - count(pod, "metadata", "deletionGracePeriodSeconds")
 
 
-def is_waiting(place: Place) -> bool:
+def is_waiting(place: ReplicaView) -> bool:
     """Whether a replica has not begun in its present pod, or has none."""
     return place.pod is None or text(place.pod, "status", "phase") not in ("Running", *_ENDED)
 
 
-def is_ready(place: Place) -> bool:
+def is_ready(place: ReplicaView) -> bool:
     """Whether a replica's pod is ready, as its conditions say."""
     return holds(conditions(part(place.pod)).get("Ready"))
 
 
-def started_at(place: Place) -> float | None:
+def started_at(place: ReplicaView) -> float | None:
     """Return when the training container first began in this pod, as far as the pod still tells."""
     states = (part(training_status(place), "lastState"), part(training_status(place), "state"))
     times = [moment(state, kind, "startedAt") for state in states for kind in ("terminated", "running")]
     return min((time for time in times if time is not None), default=None)
 
 
-def ended_at(place: Place) -> float | None:
+def ended_at(place: ReplicaView) -> float | None:
     """Return when the training container ended; None while it goes on."""
     return moment(training_status(place), "state", "terminated", "finishedAt")
 
 
-def restarts(place: Place) -> int:
+def restarts(place: ReplicaView) -> int:
     """Return how often the training container was started again in this pod."""
     return count(training_status(place), "restartCount")
 
 
-def describe(place: Place) -> Pod | None:
+def describe(place: ReplicaView) -> Pod | None:
     """Return a replica's pod as it really is; None without one."""
     pod = place.pod
     if pod is None:

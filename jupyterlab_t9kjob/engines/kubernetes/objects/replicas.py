@@ -8,13 +8,13 @@ from ....core.job import Replica
 from ....core.spec import JobSpec
 from ..client.json_access import text
 from .attempts import AttemptRecord, attempts_of
-from .kinds import Place, State
+from .kinds import ReplicaView, State
 from .pods import describe, device, is_ready, is_running, restarts, status_text
 
 _SAID = {"Succeeded": "Completed", "Failed": "Error"}
 
 
-def replica(place: Place, history: Sequence[AttemptRecord], spec: JobSpec | None, state: State) -> Replica:
+def replica(place: ReplicaView, history: Sequence[AttemptRecord], spec: JobSpec | None, state: State) -> Replica:
     """Return a replica with its attempts; the reason why it waits or failed is its caller's to add.
 
     Parameters
@@ -48,7 +48,7 @@ def replica(place: Place, history: Sequence[AttemptRecord], spec: JobSpec | None
     )
 
 
-def processes(place: Place, spec: JobSpec | None) -> int | None:
+def processes(place: ReplicaView, spec: JobSpec | None) -> int | None:
     """Return how many ranks a replica has; None where that is not known before torchrun says it."""
     if spec is None:
         return None
@@ -60,7 +60,7 @@ def processes(place: Place, spec: JobSpec | None) -> int | None:
     return given.count if given is not None and given.count else None
 
 
-def _status(place: Place, history: Sequence[AttemptRecord], state: State) -> str:
+def _status(place: ReplicaView, history: Sequence[AttemptRecord], state: State) -> str:
     """Return kubectl's words for the pod; without one what is left to say."""
     if place.pod is not None:
         return status_text(place.pod)

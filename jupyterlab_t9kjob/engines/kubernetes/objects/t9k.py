@@ -17,7 +17,7 @@ from ..client.json_access import count, flag, part, parts, text, whole
 from .kinds import (
     MOST_PLACES,
     MOST_TYPES,
-    Place,
+    ReplicaView,
     State,
     conditions,
     holds,
@@ -117,7 +117,7 @@ class T9k:
             message=message,
         )
 
-    def places(self, manifest: Json, pods: Sequence[Json]) -> list[Place]:
+    def places(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
         """Return the replicas in the spec's order, with their newest pods.
 
         They are those that the status names, by uid; and those that are labelled as a replica of the job.
@@ -126,7 +126,7 @@ class T9k:
         written = [text(group, "type") or "worker" for group in groups]
         tasks = parts(manifest, "status", "tasks")
         elastic = _switched_on(manifest, "elastic")
-        found: list[Place] = []
+        found: list[ReplicaView] = []
         for role, (group, kind, name) in enumerate(zip(groups, written, type_names(written), strict=True)):
             task = next((task for task in tasks if _same(text(task, "type"), kind)), {})
             slots = _slots(_replicas_of(task), [pod for pod in pods if _same(_label(pod, _TYPE_LABEL), kind)], pods)
@@ -193,11 +193,11 @@ class _Slot:
     exit_codes: tuple[tuple[str | None, int | None], ...] = ()
     pods: tuple[Json, ...] = ()
 
-    def place(self, kind: str, index: int, role: int, container: str | None, policy: str | None) -> Place:
+    def place(self, kind: str, index: int, role: int, container: str | None, policy: str | None) -> ReplicaView:
         pod = newest(self.pods)
         uid = text(pod, "metadata", "uid")
         named = pod is None or self.uid in (None, uid)
-        return Place(
+        return ReplicaView(
             type=kind,
             index=index,
             role=role,
@@ -282,14 +282,14 @@ def _became(manifest: Json, condition: str) -> float | None:
     return since(found) if holds(found) else None
 
 
-def _started_at(manifest: Json, master: Place | None) -> float | None:
+def _started_at(manifest: Json, master: ReplicaView | None) -> float | None:
     """Return when the master's training container began, or the job ran; else when it was ready to."""
     of_pod = started_at(master) if master is not None else None
     begun = [time for time in (of_pod, _became(manifest, "Running")) if time is not None]
     return min(begun, default=_became(manifest, "Initialized"))
 
 
-def _ended_at(manifest: Json, master: Place | None) -> float | None:
+def _ended_at(manifest: Json, master: ReplicaView | None) -> float | None:
     of_pod = ended_at(master) if master is not None else None
     times = (_became(manifest, "Completed"), _became(manifest, "Failed"), of_pod)
     return next((time for time in times if time is not None), None)

@@ -13,7 +13,7 @@ from ..client.api import ApiError, Json, Unreachable
 from ..client.json_access import text
 from ..objects.events import Happening
 from ..objects.field_paths import field_of, pointer_of
-from ..objects.kinds import Place
+from ..objects.kinds import ReplicaView
 from ..objects.text import answer_of, listed, made, named, plain, quoted, waited
 from .admission_rules import Rule, rule_of
 
@@ -69,7 +69,7 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
     return found
 
 
-def of_pods(happenings: Sequence[Happening], place: Place | None = None, *, now: float) -> Reason | None:
+def of_pods(happenings: Sequence[Happening], place: ReplicaView | None = None, *, now: float) -> Reason | None:
     """Return why the job's controller could not create pods; None if no event says that it could not.
 
     A quota acts on pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
@@ -107,7 +107,7 @@ def _webhook_down(down: re.Match[str], to: str = "") -> str:
     return f"The webhook {named(down['webhook'])}, which has to agree{f' {to}' if to else ''}, does not answer"
 
 
-def _is_about(happening: Happening, place: Place) -> bool:
+def _is_about(happening: Happening, place: ReplicaView) -> bool:
     """Whether an event of the job names a replica's pod: both kinds name pods after their place."""
     return any(pod.endswith(f"-{place.name}") for pod in _POD.findall(happening.message))
 

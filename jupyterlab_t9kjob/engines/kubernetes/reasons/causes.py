@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from ..client.json_access import text
 from ..objects.attempts import AttemptRecord
 from ..objects.events import Happening
-from ..objects.kinds import Place, State
+from ..objects.kinds import ReplicaView, State
 from ..objects.pods import restarts, training
 from .exits import Ending, ending_of, lost, of_code
 
@@ -28,7 +28,7 @@ _OPERATORS: Final = ("BackoffLimitExceeded", "DeadlineExceeded")
 
 
 def first_failure(
-    places: Sequence[Place],
+    places: Sequence[ReplicaView],
     state: State,
     happenings: Sequence[Happening] = (),
     lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
@@ -76,7 +76,7 @@ def first_failure(
 
 
 def _unseen(
-    place: Place, state: State, happenings: Sequence[Happening], lives: Sequence[AttemptRecord] | None
+    place: ReplicaView, state: State, happenings: Sequence[Happening], lives: Sequence[AttemptRecord] | None
 ) -> Ending | None:
     """Say how a replica failed whose pod is gone: by what was seen of it, the job's status, or its events."""
     seen = list(lives or ())
@@ -134,7 +134,9 @@ class EndingRecord(TypedDict):
     rerun: bool
 
 
-def keep(known: EndingRecord | None, place: Place, state: State, cordoned: Container[str] = ()) -> EndingRecord | None:
+def keep(
+    known: EndingRecord | None, place: ReplicaView, state: State, cordoned: Container[str] = ()
+) -> EndingRecord | None:
     """Return what is known of how a replica's newest pod ended, with what is seen now.
 
     Clusters forget: a pod that was evicted is gone after seconds, and with it why. The end that explains most stays.
@@ -174,14 +176,14 @@ def keep(known: EndingRecord | None, place: Place, state: State, cordoned: Conta
     )
 
 
-def _is_of(known: EndingRecord, place: Place) -> bool:
+def _is_of(known: EndingRecord, place: ReplicaView) -> bool:
     """Return whether a record is about the newest run of a replica, as far as its pod is there."""
     if place.pod is None:
         return place.pod_uid in (None, known["pod_uid"])
     return (known["pod_uid"], known["restart_count"]) == (text(place.pod, "metadata", "uid"), restarts(place))
 
 
-def _recalled(known: EndingRecord, place: Place) -> Ending:
+def _recalled(known: EndingRecord, place: ReplicaView) -> Ending:
     return Ending(
         place,
         known["code"],

@@ -12,7 +12,7 @@ from ....logs.failures.advice import advice
 from ....logs.failures.failure_text import told_by_message
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
-from ..objects.kinds import Place
+from ..objects.kinds import ReplicaView
 from ..objects.pods import asked_to_end, containers, has_ended, is_ready, stays, trained, training
 from ..objects.text import joined, named, plain, within
 
@@ -64,7 +64,7 @@ class Ending:
         Whether the same job may well succeed when it is run again.
     """
 
-    place: Place
+    place: ReplicaView
     code: str
     words: str
     exit_code: int | None = None
@@ -75,7 +75,7 @@ class Ending:
     rerun: bool = False
 
 
-def ending_of(place: Place, cordoned: Container[str] = ()) -> Ending | None:
+def ending_of(place: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
     """Return how one replica failed, by its pod; None if it has not, or there is no pod."""
     pod = place.pod
     if pod is None or text(pod, "status", "phase") == "Succeeded":
@@ -111,7 +111,7 @@ def ending_of(place: Place, cordoned: Container[str] = ()) -> Ending | None:
     return Ending(place, cause, f"failed{why}", at=at, verbatim=message)
 
 
-def lost(place: Place, cordoned: Container[str] = ()) -> Ending | None:
+def lost(place: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
     """Return why a pod is being ended from outside; None if it is not, or has ended before that by itself."""
     asked = asked_to_end(place.pod)
     if place.pod is None or asked is None:
@@ -147,7 +147,7 @@ def node_of(pod: Json) -> str:
     return named(text(pod, "spec", "nodeName") or "its node")
 
 
-def _failed(place: Place) -> tuple[bool, Json, Json]:
+def _failed(place: ReplicaView) -> tuple[bool, Json, Json]:
     """Return the container that failed and how: the training container, if it did, else another.
 
     Before it stands whether it is one that initialises.
@@ -158,12 +158,14 @@ def _failed(place: Place) -> tuple[bool, Json, Json]:
     return min(failed, key=lambda each: (not _trains(place, each[1]), each[0]), default=(False, training(place), {}))
 
 
-def _trains(place: Place, container: Json) -> bool:
+def _trains(place: ReplicaView, container: Json) -> bool:
     """Whether it is the container that trains; no other of its pod has that name."""
     return text(container, "name") == text(training(place), "name")
 
 
-def _from_outside(place: Place, pod: Json, ended: Json, at: float | None, cordoned: Container[str]) -> Ending | None:
+def _from_outside(
+    place: ReplicaView, pod: Json, ended: Json, at: float | None, cordoned: Container[str]
+) -> Ending | None:
     """Say what ended a pod that did not end by itself."""
     message, exit_code = text(pod, "status", "message") or "", whole(ended, "exitCode") or None
     target = _disruption(pod)
@@ -192,7 +194,7 @@ def _from_outside(place: Place, pod: Json, ended: Json, at: float | None, cordon
     return None
 
 
-def _tainted(place: Place, pod: Json) -> tuple[str, str]:
+def _tainted(place: ReplicaView, pod: Json) -> tuple[str, str]:
     """Return what the deletion for a taint of its node amounts to: code and words.
 
     Nodes that do not answer get such a taint, but so do nodes that people want to be rid of pods. Only one that
@@ -203,7 +205,7 @@ def _tainted(place: Place, pod: Json) -> tuple[str, str]:
     return "NodeLost", f"was lost with its node {node_of(pod)}"
 
 
-def _deleted(place: Place, asked: float, exit_code: int | None) -> Ending:
+def _deleted(place: ReplicaView, asked: float, exit_code: int | None) -> Ending:
     words = "ended because its pod was deleted"
     return Ending(place, "PodDeleted", words, exit_code or None, asked, hint=_FINE, rerun=True)
 
@@ -235,12 +237,12 @@ def _perhaps_memory(limit: str | None) -> str:
     return f"The cluster does not say why.{perhaps} {_IN_THE_LOG}"
 
 
-def how_ended(place: Place, container: Json, ended: Json) -> str:
+def how_ended(place: ReplicaView, container: Json, ended: Json) -> str:
     """Say how a container ended, to stand after its name: “ended with exit code 3”."""
     return of_code(place, container, whole(ended, "exitCode") or 0, None, ended).words
 
 
-def of_code(place: Place, container: Json, code: int, at: float | None, ended: Json) -> Ending:
+def of_code(place: ReplicaView, container: Json, code: int, at: float | None, ended: Json) -> Ending:
     """Return how a replica failed whose container ended with a code.
 
     Parameters
@@ -271,7 +273,7 @@ def of_code(place: Place, container: Json, code: int, at: float | None, ended: J
     return Ending(place, "ExitCode", words, code, at, told.error, hint, message)
 
 
-def _out_of_memory(place: Place, container: Json, code: int, at: float | None, message: str) -> Ending:
+def _out_of_memory(place: ReplicaView, container: Json, code: int, at: float | None, message: str) -> Ending:
     """Say how a container ended in which the system killed a process for want of memory: itself, or a child of it."""
     limit = text(container, "resources", "limits", "memory")
     words = "was killed: out of memory (137)"

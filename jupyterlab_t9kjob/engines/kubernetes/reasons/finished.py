@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..client.json_access import part, text, whole
-from ..objects.kinds import Place, State
+from ..objects.kinds import ReplicaView, State
 from ..objects.pods import containers, has_ended, stays, trained, training
 
 
-def starts_again(place: Place, state: State) -> bool | None:
+def starts_again(place: ReplicaView, state: State) -> bool | None:
     """Return whether a replica that has ended is started again; None where that is not known.
 
     Parameters
@@ -36,19 +36,19 @@ def starts_again(place: Place, state: State) -> bool | None:
     return None if again and state.used_up else again
 
 
-def has_finished(place: Place, state: State) -> bool:
+def has_finished(place: ReplicaView, state: State) -> bool:
     """Return whether a replica's training has ended for good, as far as that is known."""
     return bool(trained(place) or has_ended(place.pod)) and not starts_again(place, state)
 
 
-def is_over(places: Sequence[Place], state: State) -> bool:
+def is_over(places: Sequence[ReplicaView], state: State) -> bool:
     """Return whether a job's training has ended for good: that of its first replica, which decides, or of all."""
     if not places or state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
         return False  # the pods of a job that is paused, or that its queue holds, end for that
     return has_finished(places[0], state) or all(has_finished(place, state) for place in places)
 
 
-def lingering(place: Place) -> list[str]:
+def lingering(place: ReplicaView) -> list[str]:
     """Return the containers that keep a pod from ending whose training has ended.
 
     A sidecar among the init containers is none of them: its node ends it by itself.
@@ -60,7 +60,7 @@ def lingering(place: Place) -> list[str]:
     return [name for name, status in others if name and name != own and not part(status, "state", "terminated")]
 
 
-def leaving(place: Place) -> list[str]:
+def leaving(place: ReplicaView) -> list[str]:
     """Return the sidecars that a node is ending, now that the pod's other containers have ended."""
     if not trained(place) or has_ended(place.pod) or lingering(place):
         return []

@@ -1,14 +1,13 @@
 """Why a job in a cluster is as it is, in words; and refusals of the cluster, at the field.
 
-=============  =====================================================================
-`.podreasons`  one replica
-`.waiting`     a pod that does not run yet; `.scheduling` and `.images` are parts of it
-`.endings`     how a replica ended
-`.causes`      which replica's end explains the job's, also when its pod is gone
-`.finished`    what has ended for good, and what starts again
-`.refusals`    what the API server refuses, of us or of the job's controller
-`.events`      the cluster's events
-=============  =====================================================================
+=================  ======================================================================================
+`.replica`         one replica
+`.pod_pending`     a pod that does not run yet; `.scheduler_report` and `.image_pull` are parts of it
+`.exits`           how a replica ended
+`.causes`          which replica's end explains the job's, also when its pod is gone
+`.finished`        what has ended for good, and what starts again
+`.api_refusals`    what the API server refuses, of us or of the job's controller
+=================  ======================================================================================
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from ..client.json_access import moment, text, whole
 from ..objects.action_notes import marked
 from ..objects.attempts import AttemptRecord, time_run
 from ..objects.events import Happening, kind_of, newest_first, read, uid_of
-from ..objects.kinds import Place, State
+from ..objects.kinds import ReplicaView, State
 from ..objects.pods import is_running
 from ..objects.text import MOST_SENTENCE, joined, listed, made, named, plain, waited, within
 from ..scheduling import kueue, pod_group
-from ..scheduling.kueue import Hold
-from ..scheduling.node_fit import Room
+from ..scheduling.kueue import KueueHold
+from ..scheduling.node_fit import ClusterRoom
 from .api_refusals import of_pods, refused
 from .causes import EndingRecord, first_failure
 from .exits import Ending, ending_of, lost
@@ -78,7 +77,7 @@ def reason_of(
     manifest: Json,
     spec: JobSpec | None,
     state: State,
-    places: Sequence[Place],
+    places: Sequence[ReplicaView],
     events: Sequence[Json],
     *,
     now: float,
@@ -87,9 +86,9 @@ def reason_of(
     endings: Mapping[str, EndingRecord] | None = None,
     failure: Failure | None = None,
     metrics: Mapping[str, float] | None = None,
-    hold: Hold | None = None,
+    hold: KueueHold | None = None,
     group: Json | None = None,
-    room: Room | None = None,
+    room: ClusterRoom | None = None,
 ) -> Reason | None:
     """Return why the job is in its phase, in a sentence, with what to do about it.
 
@@ -164,7 +163,7 @@ class _Job:
     manifest: Json
     spec: JobSpec | None
     state: State
-    places: Sequence[Place]
+    places: Sequence[ReplicaView]
     events: Sequence[Json]
     lives: Mapping[str, Sequence[AttemptRecord]]
     endings: Mapping[str, EndingRecord]
@@ -172,9 +171,9 @@ class _Job:
     user: str | None
     failure: Failure | None
     metrics: Mapping[str, float]
-    hold: Hold | None
+    hold: KueueHold | None
     group: Json | None
-    room: Room | None
+    room: ClusterRoom | None
 
     @cached_property
     def own(self) -> list[Happening]:
@@ -393,7 +392,7 @@ class _Job:
     def _wait(self) -> Reason | None:
         """Return what the job waits for, with the replicas that wait for it."""
         reasons: dict[tuple[str, str], Reason] = {}
-        waiters: dict[tuple[str, str], list[Place]] = {}
+        waiters: dict[tuple[str, str], list[ReplicaView]] = {}
         for place, reason in self._waits():
             key = (reason.code, reason.sentence)
             reasons.setdefault(key, reason)
@@ -414,7 +413,7 @@ class _Job:
             return wait
         return pod_group.waiting(self.group, now=self.now) or wait
 
-    def _waits(self) -> Iterator[tuple[Place, Reason]]:
+    def _waits(self) -> Iterator[tuple[ReplicaView, Reason]]:
         """Yield the replicas that do not run, each with the reason."""
         events: dict[str, list[Json]] = {}
         for event in self.events:
@@ -448,12 +447,12 @@ class _Job:
         return reason.model_copy(update={"hint": hint})
 
 
-def _runs(place: Place) -> bool:
+def _runs(place: ReplicaView) -> bool:
     """Whether a replica runs, and is not about to be lost."""
     return is_running(place) and lost(place) is None
 
 
-def _is_done(place: Place, state: State) -> bool:
+def _is_done(place: ReplicaView, state: State) -> bool:
     """Return whether a replica's training has ended without an error, and nothing keeps its pod."""
     return has_finished(place, state) and not lingering(place) and ending_of(place) is None
 

@@ -13,10 +13,10 @@ from ....core.manifests.names import KUEUE_QUEUE
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
 from ..objects.events import Happening, newest_first
-from ..objects.kinds import Place, conditions, holds
+from ..objects.kinds import ReplicaView, conditions, holds
 from ..objects.pods import containers, has_ended, stays
 from ..objects.text import counted, joined, listed, made, named, waited, within
-from ..scheduling.node_fit import Room
+from ..scheduling.node_fit import ClusterRoom
 from .exits import how_ended, node_of, started_badly
 from .image_pull import no_image
 from .scheduler_report import claims_of, namespace_of, no_such_claim, unschedulable
@@ -38,7 +38,9 @@ _MASTER_WAIT: Final = "init-pytorch"
 """The operator's own init container, which waits until the master's name can be resolved (kube-engines.md §2.2)."""
 
 
-def waiting(place: Place, events: Sequence[Json], *, now: float, room: Room | None = None) -> Reason | None:
+def waiting(
+    place: ReplicaView, events: Sequence[Json], *, now: float, room: ClusterRoom | None = None
+) -> Reason | None:
     """Return why a replica's pod does not run yet, or not any more; None if it runs, or has ended.
 
     Parameters
@@ -55,7 +57,7 @@ def waiting(place: Place, events: Sequence[Json], *, now: float, room: Room | No
     return None if has_ended(place.pod) else _Pod(place, part(place.pod), events, now, room).reason()
 
 
-def waiting_container(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
+def waiting_container(place: ReplicaView, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
     """Return why one container of a replica's pod, which waits, has not been started; None if the pod has ended.
 
     Parameters
@@ -72,11 +74,11 @@ def waiting_container(place: Place, name: str, events: Sequence[Json], *, now: f
 class _Pod:
     """A pod that has not ended; see `waiting`."""
 
-    place: Place
+    place: ReplicaView
     pod: Json
     events: Sequence[Json]
     now: float
-    room: Room | None = None
+    room: ClusterRoom | None = None
 
     @cached_property
     def happenings(self) -> list[Happening]:

@@ -9,10 +9,10 @@ from ....core.job import Reason
 from ..client.api import Json
 from ..client.json_access import text
 from ..objects.events import kind_of, newest_first, uid_of
-from ..objects.kinds import Place, State
+from ..objects.kinds import ReplicaView, State
 from ..objects.pods import has_ended, trained
 from ..objects.text import joined, listed, made
-from ..scheduling.node_fit import Room
+from ..scheduling.node_fit import ClusterRoom
 from .api_refusals import of_pods
 from .exits import Ending, ending_of, lost
 from .finished import leaving, lingering, starts_again
@@ -23,7 +23,7 @@ _NO_ISTIO: Final = 'The annotation sidecar.istio.io/inject: "false" on its pods 
 
 
 def place_reason(
-    place: Place, state: State, events: Sequence[Json], *, now: float, room: Room | None = None
+    place: ReplicaView, state: State, events: Sequence[Json], *, now: float, room: ClusterRoom | None = None
 ) -> Reason | None:
     """Return why one replica waits or failed; None where its status says it all.
 
@@ -44,7 +44,7 @@ def place_reason(
     return of_pod(place, state, own, now=now, room=room)
 
 
-def container_reason(place: Place, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
+def container_reason(place: ReplicaView, name: str, events: Sequence[Json], *, now: float) -> Reason | None:
     """Return why one container of a replica's pod, which waits, is not started.
 
     Parameters
@@ -66,7 +66,7 @@ def container_reason(place: Place, name: str, events: Sequence[Json], *, now: fl
 
 
 def of_pod(
-    place: Place, state: State, events: Sequence[Json], *, now: float, room: Room | None = None
+    place: ReplicaView, state: State, events: Sequence[Json], *, now: float, room: ClusterRoom | None = None
 ) -> Reason | None:
     """Return why a replica that has a pod does not run; None if it runs, or nothing is amiss with its end."""
     cordoned = room.cordoned if room is not None else ()
@@ -94,7 +94,7 @@ def _of_lost(going: Ending, again: bool | None) -> Reason:
     return made(going.code, f"Its pod {words}", hint, verbatim=going.verbatim)
 
 
-def _of_ending(place: Place, state: State, ending: Ending | None) -> Reason:
+def _of_ending(place: ReplicaView, state: State, ending: Ending | None) -> Reason:
     """Say how a replica's training ended, whether it starts again, and what keeps its pod from ending."""
     words = ending.words if ending is not None else "ended without an error (0)"
     again, holding = starts_again(place, state), lingering(place)
@@ -112,7 +112,7 @@ def _of_ending(place: Place, state: State, ending: Ending | None) -> Reason:
     return made(code, sentence, hint, verbatim=ending.verbatim if ending is not None else None)
 
 
-def going_on(places: Sequence[Place]) -> str:
+def going_on(places: Sequence[ReplicaView]) -> str:
     """Say what still runs in pods whose training has ended, to stand after how it ended."""
     one = len(places) == 1
     holding, sidecars = names_of(map(lingering, places)), names_of(map(leaving, places))

@@ -20,7 +20,7 @@ from ..client.json_access import part, parts, text, texts
 from ..objects.requests import requests_of
 from ..objects.resources import THINGS, quantity
 from ..objects.text import joined, listed, made, named
-from ..scheduling.node_fit import Lack, Room, fewer, may_grow, never, not_now
+from ..scheduling.node_fit import ClusterRoom, Lack, fewer, may_grow, never, not_now
 
 _REPORT: Final = re.compile(r"\s*0/(?P<nodes>\d{1,7}) nodes are available: (?P<obstacles>.*)", re.DOTALL)
 _REST: Final = re.compile(r"\.\s+(?:no new claims to deallocate|preemption:|not found\b).*", re.DOTALL)
@@ -81,7 +81,7 @@ class Obstacle:
     nodes
         How many.
     about
-        ``Room``, ``Taint``, ``Selector``, ``Volume`` …
+        ``ClusterRoom``, ``Taint``, ``Selector``, ``Volume`` …
     words
         What it says of one node: “is not ready”.
     resource
@@ -94,7 +94,7 @@ class Obstacle:
     resource: str | None = None
 
 
-def unschedulable(message: str, pod: Json, room: Room | None = None) -> Reason:
+def unschedulable(message: str, pod: Json, room: ClusterRoom | None = None) -> Reason:
     """Return why a pod fits on no node.
 
     Parameters

@@ -56,7 +56,7 @@ _NEW_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
-class Hold:
+class KueueHold:
     """What Kueue has to do with a job that it queues.
 
     Attributes
@@ -92,7 +92,7 @@ def overlooked(manifest: Json, *, now: float) -> bool:
     return ours or now - (moment(manifest, "metadata", "creationTimestamp") or 0.0) > _NEW_SECONDS
 
 
-def state_of(state: State, manifest: Json, hold: Hold) -> State:
+def state_of(state: State, manifest: Json, hold: KueueHold) -> State:
     """Return a job's state, given that it is Kueue which suspends it: only one that was deactivated is paused."""
     if not hold.active:
         return replace(state, paused=True)
@@ -103,7 +103,7 @@ def state_of(state: State, manifest: Json, hold: Hold) -> State:
     return replace(state, paused=False, held=state.paused)
 
 
-def deactivated(hold: Hold) -> Reason | None:
+def deactivated(hold: KueueHold) -> Reason | None:
     """Return why Kueue itself has taken a job out for good; None if it has not."""
     evicted = part(conditions(hold.workload or {}).get("Evicted"))
     message = text(evicted, "message") or ""
@@ -121,14 +121,14 @@ def deactivated(hold: Hold) -> Reason | None:
     return made("PausedByPlatform", f"Taken out of {_queue(hold)} by Kueue: {words}", again, verbatim=message)
 
 
-def leaving(hold: Hold) -> Reason:
+def leaving(hold: KueueHold) -> Reason:
     """Return why Kueue takes out a job whose pods still end."""
     evicted = part(conditions(hold.workload or {}).get("Evicted"))
     why = _EVICTIONS.get(text(evicted, "reason") or "") if holds(evicted) else None
     return made("TakenOut", f"Kueue is taking it out of {_queue(hold)}", why, verbatim=text(evicted, "message"))
 
 
-def waiting(hold: Hold, *, now: float) -> Reason:
+def waiting(hold: KueueHold, *, now: float) -> Reason:
     """Return why Kueue has not let a job in."""
     where = f"Waits in {_queue(hold)}"
     found = conditions(hold.workload or {})
@@ -149,7 +149,7 @@ def waiting(hold: Hold, *, now: float) -> Reason:
     return made(reason.code, f"{reason.sentence}{ahead}{wait}", joined(again, reason.hint), verbatim=told)
 
 
-def _why(hold: Hold, where: str, message: str) -> Reason:
+def _why(hold: KueueHold, where: str, message: str) -> Reason:
     """Say what a Workload's own words amount to."""
     queue, preempts, none = _QUEUE.search(message), _PREEMPTS.search(message), _NO_QUOTA.search(message)
     if queue is not None:
@@ -177,7 +177,7 @@ def _no_queue(where: str, kind: str, name: str, *, missing: bool) -> Reason:
     return made("QueueStopped", f"{where}: its ClusterQueue {name} {'is not there' if missing else 'is stopped'}", hint)
 
 
-def _lack(hold: Hold, where: str, message: str) -> Reason | None:
+def _lack(hold: KueueHold, where: str, message: str) -> Reason | None:
     """Say of what the queue has too little, free or at all."""
     above = [(match, amount(match["most"])) for match in _ABOVE.finditer(message[:20_000])]
     lacks = [(match, amount(match["more"])) for match in _LACKS.finditer(message[:20_000])]
@@ -197,7 +197,7 @@ def _lack(hold: Hold, where: str, message: str) -> Reason | None:
     return None
 
 
-def _checked(hold: Hold, now: float) -> Reason:
+def _checked(hold: KueueHold, now: float) -> Reason:
     """Say for which check a Workload waits that has its quota."""
     checks = [check for check in parts(hold.workload, "status", "admissionChecks") if check.get("state") != "Ready"]
     start = f"{_queue(hold, 'Queue')} has room for it"
@@ -209,11 +209,11 @@ def _checked(hold: Hold, now: float) -> Reason:
     return made("WaitingForCheck", f"{start}; it waits for the check {name}{wait}", verbatim=text(check, "message"))
 
 
-def _queue(hold: Hold, word: str = "queue") -> str:
+def _queue(hold: KueueHold, word: str = "queue") -> str:
     return f"{word} {named(hold.queue)}" if hold.queue else f"{'Its' if word[0] == 'Q' else 'its'} queue"
 
 
-def _asked(hold: Hold, resource: str, message: str | None = None) -> float:
+def _asked(hold: KueueHold, resource: str, message: str | None = None) -> float:
     """Return what a Workload asks for, in the resource's base unit.
 
     Parameters

@@ -120,7 +120,7 @@ def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure)
 
 
 @dataclass(frozen=True)
-class Room:
+class ClusterRoom:
     """What a cluster has, as far as this account sees it.
 
     Attributes

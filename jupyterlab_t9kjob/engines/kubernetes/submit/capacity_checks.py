@@ -21,9 +21,9 @@ from ..objects.requests import asked_of, requests_of, shape_of
 from ..objects.resources import MEASURED, exact, is_accelerator, quantity, said, times
 from ..objects.text import listed, named, within
 from ..scheduling.node_fit import (
+    ClusterRoom,
     Lack,
     Node,
-    Room,
     chosen,
     ever,
     fewer,
@@ -70,7 +70,7 @@ class Group:
 
 def checks(
     manifest: Json,
-    room: Room,
+    room: ClusterRoom,
     namespace: str,
     *,
     least: int | None = None,

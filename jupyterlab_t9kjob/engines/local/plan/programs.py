@@ -17,7 +17,7 @@ _FIRST_LINE = 256
 
 
 def program_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: Path) -> Iterator[Check]:
-    """Yield what is wrong with the commands of a spec; parameters as for `words.word_checks`."""
+    """Yield what is wrong with the commands of a spec; parameters as for `argument_checks.word_checks`."""
     seen = set()
     for index, group in enumerate(spec.replica_specs):
         entrypoint, field = group.entrypoint, f"/spec/replica_specs/{index}/entrypoint/value"
