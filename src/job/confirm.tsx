@@ -190,7 +190,10 @@ class DeleteBody extends ReactWidget {
 }
 
 function titlesOf(trans: TranslationBundle): { lost: string; kept: string } {
-  return { lost: trans.__('Is lost:'), kept: trans.__('Is kept:') };
+  return {
+    lost: trans.__('Will be deleted:'),
+    kept: trans.__('Will be kept:')
+  };
 }
 
 function recordText(logSize: number | null, trans: TranslationBundle): string {

@@ -22,7 +22,7 @@ export async function confirmLoss(
       <Confirm
         says={trans.__('The form can’t say all that the manifest says.')}
         consequences={consequences}
-        titles={{ lost: trans.__('Is lost:'), kept: '' }}
+        titles={{ lost: trans.__('Will be lost:'), kept: '' }}
       />
     ),
     buttons: [

@@ -45,7 +45,7 @@ export async function askToSave(
         actions: ['keep']
       }),
       Dialog.okButton({
-        label: trans.__('Save and go on'),
+        label: trans.__('Save and continue'),
         actions: ['save']
       })
     ]

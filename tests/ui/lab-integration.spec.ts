@@ -94,7 +94,7 @@ test('unsaved changes are saved after asking', async ({ page, tmpPath }) => {
 
   await run(page, 't9kjob:launch', { path: file });
   await expect(
-    dialog.getByRole('button', { name: 'Save and go on' })
+    dialog.getByRole('button', { name: 'Save and continue' })
   ).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('form', { name: 'Run train.py' })).toBeVisible();

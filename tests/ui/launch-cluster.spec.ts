@@ -98,7 +98,11 @@ test('every field of a T9k form, by keyboard, with labels and contrast', async (
   await page.setViewportSize({ width: 1400, height: 1960 });
   const form = await open(page, new FakeCluster(), tmpPath);
   await openGroups(form);
-  for (const fold of ['How it is pulled', 'User and security', 'Placement']) {
+  for (const fold of [
+    'Image pull settings',
+    'User and security',
+    'Placement'
+  ]) {
     await form.getByRole('button', { name: new RegExp(`^${fold}`) }).click();
   }
   await expect(

@@ -310,7 +310,9 @@ function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
   return [
     node.ready
       ? null
-      : trans.__('The cluster has not heard of it, or it is not well.'),
+      : trans.__(
+          'The node reports that it is not ready, or does not report its status.'
+        ),
     node.cordoned ? trans.__('It takes no new pods: it is cordoned.') : null,
     ...node.taints.map(({ key, value, effect }) =>
       trans.__(

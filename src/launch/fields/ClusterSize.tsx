@@ -242,7 +242,7 @@ function SharedMemoryField(): React.JSX.Element {
             }}
           />
           <span className="jp-t9k-caption">
-            {trans.__('inside the memory limit')}
+            {trans.__('counts toward the memory limit')}
           </span>
         </>
       )}

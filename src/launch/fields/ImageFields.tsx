@@ -23,7 +23,7 @@ export function ImageFields({
       <ImageField />
       <Fold
         name="image"
-        title={trans.__('How it is pulled')}
+        title={trans.__('Image pull settings')}
         summary={({ form }) => describePull(form.spec.runtime, trans)}
         folding={folding}
       >

@@ -135,7 +135,9 @@ function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
   const [{ replicas }] = spec.replica_specs;
   const each = spec.torchrun?.proc_per_node;
   if (replicas === 1) {
-    return trans.__('more than 1 tries out here what several machines will do');
+    return trans.__(
+      'Use more than 1 to simulate several nodes on this machine'
+    );
   }
   return typeof each === 'number'
     ? trans.__(

@@ -15,7 +15,7 @@ export function describePolicy(
   trans: TranslationBundle
 ): string {
   if (policy === 'Never') {
-    return trans.__('A job that fails has failed.');
+    return trans.__('A replica that fails is not restarted.');
   }
   if (policy === 'ExitCode') {
     const codes = {

@@ -209,7 +209,7 @@ function DeadlineField(): React.JSX.Element {
         }}
       />
       <span className="jp-t9k-caption">
-        {trans.__('e.g. 12h; the job fails when it is over')}
+        {trans.__('e.g. 12h; the job fails if it runs longer')}
       </span>
     </Row>
   );

@@ -44,13 +44,17 @@ function ClusterNotice(): React.JSX.Element | null {
       </Banner>
     );
   }
-  const { cluster } = engine ?? {};
+
+  const cluster = engine?.cluster;
   const right = cluster?.rights.create_jobs;
-  if (cluster && right?.supported === false) {
+  if (engine && right?.supported === false) {
     return (
       <Banner
         level="error"
-        title={trans.__('You may not create jobs here.')}
+        title={trans.__(
+          'You don’t have permission to create jobs in namespace “%1”.',
+          engine.default_namespace
+        )}
         actions={runHere}
       >
         {right.reason}

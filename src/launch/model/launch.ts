@@ -235,7 +235,9 @@ export class LaunchModel extends LaunchRequests {
     this._followFile(kind, value);
     this.edit({ entrypoint: { kind, value: value || '-' } }, field);
     if (!value) {
-      const problem = this._options.trans.__('Say what is to be run.');
+      const problem = this._options.trans.__(
+        'Enter a script, module or command.'
+      );
       this.setDraft(field, { text, problem });
     }
     this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });

@@ -307,7 +307,7 @@ function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
     seen.add(name);
     if (secret && !(secret.name && secret.key)) {
       const part = secret.name ? 'key' : 'secret';
-      const message = trans.__('Name the secret, and its key that is meant.');
+      const message = trans.__('Enter the name of the secret and the key.');
       return [error(`/env/${index}/${part}`, message)];
     }
     return [];

@@ -78,7 +78,7 @@ export function ManifestPane({
       ) : (
         <div className="jp-t9k-Launch-lines">
           <p className="jp-t9k-secondary">
-            {trans.__('There is a manifest as soon as the errors are fixed.')}
+            {trans.__('Fix the errors to see the manifest.')}
           </p>
         </div>
       )}

@@ -50,7 +50,7 @@ export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
       {(hidden || notes.length === 0) && (
         <p>
           {hidden
-            ? trans.__('What the filter lets through has written nothing.')
+            ? trans.__('No output matches the filter.')
             : explain(job, trans)}
         </p>
       )}

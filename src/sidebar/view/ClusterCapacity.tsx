@@ -227,7 +227,7 @@ function Limits({
   );
 }
 
-/** What one's jobs hold, where no limit is known. */
+/** Resources of the user's own jobs, where no quota is known. */
 function Held({
   mine,
   trans
@@ -248,7 +248,7 @@ function Held({
           key={resource}
           name={label}
           shares={null}
-          title={trans.__('Your jobs hold so much; no limit is known.')}
+          title={trans.__('Used by your jobs. The quota is not known.')}
         >
           <b>{formatAmount(resource, amount)}</b>{' '}
           <span>{trans.__('held')}</span>

@@ -329,7 +329,11 @@ describe('the launch form of a cluster', () => {
     expect(screen.getByText(/has not answered since/)).toBeTruthy();
     expect(screen.getByText(/Connection refused\./)).toBeTruthy();
     await act(async () => model.moveTo('kubeflow'));
-    expect(screen.getByText('You may not create jobs here.')).toBeTruthy();
+    expect(
+      screen.getByText(
+        /^You don’t have permission to create jobs in namespace “/
+      )
+    ).toBeTruthy();
     await act(async () => {
       fireEvent.click(
         screen.getByRole('button', { name: 'Run on this machine' })

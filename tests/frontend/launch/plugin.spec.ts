@@ -381,8 +381,8 @@ describe('launching', () => {
     it('is saved if the user wants it, which has the focus', async () => {
       const node = await dialog();
       expect(node.textContent).toContain('Save train.py first?');
-      expect(document.activeElement?.textContent).toBe('Save and go on');
-      press(node, 'Save and go on');
+      expect(document.activeElement?.textContent).toBe('Save and continue');
+      press(node, 'Save and continue');
       await launched;
       expect(file.context.save).toHaveBeenCalled();
       expect(paths()).toEqual(['train.py']);
@@ -405,7 +405,7 @@ describe('launching', () => {
     it('is saved without a question once the user has said “always”', async () => {
       const node = await dialog();
       node.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
-      press(node, 'Save and go on');
+      press(node, 'Save and continue');
       await launched;
       file.context.model.dirty = true;
       await commands.execute(CommandIDs.launch, { path: 'train.py' });

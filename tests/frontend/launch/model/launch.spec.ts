@@ -314,7 +314,7 @@ describe('LaunchModel', () => {
     it('asks what is to be run in another way, and knows the first one', async () => {
       await fileless.setKind('module');
       expect(fileless.checks.map(({ message }) => message)).toEqual([
-        'Say what is to be run.'
+        'Enter a script, module or command.'
       ]);
       await fileless.setKind('command');
       expect(fileless.spec.entrypoint).toEqual(clone.spec.entrypoint);
@@ -359,7 +359,9 @@ describe('LaunchModel', () => {
     expect(model.state.path).toBe('other.py');
     expect(server.bodies<PrefillRequest>('/launch/prefill')).toHaveLength(2);
     await model.setEntrypoint('script', '');
-    expect(errors()).toEqual([['/entrypoint/value', 'Say what is to be run.']]);
+    expect(errors()).toEqual([
+      ['/entrypoint/value', 'Enter a script, module or command.']
+    ]);
   });
 
   it('works in the folder of the file that is typed, letter by letter', async () => {
