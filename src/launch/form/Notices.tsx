@@ -44,7 +44,6 @@ function ClusterNotice(): React.JSX.Element | null {
       </Banner>
     );
   }
-
   const cluster = engine?.cluster;
   const right = cluster?.rights.create_jobs;
   if (engine && right?.supported === false) {
