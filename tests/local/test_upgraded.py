@@ -30,7 +30,7 @@ SERVER = """
 import asyncio, sys
 from pathlib import Path
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.local.plan.command import Interpreter
+from jupyterlab_t9kjob.engines.local.command import Interpreter
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from jupyterlab_t9kjob.engines.local.settings import Settings
 
