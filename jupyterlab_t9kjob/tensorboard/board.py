@@ -106,6 +106,7 @@ class Board:
         self.status: Status = "idle"
         self.reason: Reason | None = None
         self.endpoint: Endpoint | None = None
+        self._run_name: str | None = None
         self.work: asyncio.Task[None] | None = None
         self.settled = asyncio.Event()
         self.lock = asyncio.Lock()
@@ -244,17 +245,18 @@ class Board:
         """Check the directories, and return a name for the run that the only one itself is. Blocks.
 
         TensorBoard calls that run “.”. A directory that holds nothing but others is no run, and they keep their names;
-        one that is empty, or does not exist yet, may become a run.
+        one that is empty, or does not exist yet, may become a run. A name stays for all later starts, since the page
+        remembers what is selected by it.
         """
         check(self._root, self._confined)
         if len(self.log_dirs) > 1:
             return None
-        own, folders = shape(self.log_dirs[0])
-        if folders and not own:
-            return None
-        if self.job_id is not None:
-            return parse_job_id(self.job_id)[2]
-        return label(self.log_dirs) if self.log_dirs[0].name else None
+        if self._run_name is None:
+            own, folders = shape(self.log_dirs[0])
+            if own or not folders:
+                job = parse_job_id(self.job_id)[2] if self.job_id is not None else None
+                self._run_name = job or (label(self.log_dirs) if self.log_dirs[0].name else None)
+        return self._run_name
 
     async def _check(self, endpoint: Endpoint) -> None:
         """Ask it something small, again and again: one that hangs takes requests, but answers none."""

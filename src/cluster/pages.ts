@@ -12,7 +12,8 @@ export async function createNodes(
   stateDB: IStateDB | null,
   trans: TranslationBundle
 ): Promise<NodesWidget> {
-  const model = new NodesModel(jobs, viewOf(await stateDB?.fetch(STATE_KEY)));
+  const kept = await stateDB?.fetch(STATE_KEY).catch(() => undefined);
+  const model = new NodesModel(jobs, viewOf(kept));
   let saved = model.view;
   model.changed.connect(() => {
     if (model.view !== saved) {

@@ -63,6 +63,9 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
           widget = create();
           app.shell.add(widget, 'main', { type: 'Distributed Job' });
           await tracker.add(widget);
+        } else if (!widget.isAttached) {
+          // restored without a place, since the lab was loaded without this extension meanwhile
+          app.shell.add(widget, 'main', { type: 'Distributed Job' });
         }
         app.shell.activateById(widget.id);
       }

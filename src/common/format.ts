@@ -14,17 +14,24 @@ let locale = 'en';
  */
 export function setLocale(code: string): void {
   try {
-    [locale = 'en'] = Intl.getCanonicalLocales(code.replace(/_/g, '-'));
+    const tag = code.replace(/_/g, '-');
+    [locale = 'en'] = Intl.DateTimeFormat.supportedLocalesOf(tag);
   } catch {
-    locale = 'en'; // no language tag, such as “default”
+    locale = 'en'; // no language tag
   }
   formats.clear();
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** The latest time that a date can have, in milliseconds. */
+const LATEST = 8.64e15;
+
 /** Formats are made once for each use: making one takes a hundred times as long as using it. */
 function formatDate(time: number, options: Intl.DateTimeFormatOptions): string {
+  if (!(Math.abs(time * 1000) <= LATEST)) {
+    return '–'; // a file can hold any number
+  }
   const key = Object.keys(options).join();
   let format = formats.get(key);
   if (!format) {
@@ -43,6 +50,11 @@ const CLOCK = {
   hourCycle: 'h23'
 } as const;
 const SECONDS = { ...CLOCK, second: '2-digit' } as const;
+const digits = new Intl.DateTimeFormat('en-GB', SECONDS);
+const milliseconds = new Intl.DateTimeFormat('en-GB', {
+  ...SECONDS,
+  fractionalSecondDigits: 3
+});
 
 /**
  * A duration in at most two units: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”.
@@ -155,12 +167,14 @@ export function formatClock(time: number, withSeconds = false): string {
 
 /** The time of day as it is typed, the same in all languages: “09:58:07”. */
 export function formatClockInput(time: number): string {
-  return new Intl.DateTimeFormat('en-GB', SECONDS).format(time * 1000);
+  return digits.format(time * 1000);
 }
 
-/** The time of day to the millisecond: “10:39:31.104”. */
+/** The time of day to the millisecond, the same in all languages, as it is copied: “10:39:31.104”. */
 export function formatMilliseconds(time: number): string {
-  return formatDate(time, { ...SECONDS, fractionalSecondDigits: 3 });
+  return Math.abs(time * 1000) <= LATEST
+    ? milliseconds.format(time * 1000)
+    : '–';
 }
 
 /** The exact time with its zone, for titles: “Nov 19, 2026, 09:58:07 GMT+8”. */

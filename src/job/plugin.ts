@@ -102,17 +102,18 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
           widget = open(id);
           app.shell.add(widget, 'main', { type: 'Distributed Job' });
           await tracker.add(widget);
+        } else if (!widget.isAttached) {
+          // restored without a place, since the lab was loaded without this extension meanwhile
+          app.shell.add(widget, 'main', { type: 'Distributed Job' });
         }
         app.shell.activateById(widget.id);
         const pane = JOB_PANES.find(known => known === tab) as
           JobPane | undefined;
         if (typeof stream === 'string') {
           const place = { stream, offset: Number(offset ?? 0) };
-          const { model } = await widget.loaded;
-          await model.show('logs', place);
+          await (await widget.loaded)?.model.show('logs', place);
         } else if (pane) {
-          const { model } = await widget.loaded;
-          await model.show(pane);
+          await (await widget.loaded)?.model.show(pane);
         }
       }
     });

@@ -83,6 +83,9 @@ export class LaunchTabs {
       widget = this._create(path, { clone, manifest, tab });
       app.shell.add(widget, 'main', { type: 'Distributed Job' });
       void tracker.add(widget);
+    } else if (!widget.isAttached) {
+      // restored without a place, since the lab was loaded without this extension meanwhile
+      app.shell.add(widget, 'main', { type: 'Distributed Job' });
     }
     app.shell.activateById(widget.id);
   }
@@ -129,10 +132,11 @@ export class LaunchTabs {
       }
     });
     widget.disposed.connect(() => void store.removeTab(tab));
-    void widget.loaded.then(({ model }) => {
+    void widget.loaded.then(content => {
+      const model = content?.model;
       let saved = path;
       // The restorer keeps a tab's path, which can change.
-      model.changed.connect(() => {
+      model?.changed.connect(() => {
         if (saved !== model.state.path) {
           saved = model.state.path;
           void this._options.tracker.save(widget);

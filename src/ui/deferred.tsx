@@ -18,6 +18,9 @@ interface IDeferredOptions<T extends Widget> {
   trans: TranslationBundle;
 }
 
+/** Places whose content could not be loaded. */
+const failed = new Set<DeferredWidget<Widget>>();
+
 /**
  * A place in the lab whose content is loaded on first use.
  *
@@ -32,14 +35,20 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     this.addWidget(this._notice);
   }
 
-  /** Resolves once the content is there; stays pending while it can't be loaded. */
-  get loaded(): Promise<T> {
+  /** Resolves once the content is there, with null if the place is closed before that. */
+  get loaded(): Promise<T | null> {
     return this._loaded.promise;
   }
 
   /** Null until it is loaded. */
   get content(): T | null {
     return this._content;
+  }
+
+  override dispose(): void {
+    failed.delete(this);
+    super.dispose();
+    this._loaded.resolve(null);
   }
 
   /** Load the content, unless it is there or being loaded. */
@@ -49,6 +58,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     }
     this._isLoading = true;
     this._notice.update();
+    failed.delete(this);
     try {
       const content = await this._options.load();
       if (this.isDisposed) {
@@ -56,9 +66,12 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
       } else {
         this._show(content);
       }
+      // What hindered this one is over, and perhaps hindered the others.
+      failed.forEach(other => void other.load());
     } catch (error) {
       console.warn('t9kjob: loading a part of the extension:', error);
       this._error = error;
+      failed.add(this);
     } finally {
       this._isLoading = false;
     }
@@ -115,7 +128,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
   }
 
   private readonly _notice = new NoticeWidget(() => this._render());
-  private readonly _loaded = new PromiseDelegate<T>();
+  private readonly _loaded = new PromiseDelegate<T | null>();
   private _content: T | null = null;
   private _error: unknown = null;
   private _isLoading = false;
@@ -169,13 +182,23 @@ function Notice({
           </Button>
         }
       >
-        <p>
-          {trans.__(
-            'The server cannot be reached, or the extension was updated after you opened JupyterLab. After an update, reload the browser page.'
-          )}
-        </p>
+        {isOfCode(error) && (
+          <p>
+            {trans.__(
+              'The server cannot be reached, or the extension was updated after you opened JupyterLab. After an update, reload the browser page.'
+            )}
+          </p>
+        )}
         <p className="jp-t9k-caption">{String(error)}</p>
       </EmptyState>
     </div>
+  );
+}
+
+/** Whether the code itself did not come, as webpack tells it. */
+function isOfCode(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    ['ChunkLoadError', 'ScriptExternalLoadError'].includes(error.name)
   );
 }

@@ -77,6 +77,7 @@ async def start(bench: Bench, tmp_path: Path) -> AsyncIterator[Start]:
         )
         assert server.stdout is not None
         uid = (await server.stdout.readline()).decode().strip()
+        assert uid, "the previous version did not start"
         bench.uids.append(uid)
         await bench.written(bench.home / "jobs" / uid / "logs" / "worker-0.1" / "container.log")
         server.kill()

@@ -39,7 +39,7 @@ class SpoolRecord(Model):
 
 
 def key_of(pod_uid: str, container: str, restart: int) -> str:
-    """Return the name of a record; its parts are safe in a path (see `lives`)."""
+    """Return the name of a record; its parts are safe in a path."""
     return f"{pod_uid}.{container}.{restart}"
 
 

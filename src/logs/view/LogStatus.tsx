@@ -139,13 +139,16 @@ function Spoken({
   const [spoken, setSpoken] = React.useState('');
   const spokenAt = React.useRef(-Infinity);
   React.useEffect(() => {
+    if (search.pending) {
+      return undefined; // else the answer would wait until that was spoken
+    }
     const wait = Math.max(0, spokenAt.current + QUIET - performance.now());
     const timer = window.setTimeout(() => {
       spokenAt.current = performance.now();
       setSpoken(text);
     }, wait);
     return () => window.clearTimeout(timer);
-  }, [text]);
+  }, [text, search.pending]);
   return (
     <span className="jp-t9k-visuallyHidden" role="status">
       {spoken}

@@ -28,7 +28,7 @@ describe('the tab of the nodes', () => {
     } as unknown as JupyterFrontEnd;
     await nodesPlugin.activate(app, jobs, null, stateDB, null, null);
     await commands.execute(CommandIDs.showNodes);
-    const { model } = await added[0].loaded;
+    const { model } = (await added[0].loaded) as NodesWidget;
     let changes = 0;
     model.changed.connect(() => (changes += 1));
 

@@ -11,6 +11,7 @@ import {
   formatExitCode,
   formatFree,
   formatMemory,
+  formatMilliseconds,
   formatTime,
   setLocale
 } from '../../../src/common/format';
@@ -86,11 +87,26 @@ describe('times in another language', () => {
   it.each([
     ['de_DE', '18. Nov.'],
     ['zh_CN', '11月18日'],
-    ['not a language', 'Nov 18']
+    ['not a language', 'Nov 18'],
+    ['default', 'Nov 18'],
+    ['ach_UG', 'Nov 18']
   ])('%s: “%s”', (code, text) => {
     setLocale(code);
     const [time, now] = [at(2026, 10, 18, 9, 0), at(2026, 10, 20, 10, 0)];
     expect(formatTime(time, trans, now)).toBe(text);
+  });
+
+  it('copies times in the same way in all languages', () => {
+    setLocale('ar-EG');
+    expect(formatMilliseconds(at(2026, 10, 18, 17, 5) + 0.104)).toBe(
+      '17:05:00.104'
+    );
+  });
+
+  it.each([1e303, -1e303, Infinity, NaN])('has no time for %d', time => {
+    expect(formatClock(time)).toBe('–');
+    expect(formatMilliseconds(time)).toBe('–');
+    expect(formatExact(time)).toBe('–');
   });
 
   it('has the time of day with 24 hours', () => {

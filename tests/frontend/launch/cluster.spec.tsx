@@ -331,7 +331,7 @@ describe('the launch form of a cluster', () => {
     await act(async () => model.moveTo('kubeflow'));
     expect(
       screen.getByText(
-        /^You don’t have permission to create jobs in namespace “/
+        'You don’t have permission to create jobs in namespace “demo”.'
       )
     ).toBeTruthy();
     await act(async () => {

@@ -12,6 +12,7 @@ import { StateDB } from '@jupyterlab/statedb';
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
+import { LaunchWidget } from '../../../src/launch/widget';
 import { ApiClient } from '../../../src/api/client';
 import { JobSpec, PrefillRequest } from '../../../src/api/types';
 import { Jobs } from '../../../src/jobs/jobs';
@@ -102,7 +103,10 @@ describe('launching', () => {
           return front;
         },
         widgets: () => widgets[Symbol.iterator](),
-        add: (widget: Widget) => widgets.push(widget),
+        add: (widget: Widget) => {
+          widgets = [...widgets.filter(one => one !== widget), widget];
+          Widget.attach(widget, document.body);
+        },
         activateById: (id: string) => {
           front = widgets.find(widget => widget.id === id) ?? null;
         }
@@ -169,7 +173,7 @@ describe('launching', () => {
   const paths = (): (string | null)[] => tabs().map(({ path }) => path);
   /** The model of a tab once its form is filled. */
   const filled = async (tab: LaunchTab): Promise<LaunchModel> => {
-    const { model } = await tab.loaded;
+    const { model } = (await tab.loaded) as LaunchWidget;
     await new Promise<void>(resolve => {
       const check = (): void => {
         if (model.state.form) {
@@ -242,6 +246,15 @@ describe('launching', () => {
     expect(said).toHaveLength(2);
     expect(said.join()).toContain('s3:a/train.py is on the drive “s3”.');
     expect(said.join()).toContain('s3:c.py is on the drive “s3”.');
+  });
+
+  it('shows a tab again that was restored without a place in the lab', async () => {
+    await commands.execute(CommandIDs.launch, { path: 'train.py' });
+    const [tab] = tabs();
+    Widget.detach(tab);
+    await commands.execute(CommandIDs.launch, { path: 'train.py' });
+    expect(tabs()).toEqual([tab]);
+    expect(tab.isAttached).toBe(true);
   });
 
   it('goes to the tab that is open for the same file', async () => {
@@ -417,7 +430,7 @@ describe('launching', () => {
     await commands.execute(CommandIDs.launch, { path: 'train.py' });
     const [tab] = tabs();
     document.body.appendChild(tab.node);
-    const form = await tab.loaded;
+    const form = (await tab.loaded) as LaunchWidget;
     Object.defineProperty(form, 'isVisible', { value: true });
     form.update();
     await filled(tab);

@@ -79,11 +79,14 @@ describe('a place whose content is loaded on first use', () => {
 
   it('says in its place that loading failed, and tries again when asked', async () => {
     const warn = jest.spyOn(console, 'warn').mockImplementation();
-    answer = Promise.reject(new Error('Loading chunk 7 failed.'));
+    const error = new Error('Loading chunk 7 failed.');
+    error.name = 'ChunkLoadError';
+    answer = Promise.reject(error);
     await widget.load();
     const alert = await screen.findByRole('alert');
     expect(alert.textContent).toContain('could not be loaded');
     expect(alert.textContent).toContain('Loading chunk 7 failed.');
+    expect(alert.textContent).toContain('The server cannot be reached');
     expect(warn).toHaveBeenCalledTimes(1);
 
     answer = Promise.resolve(content);
@@ -94,6 +97,29 @@ describe('a place whose content is loaded on first use', () => {
     expect(screen.queryByRole('alert')).toBeNull();
     await new Promise(requestAnimationFrame);
     expect(content.activated).toHaveBeenCalled();
+  });
+
+  it('tries again when another one could be loaded', async () => {
+    jest.spyOn(console, 'warn').mockImplementation();
+    answer = Promise.reject(new Error('Loading chunk 7 failed.'));
+    await widget.load();
+    answer = Promise.resolve(content);
+    const another = new DeferredWidget<Content>({
+      load: () => Promise.resolve(new Content()),
+      trans
+    });
+    await another.load();
+    await waitFor(() => expect(widget.content).toBe(content));
+    another.dispose();
+  });
+
+  it('does not guess why its content could not be created', async () => {
+    jest.spyOn(console, 'warn').mockImplementation();
+    answer = Promise.reject(new Error('Out of order.'));
+    await widget.load();
+    const alert = await screen.findByRole('alert');
+    expect(alert.textContent).toContain('Out of order.');
+    expect(alert.textContent).not.toContain('The server');
   });
 
   it('goes with its content when it is closed', async () => {
@@ -109,5 +135,6 @@ describe('a place whose content is loaded on first use', () => {
     await loading;
     expect(content.isDisposed).toBe(true);
     expect(widget.content).toBeNull();
+    expect(await widget.loaded).toBeNull();
   });
 });

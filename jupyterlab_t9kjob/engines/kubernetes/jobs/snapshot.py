@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from ....core.checks import Capability
@@ -65,9 +66,10 @@ class Observer:
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         if space.pods.complete:
             cordoned = room.cordoned if room is not None else ()
-            if gone := space.gone_pods(job.uid):
-                before = {text(pod, "metadata", "name"): pod for pod in (*pods, *gone)}
-                job.observe(state, self._kind.places(manifest, list(before.values())), now=now, cordoned=cordoned)
+            for gone in _generations(space.gone_pods(job.uid)):
+                others = [pod for pod in pods if text(pod, "metadata", "name") not in gone]
+                before = self._kind.places(manifest, [*others, *gone.values()])
+                job.observe(state, before, now=now, cordoned=cordoned)
             places = job.observe(state, places, now=now, cordoned=cordoned)
         over = is_over(places, state)
         failure = job.failure if over or (state.phase == "Failed" and state.cause != "Stopped") else None
@@ -169,6 +171,18 @@ class Observer:
     def is_elsewhere(self, job: KnownJob) -> bool:
         """Whether it is in another cluster than the one that is connected."""
         return job.record is not None and self._cluster.identity not in ("", job.record.cluster)
+
+
+def _generations(pods: Sequence[Json]) -> list[dict[str | None, Json]]:
+    """Return pods by name, the oldest of each name first: a replica's next pod can have the name of the last one."""
+    generations: list[dict[str | None, Json]] = []
+    for pod in pods:
+        name = text(pod, "metadata", "name")
+        free = next((generation for generation in generations if name not in generation), None)
+        if free is None:
+            generations.append(free := {})
+        free[name] = pod
+    return generations
 
 
 def _joined(now: list[Event], before: list[Event]) -> list[Event]:

@@ -158,7 +158,7 @@ class KnownJob:
 
     @property
     def spec(self) -> JobSpec | None:
-        """What it amounts to, see `size`; made anew at every look."""
+        """What it amounts to; made anew at every look."""
         return self._spec.value if self._spec is not None else None
 
     @property

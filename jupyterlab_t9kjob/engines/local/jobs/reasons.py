@@ -14,9 +14,7 @@ from ....logs.failures.advice import advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
 
-_SHORT_OF_MEMORY = (
-    "Not from here. The system kills processes when memory runs out; fewer processes or smaller batches need less."
-)
+_SHORT_OF_MEMORY = "The system kills processes when memory runs out; fewer processes or smaller batches need less."
 _UNGUARDED = (
     "What was found of the job was ended. A background process that it had just started may still run, as nothing was"
     " left that would have seen it. Run the job again."

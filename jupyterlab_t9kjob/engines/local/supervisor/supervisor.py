@@ -1,6 +1,6 @@
 """The process that runs one job: starts its replicas, watches them, ends them, keeps the record.
 
-It is started detached by the server (`launch.py`, `__main__.py`), outlives it, and is the only
+It is started detached by the server (`jobs/store.py`, `__main__.py`), outlives it, and is the only
 writer of the job's record while it lives. It uses the standard library only, so that it starts in
 tens of milliseconds under any Python.
 """
