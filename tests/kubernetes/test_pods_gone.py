@@ -14,7 +14,10 @@ from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 pytestmark = pytest.mark.asyncio
 
 PODS = "/api/v1/namespaces/lab/pods"
-BEGAN, ASKED, ENDED = "2026-01-01T00:00:10Z", "2026-01-01T00:05:30Z", "2026-01-01T00:05:00Z"
+BEGAN, ENDED = "2026-01-01T00:00:10Z", "2026-01-01T00:05:00Z"
+# Asked for when it ended, with 30 seconds; and again by the kubelet, when it had ended.
+ASKED = {"deletionTimestamp": "2026-01-01T00:05:30Z", "deletionGracePeriodSeconds": 30}
+REPEATED = {"deletionTimestamp": "2026-01-01T00:05:02Z", "deletionGracePeriodSeconds": 0}
 
 
 def pod(*, state: dict[str, Any], phase: str = "Running", **metadata: Any) -> dict[str, Any]:
@@ -32,19 +35,20 @@ def pod(*, state: dict[str, Any], phase: str = "Running", **metadata: Any) -> di
 
 
 @pytest.mark.parametrize(
-    ("asked", "sentence"),
+    ("deletions", "sentence"),
     [
-        ({"deletionTimestamp": ASKED, "deletionGracePeriodSeconds": 30}, "The job ended because its pod was deleted"),
-        ({}, "The command ended with exit code 1"),
+        ([ASKED, REPEATED], "The job ended because its pod was deleted"),
+        ([{}], "The command ended with exit code 1"),
     ],
     ids=["deleted", "failed"],
 )
-async def test_their_last_state_is_looked_at(asked: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+async def test_their_last_state_is_looked_at(deletions: list[dict[str, Any]], sentence: str, tmp_path: Path) -> None:
     failed = {"type": "Failed", "status": "True", "reason": "PyTorchJobFailed", "lastTransitionTime": ENDED}
     failed["message"] = "PyTorchJob one is failed because 1 Master replica(s) failed."
     over = training("one") | {"status": {"conditions": [failed], "startTime": BEGAN, "completionTime": ENDED}}
     terminated = {"terminated": {"exitCode": 1, "reason": "Error", "startedAt": BEGAN, "finishedAt": ENDED}}
-    last = pod(state=terminated, phase="Failed", **asked)
+    states = [pod(state=terminated, phase="Failed", **deletion) for deletion in deletions]
+    changes = [*(("MODIFIED", state) for state in states), ("DELETED", states[-1])]
     async with FakeCluster() as server:
         server.items[JOBS] = [training("one")]
         server.items[PODS] = [pod(state={"running": {"startedAt": BEGAN}})]
@@ -58,9 +62,7 @@ async def test_their_last_state_is_looked_at(asked: dict[str, Any], sentence: st
             engine.listen(hear)
             await server.watched(3)
             await asyncio.gather(
-                server.tell(PODS, "MODIFIED", last),
-                server.tell(PODS, "DELETED", last),
-                server.tell(JOBS, "MODIFIED", over),
+                *(server.tell(PODS, kind, state) for kind, state in changes), server.tell(JOBS, "MODIFIED", over)
             )
             await asyncio.wait_for(ended.wait(), 30)
             reason = (await engine.job("one")).reason

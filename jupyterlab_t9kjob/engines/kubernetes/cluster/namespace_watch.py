@@ -84,7 +84,8 @@ class NamespaceWatch:
         self._events_of: dict[str, dict[str, Json]] = {}
         core = f"/api/v1/namespaces/{name}"
         told = self._state_changed
-        keep = PodKeeper().keep
+        self._keeper = PodKeeper()
+        keep = self._keeper.keep
         self.pods = Informer(api, f"{core}/pods", self._pod_changed, keep=keep, from_cache=True, state_changed=told)
         self.queueing = Queueing(api, name, self._touch_job, told)
         self.events = Informer(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=told)
@@ -180,6 +181,7 @@ class NamespaceWatch:
             self._assign(after)
         elif before is not None:
             uid = before["metadata"]["uid"]
+            self._keeper.forget(uid)
             owner = self._owner_of.get(uid)
             if owner is not None:
                 engine, job = owner

@@ -26,10 +26,11 @@ _CONTAINER: Final[Fields] = _all(
 _CONTAINER_STATUS: Final[Fields] = _all(
     "name", "state", "lastState", "ready", "started", "restartCount", "containerID", "allocatedResources", "resources"
 )
+_DELETION: Final = ("deletionTimestamp", "deletionGracePeriodSeconds")
 KEPT: Final[Fields] = {
     "metadata": {
         **_all("name", "namespace", "uid", "resourceVersion", "labels"),
-        **_all("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+        **_all("creationTimestamp", *_DELETION),
         "ownerReferences": _all("apiVersion", "kind", "name", "uid", "controller"),
     },
     "spec": {
@@ -66,16 +67,29 @@ def _some(value: Any, fields: Fields | None) -> Any:
 
 
 class PodKeeper:
-    """Keeps pods of one namespace compressed, each as an object with its uid, its version and `pod`."""
+    """Keeps pods of one namespace compressed, each as an object with its uid, its version and `pod`.
+
+    A pod's deletion keeps the times of its first request: when the containers have ended, the kubelet repeats the
+    request without a grace period, and the API server replaces the times, as if the deletion had followed the end.
+    """
 
     def __init__(self) -> None:
         self._packer: Packer[Json] = Packer()
+        self._deletions: dict[str, Json] = {}
 
     def keep(self, pod: Json) -> Json:
         """Return what is kept of a pod, see `kept_pod`."""
-        metadata = pod["metadata"]
+        slimmed = slim(pod)
+        metadata = slimmed["metadata"]
+        if "deletionTimestamp" in metadata:
+            times = {name: metadata[name] for name in _DELETION if name in metadata}
+            metadata |= self._deletions.setdefault(metadata["uid"], times)
         identity = {name: metadata[name] for name in ("uid", "resourceVersion")}
-        return {"metadata": identity, "pod": self._packer.pack(slim(pod))}
+        return {"metadata": identity, "pod": self._packer.pack(slimmed)}
+
+    def forget(self, uid: str) -> None:
+        """Drop what is kept beside a pod that is gone."""
+        self._deletions.pop(uid, None)
 
 
 def kept_pod(kept: Json) -> Json:
