@@ -1,4 +1,4 @@
-"""What `Feed` sends to the pages: a snapshot, then what changes, and single jobs in full."""
+"""Messages that `Feed` sends to the pages: a snapshot, then what changes, and single jobs in full."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ export async function createNodes(
   stateDB: IStateDB | null,
   trans: TranslationBundle
 ): Promise<NodesWidget> {
-  const kept = await stateDB?.fetch(STATE_KEY).catch(() => undefined);
+  const kept = await stateDB
+    ?.fetch(STATE_KEY)
+    .catch(error => console.warn('t9kjob: the kept view of the nodes:', error));
   const model = new NodesModel(jobs, viewOf(kept));
   let saved = model.view;
   model.changed.connect(() => {

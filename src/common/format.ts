@@ -29,16 +29,19 @@ const LATEST = 8.64e15;
 
 /** Formats are made once for each use: making one takes a hundred times as long as using it. */
 function formatDate(time: number, options: Intl.DateTimeFormatOptions): string {
-  if (!(Math.abs(time * 1000) <= LATEST)) {
-    return '–'; // a file can hold any number
-  }
   const key = Object.keys(options).join();
   let format = formats.get(key);
   if (!format) {
     format = new Intl.DateTimeFormat(locale, options);
     formats.set(key, format);
   }
-  return format.format(time * 1000);
+  return write(format, time);
+}
+
+/** A log's index can hold any number as a time. */
+function write(format: Intl.DateTimeFormat, time: number): string {
+  const milliseconds = time * 1000;
+  return Math.abs(milliseconds) <= LATEST ? format.format(milliseconds) : '–';
 }
 
 const DATE = { month: 'short', day: 'numeric' } as const;
@@ -51,7 +54,7 @@ const CLOCK = {
 } as const;
 const SECONDS = { ...CLOCK, second: '2-digit' } as const;
 const digits = new Intl.DateTimeFormat('en-GB', SECONDS);
-const milliseconds = new Intl.DateTimeFormat('en-GB', {
+const digitsToMilliseconds = new Intl.DateTimeFormat('en-GB', {
   ...SECONDS,
   fractionalSecondDigits: 3
 });
@@ -167,14 +170,12 @@ export function formatClock(time: number, withSeconds = false): string {
 
 /** The time of day as it is typed, the same in all languages: “09:58:07”. */
 export function formatClockInput(time: number): string {
-  return digits.format(time * 1000);
+  return write(digits, time);
 }
 
 /** The time of day to the millisecond, the same in all languages, as it is copied: “10:39:31.104”. */
 export function formatMilliseconds(time: number): string {
-  return Math.abs(time * 1000) <= LATEST
-    ? milliseconds.format(time * 1000)
-    : '–';
+  return write(digitsToMilliseconds, time);
 }
 
 /** The exact time with its zone, for titles: “Nov 19, 2026, 09:58:07 GMT+8”. */

@@ -1,1 +1,1 @@
-"""What the text of a script tells about it. Nothing is run or imported."""
+"""Facts about a script, read from its text. Nothing is run or imported."""

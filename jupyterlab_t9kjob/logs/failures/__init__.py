@@ -1,1 +1,1 @@
-"""What a log tells about a failure: the error's text, the traceback, advice."""
+"""Failures as logs tell them: the error's text, the traceback, advice."""

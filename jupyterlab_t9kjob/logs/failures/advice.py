@@ -124,6 +124,11 @@ _PERHAPS_CRASH: Final = (
     "names the line of the script."
 )
 
+SHORT_OF_MEMORY: Final = (
+    "The system kills processes when memory runs out. Smaller batches, or fewer processes or workers, need less."
+)
+"""What to do about a SIGKILL that nobody has explained."""
+
 
 def advice(exit_code: int, error: str | None, note: str | None = None, *, signaled: bool | None = None) -> str | None:
     """Return what to do about a well-known end, in sentences; None where nothing special is known.
@@ -168,4 +173,4 @@ def next_step(exit_code: int, error: str | None, *, traceback: bool, signaled: b
         return "Read the log before this line, correct the cause, then run the job again."
     if exit_code != 137 or signaled is False:
         return "The log does not name the cause. Read its last output, then run the job again."
-    return "The system kills processes when memory runs out. Smaller batches, or fewer processes or workers, need less."
+    return SHORT_OF_MEMORY

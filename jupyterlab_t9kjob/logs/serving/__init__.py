@@ -1,1 +1,1 @@
-"""What pages get of logs: windows, new lines, search results, downloads."""
+"""Windows, new lines, search results and downloads of logs, for pages."""

@@ -46,7 +46,7 @@ log = logging.getLogger(__name__)
 
 
 class LogFiles(Protocol):
-    """Who knows the log files of jobs."""
+    """Log files of jobs, by the id of the job."""
 
     async def log_files(self, ident: str) -> list[LogFile]:
         """Return a job's log streams on disk, in a stable order."""

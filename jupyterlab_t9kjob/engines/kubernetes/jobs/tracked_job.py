@@ -158,7 +158,7 @@ class KnownJob:
 
     @property
     def spec(self) -> JobSpec | None:
-        """What it amounts to; made anew at every look."""
+        """The specification that the object amounts to; unpacked at each access."""
         return self._spec.value if self._spec is not None else None
 
     @property

@@ -10,11 +10,10 @@ from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
 from ....core.wording import best_metric, duration, failed
-from ....logs.failures.advice import advice, next_step
+from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
 
-_SHORT_OF_MEMORY = "The system kills processes when memory runs out; fewer processes or smaller batches need less."
 _UNGUARDED = (
     "What was found of the job was ended. A background process that it had just started may still run, as nothing was"
     " left that would have seen it. Run the job again."
@@ -151,7 +150,7 @@ def _failed(code: str, record: Record) -> Reason:
     words = failed(exit_code, trouble["sentence"] if trouble else error, signaled=signaled)
     what_to_do = advice(exit_code, error, note, signaled=signaled)
     if exit_code == 137 and signaled is not False:
-        what_to_do = _SHORT_OF_MEMORY
+        what_to_do = SHORT_OF_MEMORY
     what_to_do = what_to_do or next_step(exit_code, error, traceback=bool(failure["frames"]), signaled=signaled)
     used_up = None
     if code == "BackoffLimitExceeded" and restarts:
