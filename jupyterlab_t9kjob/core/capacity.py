@@ -134,4 +134,7 @@ class QueueList(Model):
     """The queues that a namespace can use; `limited` says why they are not known."""
 
     queues: list[Queue] = Field(default_factory=list)
+    applied: str | None = Field(
+        None, description="Name of the queue that the cluster puts a job into that names none; null: it gets none."
+    )
     limited: str | None = None

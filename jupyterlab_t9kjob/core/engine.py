@@ -11,6 +11,7 @@ from pydantic import Field
 
 from .capacity import Capacity, NodeList, QueueList
 from .checks import Capability, Preview
+from .engine_facts import EngineFacts
 from .job import (
     Action,
     EngineName,
@@ -111,6 +112,7 @@ class EngineInfo(Model):
 
     name: EngineName
     label: str = Field(description="For people: “This machine”.")
+    facts: EngineFacts = Field(default_factory=EngineFacts)
     available: bool
     reason: str | None = Field(None, description="Why it is not available, a sentence.")
     looking: bool = Field(False, description="Whether it is still being found out whether it is available.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from .spec import Device, JobSpec, Model
 
@@ -17,7 +17,9 @@ ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resu
 Action = Literal["stop", "pause", "resume", "rerun", "remove", "delete"]
 PendingAction = Literal["submitting", "stopping", "pausing", "resuming", "deleting"]
 EndedBy = Literal["itself", "user", "platform", "deadline"]
-EngineName = Literal["local", "t9k", "kubeflow"]
+ENGINE_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,39}$"
+EngineName = Annotated[str, StringConstraints(pattern=ENGINE_NAME_PATTERN)]
+"""Name of an engine: lower-case letters, digits and hyphens. A colon would split job ids (`job_id`)."""
 Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 
 

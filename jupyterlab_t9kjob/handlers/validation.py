@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from ..core.errors import BadRequest, FieldError, JobError
 from ..core.field_names import name_of
+from ..core.job import ENGINE_NAME_PATTERN
 from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
 
 SomeModel = TypeVar("SomeModel", bound=BaseModel)
@@ -45,6 +46,10 @@ PATTERNS = {
     NAMESPACE_PATTERN: (
         "{name} must be small letters, digits and dashes: neither end a dash, 63 characters at most.",
         "Name a namespace of the cluster; leave it empty for the engine's own.",
+    ),
+    ENGINE_NAME_PATTERN: (
+        "{name} must be lower-case letters, digits and hyphens: a letter first, 40 characters at most.",
+        "Use the name of an engine of this server.",
     ),
     ENV_NAME_PATTERN: (
         "{name} must be letters, digits and underscores, and no digit first.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Check
@@ -220,7 +219,7 @@ class Launch:
         if engine == "local":
             write = await self._admit(spec, path)
         else:
-            place = await self._in_cluster(cast("EngineName", engine), namespace)
+            place = await self._in_cluster(engine, namespace)
             write = await place.admit(spec, path)
 
         async def prepare() -> None:

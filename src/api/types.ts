@@ -848,9 +848,8 @@ export interface components {
             /**
              * Engine
              * @default local
-             * @enum {string}
              */
-            engine?: "local" | "t9k" | "kubeflow";
+            engine?: string;
             /**
              * Namespace
              * @default
@@ -1057,20 +1056,63 @@ export interface components {
             expected?: number | null;
         };
         /**
+         * EngineFacts
+         * @description Facts about the jobs of an engine. They never change while the server runs.
+         *
+         *     The defaults describe a minimal engine: its jobs run elsewhere, and have neither namespaces nor manifests nor pods.
+         */
+        EngineFacts: {
+            /**
+             * Shares Lab Filesystem
+             * @description Jobs are processes of the machine or container of this Jupyter server, and see its files at the same paths.
+             * @default false
+             */
+            shares_lab_filesystem: boolean;
+            /**
+             * Runs In Kernel
+             * @description Jobs run with the Python of a kernel; otherwise in a container image.
+             * @default false
+             */
+            runs_in_kernel: boolean;
+            /**
+             * Has Namespaces
+             * @description Jobs live in namespaces that the user can choose.
+             * @default false
+             */
+            has_namespaces: boolean;
+            /**
+             * Has Pods
+             * @description Replicas are pods, with an image, mounts and a node.
+             * @default false
+             */
+            has_pods: boolean;
+            /**
+             * Manifest Kind
+             * @description Name of the manifest kind in which jobs are written; null: jobs have no manifest.
+             * @default null
+             */
+            manifest_kind: string | null;
+            /**
+             * Manifest Object
+             * @description `kind` of the objects that such manifests describe: “PyTorchJob”; null: no manifest.
+             * @default null
+             */
+            manifest_object: string | null;
+            restart_texts: components["schemas"]["RestartTexts"];
+        };
+        /**
          * EngineInfo
          * @description An engine as found: available or why not, and what it can do.
          */
         EngineInfo: {
-            /**
-             * Name
-             * @enum {string}
-             */
-            name: "local" | "t9k" | "kubeflow";
+            /** Name */
+            name: string;
             /**
              * Label
              * @description For people: “This machine”.
              */
             label: string;
+            facts: components["schemas"]["EngineFacts"];
             /** Available */
             available: boolean;
             /**
@@ -1387,11 +1429,8 @@ export interface components {
         Job: {
             /** Id */
             id: string;
-            /**
-             * Engine
-             * @enum {string}
-             */
-            engine: "local" | "t9k" | "kubeflow";
+            /** Engine */
+            engine: string;
             /** Namespace */
             namespace: string;
             /** Name */
@@ -1788,11 +1827,8 @@ export interface components {
         JobSummary: {
             /** Id */
             id: string;
-            /**
-             * Engine
-             * @enum {string}
-             */
-            engine: "local" | "t9k" | "kubeflow";
+            /** Engine */
+            engine: string;
             /** Namespace */
             namespace: string;
             /** Name */
@@ -2745,11 +2781,8 @@ export interface components {
         Prefill: {
             /** Path */
             path: string | null;
-            /**
-             * Engine
-             * @enum {string}
-             */
-            engine: "local" | "t9k" | "kubeflow";
+            /** Engine */
+            engine: string;
             /** Namespace */
             namespace: string;
             spec: components["schemas"]["JobSpec"];
@@ -2806,9 +2839,8 @@ export interface components {
             /**
              * Engine
              * @default local
-             * @enum {string}
              */
-            engine?: "local" | "t9k" | "kubeflow";
+            engine?: string;
             /**
              * Namespace
              * @default
@@ -2824,7 +2856,7 @@ export interface components {
              * @description The engine whose form `spec` is: it keeps its name, and where that is another engine it is crossed over (paths, image, mounts), `notes` saying what is lost.
              * @default null
              */
-            crossed_from?: ("local" | "t9k" | "kubeflow") | null;
+            crossed_from?: string | null;
         };
         /**
          * PreviewRequest
@@ -2834,9 +2866,8 @@ export interface components {
             /**
              * Engine
              * @default local
-             * @enum {string}
              */
-            engine?: "local" | "t9k" | "kubeflow";
+            engine?: string;
             /**
              * Namespace
              * @default
@@ -3004,6 +3035,12 @@ export interface components {
             /** Queues */
             queues: components["schemas"]["Queue"][];
             /**
+             * Applied
+             * @description Name of the queue that the cluster puts a job into that names none; null: it gets none.
+             * @default null
+             */
+            applied: string | null;
+            /**
              * Limited
              * @default null
              */
@@ -3085,11 +3122,8 @@ export interface components {
          * @description A manifest as a form: what became of it, and what would be lost without its text.
          */
         ReadManifest: {
-            /**
-             * Engine
-             * @enum {string}
-             */
-            engine: "local" | "t9k" | "kubeflow";
+            /** Engine */
+            engine: string;
             /** Namespace */
             namespace: string;
             spec: components["schemas"]["JobSpec"];
@@ -3124,7 +3158,7 @@ export interface components {
              * @description Where it is to run; null: where its kind does.
              * @default null
              */
-            engine?: ("local" | "t9k" | "kubeflow") | null;
+            engine?: string | null;
             /**
              * Namespace
              * @default
@@ -3345,6 +3379,20 @@ export interface components {
             memory?: components["schemas"]["QuantityInput"];
             /** @default null */
             device?: components["schemas"]["DeviceInput"] | null;
+        };
+        /**
+         * RestartTexts
+         * @description What each restart policy does on an engine, in a sentence for the form; a policy may be left out.
+         */
+        RestartTexts: {
+            /** With Torchrun */
+            with_torchrun: {
+                [key: string]: string;
+            };
+            /** Without Torchrun */
+            without_torchrun: {
+                [key: string]: string;
+            };
         };
         /**
          * ResumeSpec
@@ -4229,6 +4277,7 @@ export type DeviceInfo = components['schemas']['DeviceInfo'];
 export type DeviceInput = components['schemas']['DeviceInput'];
 export type Elastic = components['schemas']['Elastic'];
 export type ElasticInput = components['schemas']['ElasticInput'];
+export type EngineFacts = components['schemas']['EngineFacts'];
 export type EngineInfo = components['schemas']['EngineInfo'];
 export type EngineList = components['schemas']['EngineList'];
 export type Entrypoint = components['schemas']['Entrypoint'];
@@ -4295,6 +4344,7 @@ export type ReplicaSpec = components['schemas']['ReplicaSpec'];
 export type ReplicaSpecInput = components['schemas']['ReplicaSpecInput'];
 export type Resources = components['schemas']['Resources'];
 export type ResourcesInput = components['schemas']['ResourcesInput'];
+export type RestartTexts = components['schemas']['RestartTexts'];
 export type ResumeSpec = components['schemas']['ResumeSpec'];
 export type ResumeSpecInput = components['schemas']['ResumeSpecInput'];
 export type RunPolicy = components['schemas']['RunPolicy'];

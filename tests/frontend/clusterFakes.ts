@@ -9,6 +9,7 @@ import {
   ReadManifest,
   Volume
 } from '../../src/api/types';
+import { SOME_FACTS } from './fakeJob';
 import { IFakeRequest, json } from './fakes';
 import {
   LaunchServer,
@@ -30,6 +31,7 @@ export function someEngines(context: string | null = 'test'): EngineInfo[] {
     ...local,
     name,
     label,
+    facts: SOME_FACTS[name],
     namespaces: ['demo', 'team-b'],
     default_namespace: 'demo',
     machine: null,
@@ -104,7 +106,7 @@ export class ClusterServer extends LaunchServer {
     someVolume('own', { lab_path: '/w' })
   ];
   /** Null where the cluster does not answer. */
-  queues: QueueList | null = { queues: [], limited: null };
+  queues: QueueList | null = { queues: [], applied: null, limited: null };
   /** What a manifest is read as. */
   read: ReadManifest = {
     engine: 't9k',

@@ -160,11 +160,56 @@ export function somePod(changes: Partial<Pod> = {}): Pod {
   };
 }
 
+/** Facts of this machine, of T9k and of Kubeflow. */
+export const SOME_FACTS: Record<
+  'local' | 't9k' | 'kubeflow',
+  EngineInfo['facts']
+> = (() => {
+  const texts = (sentence: string) => {
+    const policies = {
+      Never: 'A replica that fails is not restarted.',
+      OnFailure: sentence,
+      ExitCode: 'Codes of 128 and more restart a replica.'
+    };
+    return { with_torchrun: policies, without_torchrun: policies };
+  };
+  const cluster = {
+    shares_lab_filesystem: false,
+    runs_in_kernel: false,
+    has_namespaces: true,
+    has_pods: true
+  };
+  return {
+    local: {
+      shares_lab_filesystem: true,
+      runs_in_kernel: true,
+      has_namespaces: false,
+      has_pods: false,
+      manifest_kind: null,
+      manifest_object: null,
+      restart_texts: texts('All nodes start again together.')
+    },
+    t9k: {
+      ...cluster,
+      manifest_kind: 't9k',
+      manifest_object: 'PyTorchTrainingJob',
+      restart_texts: texts('Counted over all replicas together.')
+    },
+    kubeflow: {
+      ...cluster,
+      manifest_kind: 'kubeflow',
+      manifest_object: 'PyTorchJob',
+      restart_texts: texts('Only the replica that failed starts again.')
+    }
+  };
+})();
+
 /** T9k in a cluster. */
 export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
   return {
     name: 't9k',
     label: 'T9k',
+    facts: SOME_FACTS.t9k,
     available: true,
     reason: null,
     looking: false,

@@ -11,6 +11,7 @@ import { LaunchModel } from '../../src/launch/model/launch';
 import { ILaunchOptions } from '../../src/launch/model/options';
 import { LaunchStore } from '../../src/launch/model/store';
 import { loadTranslation } from '../../src/common/translation';
+import { SOME_FACTS } from './fakeJob';
 import { FakeServer, IFakeRequest, json } from './fakes';
 
 /** An option that takes a text; its default is `x`. */
@@ -157,6 +158,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
       {
         name: 'local',
         label: 'This machine',
+        facts: SOME_FACTS.local,
         available: true,
         reason: null,
         looking: false,

@@ -233,7 +233,8 @@ WRONG = [
         "or less",
     ),
     ({"request_id": "x"}, "/request_id", "8 to 64"),
-    ({"engine": "cloud"}, "/engine", "local"),
+    ({"engine": "cloud"}, "/engine", "no engine cloud"),
+    ({"engine": "a:b"}, "/engine", "lower-case letters"),
     ({"extra": 1}, "/extra", "no field"),
 ]
 

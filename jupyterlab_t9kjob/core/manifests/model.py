@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from ..checks import Check
 from ..errors import FieldError
 from ..spec import JobSpec
 
-Kind = Literal["t9k", "kubeflow"]
-"""The engines that have manifests; the kind of object follows from it."""
+Kind = str
+"""Name of a registered manifest kind."""
 
 
 class ManifestError(FieldError):

@@ -122,6 +122,7 @@ class KubernetesEngine:
         return EngineInfo(
             name=self._kind.engine,
             label=self._kind.label,
+            facts=self._kind.facts,
             available=reason is None,
             reason=reason,
             looking=reason == LOOKING,

@@ -25,6 +25,7 @@ from ...core.system.processes import MachineId
 from .devices.capacity import capacity_of, node_of
 from .devices.machine import machine
 from .devices.pool import DevicePool
+from .facts import FACTS
 from .jobs.api_views import Views, events_of, refusal_of
 from .jobs.store import Store
 from .jobs.stored_job import StoredJob
@@ -144,6 +145,7 @@ class LocalEngine:
         return EngineInfo(
             name="local",
             label="This machine",
+            facts=FACTS,
             available=self._unavailable is None,
             reason=self._unavailable,
             namespaces=[""],

@@ -32,7 +32,6 @@ export function QueueField(): React.JSX.Element {
     disabled: !each.open
   }));
   const chosen = known.find(({ name }) => name === queue);
-  const usual = known.find(each => each.default);
   const change = (
     changes: Partial<JobSpec['scheduling']>,
     changed: string
@@ -56,9 +55,7 @@ export function QueueField(): React.JSX.Element {
         value={queue ?? ''}
         choices={choices}
         disabled={!can.supported}
-        placeholder={
-          usual && engine === 'kubeflow' ? usual.name : trans.__('none')
-        }
+        placeholder={queues?.applied ?? trans.__('none')}
         onChange={text => change({ queue: text.trim() || null }, field)}
         onFocus={() => void model.loadQueues()} // what is free there changes
       />

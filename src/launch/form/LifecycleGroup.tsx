@@ -4,11 +4,7 @@ import { useLaunch, useModel } from '../parts/context';
 import { NumberField, Row, Select, SpanField, useField } from '../parts/fields';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/Group';
-import {
-  describeLifecycle,
-  describePolicy,
-  RestartPolicy
-} from '../fields/lifecycleText';
+import { describeLifecycle, RestartPolicy } from '../fields/lifecycleText';
 
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';
@@ -99,7 +95,7 @@ function RestartField(): React.JSX.Element {
     limit: spec.run_policy.backoff_limit,
     torchrun: spec.torchrun !== null
   }));
-  const engine = useModel(({ state }) => state.engine);
+  const texts = useModel(now => now.engine?.facts.restart_texts);
   const always = useModel(now => now.can('restart_always'));
   const policies: Record<RestartPolicy, string> = {
     Never: trans.__('Never'),
@@ -111,7 +107,7 @@ function RestartField(): React.JSX.Element {
     <Row
       field={RESTART}
       others={['/run_policy/backoff_limit']}
-      caption={describePolicy(policy, torchrun, engine, trans)}
+      caption={texts?.[torchrun ? 'with_torchrun' : 'without_torchrun'][policy]}
     >
       <Select
         {...field}

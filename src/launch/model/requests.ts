@@ -26,7 +26,8 @@ export abstract class LaunchRequests extends LaunchFields {
       (answer, failure) => {
         const queues = answer?.queues ?? this.state.queues?.queues ?? [];
         const limited = answer?.limited ?? failure?.message ?? null;
-        this._set({ queues: { queues, limited } });
+        const applied = answer?.applied ?? this.state.queues?.applied ?? null;
+        this._set({ queues: { queues, applied, limited } });
       }
     );
   }

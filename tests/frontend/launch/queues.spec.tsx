@@ -53,7 +53,11 @@ describe('the queue of a launch form', () => {
 
   beforeEach(() => {
     server = new ClusterServer();
-    server.queues = { queues: [usual, short, closed], limited: null };
+    server.queues = {
+      queues: [usual, short, closed],
+      applied: null,
+      limited: null
+    };
   });
 
   afterEach(() => model.dispose());
@@ -142,7 +146,11 @@ describe('the queue of a launch form', () => {
 
   it('asks again for another namespace', async () => {
     await open();
-    server.queues = { queues: [someQueue('theirs')], limited: null };
+    server.queues = {
+      queues: [someQueue('theirs')],
+      applied: null,
+      limited: null
+    };
     await act(async () => model.setNamespace('team-b'));
     expect(asked().at(-1)?.searchParams.get('namespace')).toBe('team-b');
     fireEvent.keyDown(field(), { key: 'ArrowDown' });
@@ -152,7 +160,11 @@ describe('the queue of a launch form', () => {
   it('asks again when the field gets the focus; what is known stays meanwhile', async () => {
     await open();
     const before = asked().length;
-    server.queues = { queues: [usual, someQueue('new')], limited: null };
+    server.queues = {
+      queues: [usual, someQueue('new')],
+      applied: null,
+      limited: null
+    };
     act(() => field().focus());
     fireEvent.keyDown(field(), { key: 'ArrowDown' });
     expect(options()).toHaveLength(3);
@@ -172,7 +184,11 @@ describe('the queue of a launch form', () => {
   });
 
   it('says why queues can’t be listed; their names can be typed', async () => {
-    server.queues = { queues: [], limited: 'This account may not list them.' };
+    server.queues = {
+      queues: [],
+      applied: null,
+      limited: 'This account may not list them.'
+    };
     await open();
     expect(caption()).toBe('This account may not list them.');
     server.queues = null;
@@ -183,6 +199,7 @@ describe('the queue of a launch form', () => {
   });
 
   it('names the queue that Kueue gives to a job which names none', async () => {
+    server.queues = { queues: [usual], applied: 'default', limited: null };
     await open('kubeflow');
     expect(field().placeholder).toBe('default');
   });

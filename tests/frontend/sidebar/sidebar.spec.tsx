@@ -21,7 +21,7 @@ import {
   somePool,
   someQuota
 } from '../capacityFakes';
-import { someCluster } from '../fakeJob';
+import { SOME_FACTS, someCluster } from '../fakeJob';
 import {
   FakeServer,
   delta,
@@ -36,6 +36,7 @@ const trans = nullTranslator.load('');
 const engine: EngineInfo = {
   name: 'local',
   label: 'This machine',
+  facts: SOME_FACTS.local,
   available: true,
   reason: null,
   looking: false,

@@ -295,7 +295,7 @@ async def test_queues_of_a_namespace(cluster: Place) -> None:
     answer = await cluster.api("GET", "cluster", "queues", engine="t9k")
     (queue,) = answer.json["queues"]
     assert (queue["name"], queue["open"], queue["max_duration"], answer.json["limited"]) == ("short", True, 9000, None)
-    none = {"queues": [], "limited": None}
+    none = {"queues": [], "applied": None, "limited": None}
     assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="other")).json == none
     assert (await cluster.api("GET", "cluster", "queues", engine="local")).json == none
     assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="../x")).status == 400

@@ -24,6 +24,16 @@ const IMAGE = 't9kpublic/pytorch-2.6.0:sdk-0.6.0';
 const able = { supported: true, reason: null };
 const unable = (reason: string) => ({ supported: false, reason });
 
+const facts = (kind: string, object: string): EngineInfo['facts'] => ({
+  shares_lab_filesystem: false,
+  runs_in_kernel: false,
+  has_namespaces: true,
+  has_pods: true,
+  manifest_kind: kind,
+  manifest_object: object,
+  restart_texts: { with_torchrun: {}, without_torchrun: {} }
+});
+
 /** This machine, T9k and, switched off, Kubeflow. */
 export function clusterEngines(): EngineInfo[] {
   return [
@@ -31,6 +41,7 @@ export function clusterEngines(): EngineInfo[] {
     fakeEngine({
       name: 't9k',
       label: 'T9k',
+      facts: facts('t9k', 'PyTorchTrainingJob'),
       namespaces: ['demo', 'team-b'],
       default_namespace: 'demo',
       machine: null,
@@ -56,6 +67,7 @@ export function clusterEngines(): EngineInfo[] {
     fakeEngine({
       name: 'kubeflow',
       label: 'Kubeflow',
+      facts: facts('kubeflow', 'PyTorchJob'),
       available: false,
       reason: 'The cluster has no PyTorchJob of kubeflow.org/v1.',
       machine: null

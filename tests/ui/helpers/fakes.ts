@@ -275,6 +275,15 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
   return {
     name: 'local',
     label: 'This machine',
+    facts: {
+      shares_lab_filesystem: true,
+      runs_in_kernel: true,
+      has_namespaces: false,
+      has_pods: false,
+      manifest_kind: null,
+      manifest_object: null,
+      restart_texts: { with_torchrun: {}, without_torchrun: {} }
+    },
     available: true,
     reason: null,
     looking: false,

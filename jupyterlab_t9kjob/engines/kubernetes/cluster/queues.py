@@ -167,9 +167,8 @@ async def _of_kueue(api: KubeApi, base: str, namespace: str) -> QueueList:
     found = await asyncio.gather(*map(got, names))
     behind = dict(zip(names, found, strict=True))
     labels = await _labels(api, namespace) if any(behind.values()) else None
-    return QueueList(
-        queues=[_local_queue(item, behind.get(text(item, "spec", "clusterQueue") or ""), labels) for item in items]
-    )
+    queues = [_local_queue(item, behind.get(text(item, "spec", "clusterQueue") or ""), labels) for item in items]
+    return QueueList(queues=queues, applied=next((queue.name for queue in queues if queue.default), None))
 
 
 def _local_queue(item: Json, behind: Json | None, labels: Mapping[str, Any] | None) -> Queue:

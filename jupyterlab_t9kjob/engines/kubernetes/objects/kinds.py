@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from ....core.engine_facts import EngineFacts
 from ....core.job import EngineName, Phase
 from ....core.manifests import Kind
 from ....core.manifests.names import STOPPED
@@ -118,6 +119,7 @@ class JobKind(Protocol):
     """One kind of job object; every method takes raw JSON of any shape and never raises because of it."""
 
     engine: EngineName
+    facts: EngineFacts
     manifests: Kind
     label: str
     """For people: “T9k”, “Kubeflow”."""

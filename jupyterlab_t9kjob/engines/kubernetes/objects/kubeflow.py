@@ -12,6 +12,7 @@ from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
 from ..client.api import Json
 from ..client.json_access import flag, moment, part, text, value, whole
+from .facts import facts_of
 from .kinds import (
     MOST_PLACES,
     MOST_TYPES,
@@ -45,6 +46,13 @@ class Kubeflow:
 
     engine: EngineName = "kubeflow"
     manifests: Kind = "kubeflow"
+    facts = facts_of(
+        "kubeflow",
+        KIND,
+        restarts="Only the replica that failed starts again. The operator counts what it sees of running pods, so"
+        " there may be more.",
+        by_code="Codes of 128 and more restart a replica (on T9k only 130, 137, 138 and 143), others end the job.",
+    )
     label = "Kubeflow"
     group = GROUP
     version = "v1"

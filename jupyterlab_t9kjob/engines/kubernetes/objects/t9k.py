@@ -14,6 +14,7 @@ from ....core.manifests.kinds.dialect import GROUP, KIND
 from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
 from ..client.api import Json
 from ..client.json_access import count, flag, part, parts, text, whole
+from .facts import facts_of
 from .kinds import (
     MOST_PLACES,
     MOST_TYPES,
@@ -73,6 +74,12 @@ class T9k:
 
     engine: EngineName = "t9k"
     manifests: Kind = "t9k"
+    facts = facts_of(
+        "t9k",
+        KIND,
+        restarts="Counted over all replicas together.",
+        by_code="The codes 130, 137, 138 and 143 restart a replica, others end the job.",
+    )
     label = "T9k"
     group = GROUP
     version = "v1beta1"

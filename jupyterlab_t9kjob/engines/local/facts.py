@@ -1,0 +1,27 @@
+"""Facts about jobs on this machine."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...core.engine_facts import EngineFacts, RestartTexts
+
+_NEVER: Final = "A replica that fails is not restarted."
+_BY_CODE: Final = "Codes of the system (such as 137 and 143) restart it, those of the script end it."
+_TORCHRUN_CODE: Final = (
+    "With torchrun on, a replica’s code is torchrun’s own, 1 for every failure; the script’s is seen with torchrun off"
+    " only."
+)
+
+FACTS: Final = EngineFacts(
+    shares_lab_filesystem=True,
+    runs_in_kernel=True,
+    restart_texts=RestartTexts(
+        with_torchrun={
+            "Never": _NEVER,
+            "OnFailure": "All nodes start again together, and that counts as one.",
+            "ExitCode": f"{_BY_CODE} {_TORCHRUN_CODE}",
+        },
+        without_torchrun={"Never": _NEVER, "OnFailure": "Counted over all nodes.", "ExitCode": _BY_CODE},
+    ),
+)
