@@ -125,8 +125,16 @@ export namespace CommandIDs {
   export const pasteManifest = 't9kjob:paste-manifest';
   /** Args: `id` of the job whose spec the form starts from. */
   export const clone = 't9kjob:clone';
+  /** Submit the form of the tab in front. */
+  export const submit = 't9kjob:submit';
   /** Args: `id`; `tab?` one of overview, replicas, logs, yaml; `stream?`, `offset?` for a log position. */
   export const openJob = 't9kjob:open-job';
+  /** Commands of the log in front. */
+  export const searchLog = 't9kjob:search-log';
+  export const toggleLogTimes = 't9kjob:toggle-log-times';
+  export const toggleLogWrap = 't9kjob:toggle-log-wrap';
+  export const selectLog = 't9kjob:select-log';
+  export const copyLogWithRanks = 't9kjob:copy-log-with-ranks';
   /** Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; else the folder clicked. */
   export const openTensorBoard = 't9kjob:open-tensorboard';
   /** Ask for a folder, then open it in TensorBoard. */

@@ -9,6 +9,7 @@ import { IJobViewLab } from './view/JobView';
 import { IMenuItem, openMenu } from '../common/menu';
 import { JobTabModel, JobTabStore } from './model/jobTab';
 import { isActive } from '../jobs/phase';
+import { shortcutLabels } from '../common/shortcut';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { askStream, askTime, JobWidget } from './widget';
 
@@ -60,6 +61,7 @@ function labAround(
   return {
     editors,
     run,
+    withShortcut: shortcutLabels(commands, trans),
     close,
     has: command => commands.hasCommand(command),
     openFile: file => void openFile(app, file),

@@ -12,6 +12,7 @@ import { JOB_PANES, JobPane } from './model/jobPanes';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { DeferredWidget } from '../ui/deferred';
+import { addLogCommands } from './logCommands';
 import type { JobWidget } from './widget';
 import type { JobPages } from './pages';
 
@@ -117,6 +118,15 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
         }
       }
     });
+
+    addLogCommands(
+      app.commands,
+      () =>
+        tracker.currentWidget === app.shell.currentWidget
+          ? (tracker.currentWidget?.content?.log ?? null)
+          : null,
+      trans
+    );
 
     void restorer?.restore(tracker, {
       command: CommandIDs.openJob,

@@ -8,6 +8,7 @@ import { serverNow } from '../common/clock';
 import { formatClockInput } from '../common/format';
 import { JobTabModel } from './model/jobTab';
 import { jobTitle } from '../jobs/sentence';
+import { ILogViewHandle } from '../logs/view/LogView';
 import '../../style/pages.css';
 
 /** The content of a job's tab. */
@@ -25,6 +26,11 @@ export class JobWidget extends ReactWidget {
     this.title.label = model.id.split(':')[2] ?? model.id;
     model.watch.changed.connect(this._entitle, this);
     this._entitle();
+  }
+
+  /** The log, while its pane is shown. */
+  get log(): ILogViewHandle | null {
+    return this.model.state.pane === 'logs' ? this._log.current : null;
   }
 
   override dispose(): void {
@@ -62,7 +68,14 @@ export class JobWidget extends ReactWidget {
   }
 
   protected override render(): React.JSX.Element {
-    return <JobView model={this.model} lab={this._lab} trans={this._trans} />;
+    return (
+      <JobView
+        model={this.model}
+        lab={this._lab}
+        trans={this._trans}
+        logHandle={this._log}
+      />
+    );
   }
 
   private _entitle(): void {
@@ -74,6 +87,8 @@ export class JobWidget extends ReactWidget {
         : job.name;
     }
   }
+
+  private readonly _log = React.createRef<ILogViewHandle>();
 }
 
 /**

@@ -5,6 +5,7 @@ import { ILaunchActions } from './parts/context';
 import { LaunchModel } from './model/launch';
 import type { IClone, IManifest } from './model/state';
 import type { LaunchStore } from './model/store';
+import { shortcutLabels } from '../common/shortcut';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { LaunchWidget } from './widget';
 import { askForManifest, confirmDiscard, confirmLoss } from '../job/manifests';
@@ -49,7 +50,7 @@ export function createLaunch(options: ILaunchPageOptions): LaunchWidget {
 /** A form, and what its buttons do in the lab. */
 class LaunchPage {
   constructor(private readonly _options: ILaunchPageOptions) {
-    const { jobs, store, trans, files, presetImages, editors } = _options;
+    const { app, jobs, store, trans, files, presetImages, editors } = _options;
     const { path, clone, manifest, tab } = _options;
     const model = new LaunchModel({
       ...{ api: jobs.api, store, trans, tab, path, clone, manifest, jobs },
@@ -64,7 +65,8 @@ class LaunchPage {
       correctManifest: () => void this._correct(),
       backToForm: () => void this._backToForm(),
       submit: () => void this._submit(),
-      dryRun: () => void model.dryRun(() => this._isSaved())
+      dryRun: () => void model.dryRun(() => this._isSaved()),
+      withShortcut: shortcutLabels(app.commands, trans)
     };
     this.widget = new LaunchWidget({
       ...{ model, store, tab, actions, editors, trans }

@@ -205,6 +205,13 @@ function addCommands(
     execute: () => tabs.paste()
   });
 
+  commands.addCommand(CommandIDs.submit, {
+    label: trans.__('Submit Job'),
+    describedBy: { args: {} },
+    isEnabled: () => tabs.formInFront !== null,
+    execute: () => tabs.formInFront?.submit()
+  });
+
   addCloneCommand(app, jobs, tabs, trans);
 }
 

@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
 import { jobIcon } from '../ui/icons';
 import { baseName } from '../common/contentsPath';
+import type { ILaunchFormHandle } from './form/LaunchForm';
 import type { LaunchModel } from './model/launch';
 import type { IClone, IManifest } from './model/state';
 import { DeferredWidget } from '../ui/deferred';
@@ -88,6 +89,15 @@ export class LaunchTabs {
       app.shell.add(widget, 'main', { type: 'Distributed Job' });
     }
     app.shell.activateById(widget.id);
+  }
+
+  /** The form of the tab in front, if it is shown. */
+  get formInFront(): ILaunchFormHandle | null {
+    const { app, tracker } = this._options;
+    const { currentWidget } = tracker;
+    return currentWidget === app.shell.currentWidget
+      ? (currentWidget?.content?.form ?? null)
+      : null;
   }
 
   /** Ask for a manifest, and open a tab with it. */

@@ -4,6 +4,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { ILaunchActions } from './parts/context';
+import { ILaunchFormHandle } from './form/LaunchForm';
 import { LaunchView } from './form/LaunchView';
 import { jobIcon } from '../ui/icons';
 import { LaunchModel } from './model/launch';
@@ -34,6 +35,11 @@ export class LaunchWidget extends ReactWidget {
     void model.open();
   }
 
+  /** The form, while it is shown. */
+  get form(): ILaunchFormHandle | null {
+    return this._form.current;
+  }
+
   get model(): LaunchModel {
     return this._options.model;
   }
@@ -59,6 +65,7 @@ export class LaunchWidget extends ReactWidget {
         editors={editors}
         trans={trans}
         prefix={`t9kjob-launch-${tab}:`}
+        handle={this._form}
       />
     );
   }
@@ -75,4 +82,6 @@ export class LaunchWidget extends ReactWidget {
     this.title.label = trans.__('Run %1', model.name);
     this.title.caption = model.state.path ?? '';
   }
+
+  private readonly _form = React.createRef<ILaunchFormHandle>();
 }

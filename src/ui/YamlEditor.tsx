@@ -107,7 +107,14 @@ export function YamlEditor({
     }
   }, [place]);
 
-  return <div ref={host} className="jp-t9k-Yaml" />;
+  return (
+    <div
+      ref={host}
+      className="jp-t9k-Yaml"
+      // The lab's editor leaves Accel Enter to the lab's commands only inside an element with this attribute.
+      data-jp-code-runner={readOnly ? undefined : true}
+    />
+  );
 }
 
 /** Change only what differs, so that the view stays where it is. */

@@ -2,6 +2,7 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { act, render, RenderResult } from '@testing-library/react';
 import * as React from 'react';
 import { ILaunchActions } from '../../src/launch/parts/context';
+import { ILaunchFormHandle } from '../../src/launch/form/LaunchForm';
 import { LaunchView } from '../../src/launch/form/LaunchView';
 import { LaunchModel } from '../../src/launch/model/launch';
 import { LaunchStore } from '../../src/launch/model/store';
@@ -18,7 +19,8 @@ export function someActions(): jest.Mocked<ILaunchActions> {
     correctManifest: jest.fn(),
     backToForm: jest.fn(),
     submit: jest.fn(),
-    dryRun: jest.fn()
+    dryRun: jest.fn(),
+    withShortcut: jest.fn((label, _command) => label)
   };
 }
 
@@ -44,7 +46,8 @@ export async function drawLaunch(
   model: LaunchModel,
   db: IStateDB,
   actions = someActions(),
-  editors = someEditors()
+  editors = someEditors(),
+  handle = React.createRef<ILaunchFormHandle>()
 ): Promise<RenderResult> {
   return act(async () =>
     render(
@@ -55,6 +58,7 @@ export async function drawLaunch(
         editors={editors}
         trans={loadTranslation(null)}
         prefix="t:"
+        handle={handle}
       />
     )
   );

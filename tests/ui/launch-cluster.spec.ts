@@ -254,9 +254,10 @@ test('the manifest is edited in place of the form, and back', async ({
     await expect(text).not.toBeFocused();
   });
 
-  await test.step('it is submitted as edited', async () => {
-    await form.getByRole('button', { name: 'Submit' }).click();
+  await test.step('it is submitted as edited; Ctrl+Enter adds no line', async () => {
+    await text.press('Control+Enter');
     await expect.poll(() => cluster.created.length).toBe(1);
+    expect(cluster.created[0].manifest).not.toMatch(/\n\s*\n/);
     expect(cluster.created[0].manifest).toContain('workingDir: /x');
     expect(cluster.created[0].manifest).toContain('# note');
   });

@@ -11,8 +11,9 @@ import { CommandIDs } from '../../tokens';
 import { ClusterBanner } from '../../cluster/view/ClusterBanner';
 import { ConnectionBanner } from '../../jobs/ConnectionBanner';
 import { InView, useAfter, useSignal } from '../../common/hooks';
-import { LogView } from '../../logs/view/LogView';
+import { ILogViewHandle, LogView } from '../../logs/view/LogView';
 import { IMenuItem } from '../../common/menu';
+import { WithShortcut } from '../../common/shortcut';
 import { AsOf } from '../../ui/Time';
 import { InnerTabs, tabId } from '../../ui/InnerTabs';
 import { JobActions } from './JobActions';
@@ -40,6 +41,7 @@ export interface IJobViewLab {
   askTime(near: number | null): Promise<number | null>;
   /** A kernel as people know it; without a name the default one. */
   kernelTitle(name: string | null): string;
+  withShortcut: WithShortcut;
   close(): void;
 }
 
@@ -47,6 +49,8 @@ interface IJobViewProps {
   model: JobTabModel;
   lab: IJobViewLab;
   trans: TranslationBundle;
+  /** Set while the log is mounted. */
+  logHandle: React.Ref<ILogViewHandle>;
 }
 
 /** A job's tab. */
@@ -339,6 +343,8 @@ function LogsPane(props: IJobPageProps): React.JSX.Element | null {
       loadUpdates={loadUpdates}
       downloads={downloads}
       texts={texts}
+      withShortcut={lab.withShortcut}
+      handle={props.logHandle}
       goToTime={() => {
         void lab.askTime(log.topTime()).then(time => {
           if (time !== null) {

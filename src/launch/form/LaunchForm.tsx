@@ -58,6 +58,14 @@ interface ILaunchFormProps {
   trans: TranslationBundle;
   /** Begins the ids of this tab's elements. */
   prefix: string;
+  /** Set while the form is shown. */
+  handle: React.Ref<ILaunchFormHandle>;
+}
+
+/** Actions of a shown form that commands of the lab run. */
+export interface ILaunchFormHandle {
+  /** Submit the form, or move the focus to the first error. */
+  submit(): void;
 }
 
 /** Widths (px) from which the form looks different. */
@@ -75,7 +83,8 @@ export function LaunchForm({
   actions,
   editors,
   trans,
-  prefix
+  prefix,
+  handle
 }: ILaunchFormProps): React.JSX.Element {
   const root = React.useRef<HTMLFormElement>(null);
   const width = useWidth(root);
@@ -140,13 +149,7 @@ export function LaunchForm({
       actions.submit();
     }
   }, [model, actions, revealError]);
-  const onKeyDown = (event: React.KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
-      event.preventDefault();
-      event.stopPropagation();
-      submit();
-    }
-  };
+  React.useImperativeHandle(handle, () => ({ submit }), [submit]);
   const size = WIDTHS.find(([least]) => width >= least)?.[1] ?? 'full';
   const single = size === 'narrow' || size === 'tiny';
   const context = React.useMemo(
@@ -164,7 +167,6 @@ export function LaunchForm({
         data-width={size}
         data-footer={footer}
         aria-label={trans.__('Run %1', name)}
-        onKeyDown={onKeyDown}
         onSubmit={event => event.preventDefault()}
       >
         {ABOVE_FIELDS}

@@ -10,7 +10,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { useAfter, useSignal, useValue } from '../../common/hooks';
 import { ENABLE_COMMAND } from '../../jobs/ConnectionBanner';
 import { ILaunchActions } from '../parts/context';
-import { LaunchForm } from './LaunchForm';
+import { ILaunchFormHandle, LaunchForm } from './LaunchForm';
 
 interface ILaunchViewProps {
   model: LaunchModel;
@@ -19,6 +19,8 @@ interface ILaunchViewProps {
   editors: IEditorServices;
   trans: TranslationBundle;
   prefix: string;
+  /** Set while the form is shown. */
+  handle: React.Ref<ILaunchFormHandle>;
 }
 
 /** A launch tab: the form, or why there is none. */

@@ -5,6 +5,7 @@ import { Check, JobSpec } from '../../api/types';
 import { LaunchModel } from '../model/launch';
 import { isEqual } from '../../common/memo';
 import { useValue } from '../../common/hooks';
+import { WithShortcut } from '../../common/shortcut';
 import { ILinePlace } from '../../ui/YamlEditor';
 
 /** What the form asks of the lab. */
@@ -25,6 +26,7 @@ export interface ILaunchActions {
   submit(): void;
   /** Validate the form without creating anything. */
   dryRun(): void;
+  withShortcut: WithShortcut;
 }
 
 /**

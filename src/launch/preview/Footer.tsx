@@ -7,6 +7,7 @@ import { LaunchModel } from '../model/launch';
 import { MISSING } from '../model/problems';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
+import { CommandIDs } from '../../tokens';
 import { useChecks, useLaunch, useModel } from '../parts/context';
 import { placeOf } from '../parts/fieldNames';
 
@@ -29,7 +30,7 @@ export function Footer(): React.JSX.Element {
         kind="primary"
         aria-disabled={wrong || waits || undefined}
         aria-describedby={sentence}
-        title={trans.__('Submit (Ctrl+Enter)')}
+        title={actions.withShortcut(trans.__('Submit'), CommandIDs.submit)}
         onClick={() => waits || actions.submit()}
       >
         {busy === 'submitting' ? trans.__('Submitting…') : trans.__('Submit')}

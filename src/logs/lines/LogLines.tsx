@@ -188,7 +188,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
       }}
       onKeyDown={event => {
         if (event.target === event.currentTarget) {
-          if (onSelectionKey(event, log, selection, copy, scroller)) {
+          if (onSelectionKey(event, log, selection, scroller)) {
             event.preventDefault();
             event.stopPropagation();
             return;

@@ -1,5 +1,4 @@
 import * as React from 'react';
-import { LogCopy } from '../model/copy';
 import { ILogPlace, LogSelection, LogStep } from '../model/selection';
 import { LogModel } from '../model/log';
 import { LogScroller } from './scroller';
@@ -230,24 +229,18 @@ const STEPS: Record<string, LogStep> = {
   End: 'lineEnd'
 };
 
-/** Keys that select and copy; returns whether it was one. */
+/**
+ * Extend or clear the selection with the keyboard.
+ *
+ * @returns True if the key does so.
+ */
 export function onSelectionKey(
   event: React.KeyboardEvent,
   log: LogModel,
   selection: LogSelection,
-  copy: LogCopy,
   scroller: LogScroller
 ): boolean {
   const command = event.ctrlKey || event.metaKey;
-  const key = event.key.toLowerCase();
-  if (command && event.shiftKey && key === 'c') {
-    void copy.copy(true);
-    return true;
-  }
-  if (command && !event.shiftKey && key === 'a') {
-    selection.selectAll();
-    return true;
-  }
   if (event.key === 'Escape' && !selection.isEmpty) {
     selection.clear();
     document.getSelection()?.removeAllRanges();

@@ -8,6 +8,8 @@ import { logAttempts, logSources, repeatedByRanks } from '../model/streams';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { IMenuItem, openMenu } from '../../common/menu';
+import { WithShortcut } from '../../common/shortcut';
+import { CommandIDs } from '../../tokens';
 import { RankFilter } from './RankFilter';
 
 const NONE: readonly LogStream[] = [];
@@ -19,6 +21,7 @@ interface ILogToolbarProps {
   wrap: boolean;
   toggleTimes(): void;
   toggleWrap(): void;
+  withShortcut: WithShortcut;
   firstError(): void;
   /** Why the first error can't be gone to; null where it can. */
   noError: string | null;
@@ -30,7 +33,7 @@ interface ILogToolbarProps {
 
 /** What of the log is shown, and how. */
 export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
-  const { log, trans } = props;
+  const { log, trans, withShortcut } = props;
   const { filter } = log;
   const streams = log.streams ?? NONE;
   const attempts = React.useMemo(() => logAttempts(streams), [streams]);
@@ -115,13 +118,16 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
       </button>
       <IconButton
         icon={clockIcon}
-        label={trans.__('Times (T)')}
+        label={withShortcut(trans.__('Times'), CommandIDs.toggleLogTimes)}
         aria-pressed={props.times}
         onClick={props.toggleTimes}
       />
       <IconButton
         icon={wrapIcon}
-        label={trans.__('Wrap long lines (W)')}
+        label={withShortcut(
+          trans.__('Wrap long lines'),
+          CommandIDs.toggleLogWrap
+        )}
         aria-pressed={props.wrap}
         onClick={props.toggleWrap}
       />

@@ -13,6 +13,7 @@ import { Banner } from '../../ui/Banner';
 import { useSignal, useValue } from '../../common/hooks';
 import { Icon } from '../../ui/Icon';
 import { IMenuItem } from '../../common/menu';
+import { WithShortcut } from '../../common/shortcut';
 import { logClipboard } from '../lines/clipboard';
 import { CopyNotice } from './CopyNotice';
 import { LogEmpty } from './LogEmpty';
@@ -33,6 +34,17 @@ export interface ILogLook {
   wrap: boolean;
 }
 
+/** Actions of a shown log that commands of the lab run. */
+export interface ILogViewHandle {
+  /** Move the focus to the search field. */
+  search(): void;
+  toggleTimes(): void;
+  toggleWrap(): void;
+  selectAll(): void;
+  /** Copy the selected lines, each with its rank and time. */
+  copyWithRanks(): void;
+}
+
 interface ILogViewProps {
   log: LogModel;
   search: LogSearch;
@@ -50,6 +62,9 @@ interface ILogViewProps {
   texts: ILogTexts;
   downloads(copy: LogCopy): (IMenuItem | null)[];
   goToTime(): void;
+  withShortcut: WithShortcut;
+  /** Set while the log is shown. */
+  handle: React.Ref<ILogViewHandle>;
 }
 
 /** A job's log: what is shown of it, its lines, and where in it one is. */
@@ -68,35 +83,21 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
   const view = React.useRef<HTMLDivElement>(null);
   const toggleTimes = (): void => setLook({ ...look, times: !look.times });
   const toggleWrap = (): void => setLook({ ...look, wrap: !look.wrap });
+  React.useImperativeHandle(props.handle, () => ({
+    search: () => {
+      field.current?.focus();
+      field.current?.select();
+    },
+    toggleTimes,
+    toggleWrap,
+    selectAll: () => selection.selectAll(),
+    copyWithRanks: () => void copy.copy(true)
+  }));
   const { filter } = log;
   const showAll = (): void => log.setFilter(SHOW_ALL);
 
   return (
-    <div
-      ref={view}
-      className="jp-t9k-LogView"
-      onKeyDown={event => {
-        const command = event.ctrlKey || event.metaKey;
-        const typing =
-          event.target instanceof HTMLInputElement ||
-          event.target instanceof HTMLSelectElement;
-        const key = event.key.toLowerCase();
-        if (command && !event.shiftKey && key === 'f') {
-          field.current?.focus();
-          field.current?.select();
-        } else if (command || event.altKey || typing) {
-          return;
-        } else if (key === 't') {
-          toggleTimes();
-        } else if (key === 'w') {
-          toggleWrap();
-        } else {
-          return;
-        }
-        event.preventDefault();
-        event.stopPropagation();
-      }}
-    >
+    <div ref={view} className="jp-t9k-LogView">
       <LogToolbar
         log={log}
         trans={trans}
@@ -104,6 +105,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         wrap={look.wrap}
         toggleTimes={toggleTimes}
         toggleWrap={toggleWrap}
+        withShortcut={props.withShortcut}
         firstError={() => void goToFirstError(log, errors, job)}
         noError={noError(errors, job, empty, trans)}
         downloads={() => props.downloads(copy)}

@@ -257,6 +257,23 @@ describe('launching', () => {
     expect(tab.isAttached).toBe(true);
   });
 
+  it('submits the form in front', async () => {
+    expect(commands.isEnabled(CommandIDs.submit)).toBe(false);
+    await commands.execute(CommandIDs.launch, { path: 'train.py' });
+    const [tab] = tabs();
+    await filled(tab);
+    tab.node.focus();
+    while (!commands.isEnabled(CommandIDs.submit)) {
+      await new Promise(requestAnimationFrame); // until the form is rendered
+    }
+    await commands.execute(CommandIDs.submit);
+    while (!tab.isDisposed) {
+      await new Promise(requestAnimationFrame);
+    }
+    expect(opened).toHaveBeenCalledTimes(1);
+    expect(commands.isEnabled(CommandIDs.submit)).toBe(false);
+  });
+
   it('goes to the tab that is open for the same file', async () => {
     await commands.execute(CommandIDs.launch, { path: 'a.py' });
     await commands.execute(CommandIDs.launch, { path: 'b.py' });

@@ -9,7 +9,7 @@ import {
 } from '@testing-library/react';
 import * as React from 'react';
 import { Job, Replica } from '../../../../src/api/types';
-import { LogView } from '../../../../src/logs/view/LogView';
+import { ILogViewHandle, LogView } from '../../../../src/logs/view/LogView';
 import { rankPredicate } from '../../../../src/logs/view/RankFilter';
 import { LogModel } from '../../../../src/logs/model/log';
 import { LogSearch } from '../../../../src/logs/model/search';
@@ -33,6 +33,7 @@ window.ResizeObserver ??= NoResizeObserver as unknown as typeof ResizeObserver;
 describe('LogView', () => {
   let server: FakeLog;
   let log: LogModel;
+  const handle = React.createRef<ILogViewHandle>();
   const openFile = jest.fn();
   const downloadLine = jest.fn();
   const texts = { read: jest.fn(), download: jest.fn() };
@@ -66,6 +67,8 @@ describe('LogView', () => {
         texts={texts}
         downloads={() => []}
         goToTime={() => undefined}
+        withShortcut={label => label}
+        handle={handle}
       />
     );
   }
@@ -245,8 +248,8 @@ describe('LogView', () => {
     await settle();
     expect(rows(container)).toEqual(['b']);
     const region = screen.getByRole('log');
-    fireEvent.keyDown(region, { key: 't' });
-    fireEvent.keyDown(region, { key: 'w' });
+    act(() => handle.current?.toggleTimes());
+    act(() => handle.current?.toggleWrap());
     expect(container.querySelector('.jp-t9k-LogRow-time')).toBeNull();
     expect(region.dataset.wrap).toBe('true');
   });
@@ -256,7 +259,7 @@ describe('LogView', () => {
     server.connect(streams);
     const container = await show();
     const field = screen.getByRole('searchbox');
-    fireEvent.keyDown(screen.getByRole('log'), { key: 'f', ctrlKey: true });
+    act(() => handle.current?.search());
     expect(document.activeElement).toBe(field);
     fireEvent.change(field, { target: { value: 'accuracy' } });
     fireEvent.keyDown(field, { key: 'Enter' });
