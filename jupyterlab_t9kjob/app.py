@@ -17,6 +17,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, def
 
 from .core.errors import Unavailable
 from .core.system.tasks import spawn
+from .core.translation import Catalogue, use_catalogue
 from .handlers.routes import handlers
 from .traits import JsonList
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from .handlers.base import Socket
     from .services import Services
     from .tensorboard.process import Loader
+
+DOMAIN = "jupyterlab_t9kjob"
+"""Name of our messages in a language pack, the same as the front end's."""
 
 STOP_SECONDS = 5.0
 ACTIVE_PHASES = frozenset({"Pending", "Running", "Resuming"})
@@ -181,7 +185,7 @@ class T9kJobApp(ExtensionApp):
             If they can't start; the next call tries again. If the server is stopping.
         """
         if self.stopping:  # a page whose socket was closed connects again at once
-            raise Unavailable("The server is stopping.", reason="Stopping", hint="Start JupyterLab again.")
+            raise Unavailable("The server is stopping.", code="Stopping", hint="Start JupyterLab again.")
         if self._services is None:
             if self._starting is None:
                 self._starting = spawn(self._start(), "start the job service")
@@ -213,11 +217,16 @@ class T9kJobApp(ExtensionApp):
         return services
 
     def _make_services(self) -> Services:
+        from jupyterlab_server.translation_utils import translator
+
         from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
         from .engines.local.settings import Settings
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
+        # The bundle follows the language that is set in JupyterLab, and reads its language pack.
+        bundle = cast("Catalogue", translator.load(DOMAIN))
+        use_catalogue(lambda: bundle)
         assert self.serverapp is not None  # noqa: S101
         return make_services(
             home=Path(self.home).expanduser(),

@@ -40,7 +40,7 @@ class ContentsRoot:
         if not isinstance(self._manager, FileManagerMixin):
             raise Unavailable(
                 "The files of this JupyterLab are not on this machine's disk, so a job here can't read them.",
-                reason="NoLocalFiles",
+                code="NoLocalFiles",
                 hint="Start JupyterLab with its files on a disk of this machine.",
             )
         return Path(os.path.abspath(self._manager.root_dir))  # type: ignore[attr-defined]  # noqa: PTH100
@@ -95,7 +95,7 @@ def outside(path: str | Path, folder: Path, field: str) -> FieldError:
     """Return the error for a path that is not in the root."""
     return FieldError(
         f"{path} is outside the folder that JupyterLab shows ({folder}).",
-        reason="OutsideRoot",
+        code="OutsideRoot",
         field=field,
         hint="Move or copy it into that folder.",
     )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from .job import Time
 from .spec import Model
+from .translation import Sentence
 
 COUNTING: Final = (
     "Whether nodes or pods are still being read for the first time, so that what is told will change soon;"
@@ -80,7 +81,7 @@ class NamespaceQuota(Model):
 
     namespace: str
     lines: list[QuotaLine] = Field(default_factory=list)
-    limited: str | None = Field(None, description="Why they are not known, a sentence.")
+    limited: Sentence | None = Field(None, description="Why they are not known, a sentence.")
 
 
 class Capacity(Model):
@@ -100,7 +101,7 @@ class Capacity(Model):
     )
     quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
     counting: bool = Field(False, description=COUNTING)
-    limited: str | None = Field(
+    limited: Sentence | None = Field(
         None, description="Why not all is known, in sentences; there are no pools if nodes are not."
     )
 
@@ -111,16 +112,16 @@ class NodeList(Model):
     time: Time
     nodes: list[NodeCapacity] = Field(default_factory=list)
     counting: bool = Field(False, description=COUNTING)
-    limited: str | None = Field(None, description="Why not all is known, in sentences.")
+    limited: Sentence | None = Field(None, description="Why not all is known, in sentences.")
 
 
 class Queue(Model):
     """A queue that a job can be put into: one of T9k's scheduler, or a LocalQueue of Kueue."""
 
     name: str
-    kind: str = Field(description="“T9k queue”, “Kueue queue”.")
+    kind: Sentence = Field(description="“T9k queue”, “Kueue queue”.")
     open: bool = True
-    reason: str | None = Field(None, description="Why it takes no job, or none of this namespace, a sentence.")
+    reason: Sentence | None = Field(None, description="Why it takes no job, or none of this namespace, a sentence.")
     default: bool = Field(False, description="What a job gets that names none.")
     priority: int | None = None
     preemptible: bool | None = Field(None, description="Whether its jobs may have to give way to others.")
@@ -137,4 +138,4 @@ class QueueList(Model):
     applied: str | None = Field(
         None, description="Name of the queue that the cluster puts a job into that names none; null: it gets none."
     )
-    limited: str | None = None
+    limited: Sentence | None = None

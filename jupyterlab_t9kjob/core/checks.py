@@ -9,13 +9,14 @@ from pydantic import Field
 from .errors import JobError
 from .job import Fix, Link
 from .spec import Model
+from .translation import Sentence
 
 
 class Capability(Model):
     """Whether an engine can do a thing; if not, a sentence for the user that says why."""
 
     supported: bool
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 class Check(Model):
@@ -23,8 +24,8 @@ class Check(Model):
 
     level: Literal["error", "warning", "hint", "passed"]
     code: str
-    message: str
-    hint: str | None = None
+    message: Sentence
+    hint: Sentence | None = None
     field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
     line: int | None = Field(None, description="Of the manifest's text, from 1.")
     column: int | None = None
@@ -36,7 +37,7 @@ class Check(Model):
         """Return a typed error as such a line."""
         return cls(
             level="error",
-            code=problem.reason,
+            code=problem.code,
             message=problem.message,
             hint=problem.hint,
             field=problem.field,
@@ -51,5 +52,5 @@ class Preview(Model):
     command: str = Field(description="As one would type it, one option a line.")
     environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
     manifest: str | None = Field(None, description="YAML, as it would be submitted.")
-    summary: str = Field(description="“2 processes on this machine”.")
+    summary: Sentence = Field(description="“2 processes on this machine”.")
     checks: list[Check] = Field(default_factory=list)

@@ -23,6 +23,7 @@ from .job import (
     Replica,
 )
 from .spec import JobSpec, Model
+from .translation import Sentence
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -39,7 +40,7 @@ class DeviceInfo(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_used: int | None = Field(None, description="Bytes.")
     claimed_by: str | None = Field(None, description="Name of the local job that has it for itself.")
-    used_by: str | None = Field(
+    used_by: Sentence | None = Field(
         None, description="All who use it, in words: “train-1”, “a notebook kernel: eda.ipynb”; null where it is free."
     )
 
@@ -52,7 +53,7 @@ class Machine(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_available: int | None = Field(None, description="Bytes.")
     devices: list[DeviceInfo] = Field(default_factory=list)
-    devices_problem: str | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
+    devices_problem: Sentence | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
 
 
 StaleCode = Literal[
@@ -77,7 +78,7 @@ class ClusterInfo(Model):
     server: str = Field(description="Host of the API server, without credentials.")
     context: str | None = Field(None, description="The kubeconfig's; null in a pod.")
     version: str | None = Field(None, description="The API server's.")
-    found: str = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
+    found: Sentence = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
     rights: dict[str, Capability] = Field(
         default_factory=dict,
         description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
@@ -88,8 +89,8 @@ class ClusterInfo(Model):
         None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."
     )
     stale_code: StaleCode | None = Field(None, description="Why, for programs.")
-    stale_reason: str | None = Field(None, description="Why, a sentence.")
-    stale_hint: str | None = Field(None, description="What to do, a sentence or two.")
+    stale_reason: Sentence | None = Field(None, description="Why, a sentence.")
+    stale_hint: Sentence | None = Field(None, description="What to do, a sentence or two.")
     stale_verbatim: str | None = Field(None, description="The cluster's own words.")
     image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
 
@@ -111,10 +112,10 @@ class EngineInfo(Model):
     """An engine as found: available or why not, and what it can do."""
 
     name: EngineName
-    label: str = Field(description="For people: “This machine”.")
+    label: Sentence = Field(description="For people: “This machine”.")
     facts: EngineFacts = Field(default_factory=EngineFacts)
     available: bool
-    reason: str | None = Field(None, description="Why it is not available, a sentence.")
+    reason: Sentence | None = Field(None, description="Why it is not available, a sentence.")
     looking: bool = Field(False, description="Whether it is still being found out whether it is available.")
     namespaces: list[str] = Field(default_factory=list)
     default_namespace: str = ""

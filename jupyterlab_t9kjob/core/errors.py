@@ -1,6 +1,8 @@
-"""Errors that users see: what happened, why, and what to do."""
+"""Typed errors that become the API's error answers: what happened, why, and what the user can do."""
 
 from __future__ import annotations
+
+from .translation import Sentence
 
 
 class JobError(Exception):
@@ -9,34 +11,34 @@ class JobError(Exception):
     Parameters
     ----------
     message
-        What happened, a sentence.
-    reason
-        A code for programs; the class's own by default.
+        Sentence that says what happened.
+    code
+        Identifier for programs; the class's own by default.
     field
         JSON pointer into the spec (``/spec/entrypoint/value``), for errors of one field.
     hint
-        What to do about it, a sentence.
+        Sentence that says what the user can do.
     verbatim
-        The system's or the cluster's own words.
+        Words of the system or the cluster, as they are.
     """
 
     status = 500
-    reason = "InternalError"
+    code = "InternalError"
     line: int | None = None
     column: int | None = None
 
     def __init__(
         self,
-        message: str,
+        message: Sentence,
         *,
-        reason: str | None = None,
+        code: str | None = None,
         field: str | None = None,
-        hint: str | None = None,
+        hint: Sentence | None = None,
         verbatim: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.reason = reason or type(self).reason
+        self.code = code or type(self).code
         self.field = field
         self.hint = hint
         self.verbatim = verbatim
@@ -46,46 +48,46 @@ class BadRequest(JobError):
     """The request itself is malformed."""
 
     status = 400
-    reason = "BadRequest"
+    code = "BadRequest"
 
 
 class NotAllowed(JobError):
     """The account may not do this."""
 
     status = 403
-    reason = "Forbidden"
+    code = "Forbidden"
 
 
 class NotFound(JobError):
     """There is no such thing, or no longer."""
 
     status = 404
-    reason = "NotFound"
+    code = "NotFound"
 
 
 class Conflict(JobError):
     """The name is taken, or the job's phase does not allow the action."""
 
     status = 409
-    reason = "Conflict"
+    code = "Conflict"
 
 
 class TooLarge(JobError):
     """The request is larger than anything that is meant."""
 
     status = 413
-    reason = "TooLarge"
+    code = "TooLarge"
 
 
 class FieldError(JobError):
     """A field of the spec is wrong; `field` says which."""
 
     status = 422
-    reason = "InvalidField"
+    code = "InvalidField"
 
 
 class Unavailable(JobError):
     """The engine, or something it needs, can't be reached or is not installed."""
 
     status = 503
-    reason = "Unavailable"
+    code = "Unavailable"

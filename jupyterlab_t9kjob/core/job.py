@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from .spec import Device, JobSpec, Model
+from .translation import Sentence
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
 ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
@@ -26,7 +27,7 @@ Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 class Fix(Model):
     """A change of named fields of the spec that one click applies."""
 
-    label: str
+    label: Sentence
     changes: dict[str, Any] = Field(description="JSON pointer into the spec → new value.")
 
 
@@ -34,7 +35,7 @@ class Link(Model):
     """Where a reason or a check points: a log position, a line of a file, or a field."""
 
     kind: Literal["log", "file", "field", "url"]
-    label: str
+    label: Sentence
     stream: str | None = None
     offset: int | None = None
     path: str | None = Field(None, description="A file as the server's contents API names it.")
@@ -47,8 +48,8 @@ class Reason(Model):
     """Why something is as it is: for programs, for people, and what to do about it."""
 
     code: str
-    sentence: str
-    hint: str | None = None
+    sentence: Sentence
+    hint: Sentence | None = None
     fix: Fix | None = None
     verbatim: str | None = None
     links: list[Link] = Field(default_factory=list)
@@ -57,9 +58,9 @@ class Reason(Model):
 class Progress(Model):
     """How far the job says that it is, read from its log."""
 
-    text: str = Field(description="For people: “Epoch 4 of 10, batch 412 of 938”.")
+    text: Sentence = Field(description="For people: “Epoch 4 of 10, batch 412 of 938”.")
     fraction: float | None = Field(None, ge=0, le=1)
-    rate: str | None = Field(None, description="“22.7 batches a second”.")
+    rate: Sentence | None = Field(None, description="“22.7 batches a second”.")
     eta_seconds: float | None = Field(None, description="After three measured steps, else null.")
     metrics: dict[str, float] = Field(default_factory=dict)
     updated_at: Time
@@ -98,7 +99,9 @@ class Failure(Model):
     error: str | None = Field(
         None, description="The error that ended it: a traceback's last line, or one of a known form; null if unknown."
     )
-    note: str | None = Field(None, description="A sentence on how the error came about, or on what else the log has.")
+    note: Sentence | None = Field(
+        None, description="A sentence on how the error came about, or on what else the log has."
+    )
     frames: list[Frame] = Field(default_factory=list)
     time: Time | None = None
     link: Link | None = None
@@ -140,10 +143,10 @@ class JobSummary(Model):
     progress: Progress | None = None
     mine: bool = True
     owner: str | None = None
-    read_only: str | None = Field(None, description="Why nothing can be done to it from here.")
+    read_only: Sentence | None = Field(None, description="Why nothing can be done to it from here.")
     deleted: bool = False
     actions: list[Action] = Field(default_factory=list)
-    refused: dict[Action, str] = Field(
+    refused: dict[Action, Sentence] = Field(
         default_factory=dict,
         description="What its phase would allow, and the account or the cluster does not; each with the reason.",
     )
@@ -161,7 +164,7 @@ class Job(JobSummary):
     log_dir_paths: list[str | None] = Field(default_factory=list)
     log_location: str | None = Field(None, description="Directory that keeps the log files.")
     failure: Failure | None = None
-    limited: list[str] = Field(
+    limited: list[Sentence] = Field(
         default_factory=list, description="What of the job this account has no permission to see, a sentence each."
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for it.")
@@ -176,7 +179,7 @@ class Attempt(Model):
     started_at: Time | None = None
     ended_at: Time | None = None
     exit_code: int | None = None
-    ended: str | None = Field(None, description="In words: “Error (1)”, “Killed (137)”.")
+    ended: Sentence | None = Field(None, description="In words: “Error (1)”, “Killed (137)”.")
     worker_restarts: int = 0
     restart: int | None = Field(
         None, description="Which of the counted restarts began it; null where none did, as at first and after a pause."
@@ -187,7 +190,7 @@ class PodMount(Model):
     """A volume as a container of a pod has it."""
 
     path: str
-    source: str = Field(description="In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.")
+    source: Sentence = Field(description="In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.")
     sub_path: str | None = None
     read_only: bool = False
 
@@ -233,7 +236,7 @@ class Event(Model):
     time: Time
     type: Literal["Normal", "Warning"] = "Normal"
     reason: str
-    message: str
+    message: Sentence
     replica: str | None = None
     object: str | None = Field(None, description="In a cluster what it happened to: “Pod train-1-worker-0”.")
     count: int = 1
@@ -243,7 +246,7 @@ class Event(Model):
 class MissingSpan(Model):
     """A part of a log that was lost before anybody could keep it."""
 
-    sentence: str = Field(description="What is not here and why.")
+    sentence: Sentence = Field(description="What is not here and why.")
     offset: int = Field(description="Where in the file it would be.")
     since: Time | None = None
     until: Time | None = None
@@ -270,7 +273,7 @@ class LogStream(Model):
     last_time: Time | None = None
     complete: bool = Field(False, description="Nothing more will be written.")
     missing: list[MissingSpan] = Field(default_factory=list, description="What is not here.")
-    waiting: str | None = Field(None, description="Why nothing comes yet, a sentence.")
+    waiting: Sentence | None = Field(None, description="Why nothing comes yet, a sentence.")
 
 
 class CheckpointFile(Model):

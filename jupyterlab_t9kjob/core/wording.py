@@ -1,9 +1,11 @@
-"""Durations, exit codes and the ends of attempts in words, the same for every engine."""
+"""Texts about durations, exit codes and ends of attempts, the same for every engine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
+
+from .translation import Text, _
 
 SIGNALS: Final = {
     129: "SIGHUP",
@@ -18,71 +20,60 @@ SIGNALS: Final = {
     141: "SIGPIPE",
     143: "SIGTERM",
 }
-"""Exit codes that shells and container runtimes give for a death by signal; a program may also choose them itself."""
+"""Exit codes of shells and container runtimes for a death by signal. A program may also choose them itself."""
 
 RESTART: Final = 138
-"""Exit code by which a script asks for a restart (t9k.md §1.2)."""
+"""Exit code with which a script asks for a restart (t9k.md §1.2)."""
 
 MOST_ERROR: Final = 300
-"""Characters of an error that stand in a sentence."""
+"""Number of characters of an error that a sentence shows."""
 
-_WORDS: Final = {
-    0: "Completed",
-    RESTART: "Asked to be restarted",
+_ENDED_BY_SIGNAL: Final = {
+    129: _("Hung up ({exit_code})", exit_code=129),
+    130: _("Interrupted ({exit_code})", exit_code=130),
+    131: _("Quit ({exit_code})", exit_code=131),
+    132: _("Illegal instruction ({exit_code})", exit_code=132),
+    134: _("Aborted ({exit_code})", exit_code=134),
+    135: _("Bus error ({exit_code})", exit_code=135),
+    136: _("Arithmetic error ({exit_code})", exit_code=136),
+    137: _("Killed ({exit_code})", exit_code=137),
+    139: _("Segmentation fault ({exit_code})", exit_code=139),
+    141: _("Broken pipe ({exit_code})", exit_code=141),
+    143: _("Asked to end ({exit_code})", exit_code=143),
 }
-_WORDS_OF_SIGNALS: Final = {
-    129: "Hung up",
-    130: "Interrupted",
-    131: "Quit",
-    132: "Illegal instruction",
-    134: "Aborted",
-    135: "Bus error",
-    136: "Arithmetic error",
-    137: "Killed",
-    139: "Segmentation fault",
-    141: "Broken pipe",
-    143: "Asked to end",
-}
-_DIED: Final = {
-    130: "was interrupted",
-    132: "crashed: illegal instruction",
-    134: "aborted",
-    135: "crashed: bus error",
-    136: "crashed: arithmetic error",
-    137: "was killed",
-    139: "crashed: segmentation fault",
-    143: "was asked to end",
-}
-
 _CAUSES: Final = {
-    "PausedByUser": "Paused by you",
-    "Paused": "Ended for a pause",
-    "Stopped": "Stopped by you",
-    "Succeeded": "Ended with the first replica",
-    "DeadlineExceeded": "Ended at the deadline",
-    "Restarting": "Ended for the restart of all",
-    "ExitCode": "Ended because another replica failed",
-    "BackoffLimitExceeded": "Ended because another replica failed",
-    "JobFailed": "Ended with the job",
-    "SupervisorLost": "Ended with the job's supervisor",
-    "MachineRestarted": "Ended with the machine",
-    "DirectoryRemoved": "Ended with the job's directory",
-    "PodGone": "Ended with its pod",
-    "TakenOut": "Taken out by its queue",
+    "PausedByUser": _("Paused by you"),
+    "Paused": _("Ended for a pause"),
+    "Stopped": _("Stopped by you"),
+    "Succeeded": _("Ended with the first replica"),
+    "DeadlineExceeded": _("Ended at the deadline"),
+    "Restarting": _("Ended for the restart of all"),
+    "ExitCode": _("Ended because another replica failed"),
+    "BackoffLimitExceeded": _("Ended because another replica failed"),
+    "JobFailed": _("Ended with the job"),
+    "SupervisorLost": _("Ended with the job's supervisor"),
+    "MachineRestarted": _("Ended with the machine"),
+    "DirectoryRemoved": _("Ended with the job's directory"),
+    "PodGone": _("Ended with its pod"),
+    "TakenOut": _("Taken out by its queue"),
 }
 
 
-def duration(seconds: float) -> str:
-    """Say a duration: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”."""
+def duration(seconds: float) -> Text:
+    """Return a duration in words: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”."""
     whole = max(0, int(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return _("{seconds} s", seconds=whole)
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+        if whole % 60:
+            return _("{minutes} min {seconds} s", minutes=whole // 60, seconds=whole % 60)
+        return _("{minutes} min", minutes=whole // 60)
     if whole < 48 * 3600:
         minutes = whole % 3600 // 60
-        return f"{whole // 3600} h {minutes} min" if minutes else f"{whole // 3600} h"
-    return f"{whole // 86400} days"
+        if minutes:
+            return _("{hours} h {minutes} min", hours=whole // 3600, minutes=minutes)
+        return _("{hours} h", hours=whole // 3600)
+    return _("{days} days", days=whole // 86400)
 
 
 def exit_code(code: int) -> int:
@@ -90,60 +81,99 @@ def exit_code(code: int) -> int:
     return 128 - code if code < 0 else code
 
 
-def failed(code: int, error: str | None, *, signaled: bool | None = None) -> str:
-    """Say how a script failed, to stand after its name, always with its exit code.
+def failure(who: str, code: int, error: str | None, *, signaled: bool | None = None) -> Text:
+    """Return the sentence that says how a replica or rank failed, always with its exit code.
 
-    “failed with exit code 1: ValueError: …”, “was killed (137)”, “ended with exit code 137 (as after SIGKILL)”.
+    “Rank 3 failed with exit code 1: ValueError: …”, “The script was killed (137)”, “worker-0 ended with exit code 137
+    (as after SIGKILL)”.
 
     Parameters
     ----------
+    who
+        What failed, as a sentence begins with it: “Rank 3”, “The script”, “worker-0”.
     code
-        The exit code.
+        Exit code.
     error
-        That ended it, where it is known.
+        Error that ended it; None if it is not known.
     signaled
-        Whether a signal ended it; None where that is not known, as for a container.
+        True if a signal ended it; None if that is not known, as for a container.
     """
     if error and len(error) > MOST_ERROR:
         error = f"{error[:MOST_ERROR]}…"
     if signaled and code > 128:
-        died = f"{_DIED.get(code) or f'was ended by {_signal(code)}'} ({code})"
-        return f"{died}: {error}" if error and not error.startswith("Fatal Python error: ") else died
+        died = _death(who, code)
+        if not error or error.startswith("Fatal Python error: "):
+            return died
+        return _("{what}: {error}", what=died, error=error)
     if error:
-        return f"failed with exit code {code}: {error}"
-    as_after = f" (as after {SIGNALS[code]})" if signaled is None and code in SIGNALS else ""
-    return f"ended with exit code {code}{as_after}"
+        return _("{who} failed with exit code {exit_code}: {error}", who=who, exit_code=code, error=error)
+    if signaled is None and code in SIGNALS:
+        signal = SIGNALS[code]
+        return _("{who} ended with exit code {exit_code} (as after {signal})", who=who, exit_code=code, signal=signal)
+    return _("{who} ended with exit code {exit_code}", who=who, exit_code=code)
 
 
-def code_in_words(code: int, *, signaled: bool | None = None) -> str:
-    """Say an exit code: “Killed (137)”, “As after SIGKILL (137)”; see `failed`."""
-    words = _WORDS.get(code, "Error")
+def _death(who: str, code: int) -> Text:
+    """Return the sentence that says which signal ended a replica or rank."""
+    match code:
+        case 130:
+            return _("{who} was interrupted ({exit_code})", who=who, exit_code=code)
+        case 132:
+            return _("{who} crashed: illegal instruction ({exit_code})", who=who, exit_code=code)
+        case 134:
+            return _("{who} aborted ({exit_code})", who=who, exit_code=code)
+        case 135:
+            return _("{who} crashed: bus error ({exit_code})", who=who, exit_code=code)
+        case 136:
+            return _("{who} crashed: arithmetic error ({exit_code})", who=who, exit_code=code)
+        case 137:
+            return _("{who} was killed ({exit_code})", who=who, exit_code=code)
+        case 139:
+            return _("{who} crashed: segmentation fault ({exit_code})", who=who, exit_code=code)
+        case 143:
+            return _("{who} was asked to end ({exit_code})", who=who, exit_code=code)
+        case _other:
+            return _("{who} was ended by {signal} ({exit_code})", who=who, signal=_signal(code), exit_code=code)
+
+
+def failed(code: int, error: str | None, *, signaled: bool | None = None) -> str:
+    """Return what `failure` says after the name of who failed."""
+    return failure("", code, error, signaled=signaled).lstrip()
+
+
+def code_in_words(code: int, *, signaled: bool | None = None) -> Text:
+    """Return an exit code in words: “Killed (137)”, “As after SIGKILL (137)”; see `failure`."""
+    if code == 0:
+        return _("Completed")
     if signaled and code > 128:
-        words = _WORDS_OF_SIGNALS.get(code) or f"Ended by {_signal(code)}"
-    elif signaled is None and code in SIGNALS:
-        words = f"As after {SIGNALS[code]}"
-    return words if code == 0 else f"{words} ({code})"
+        known = _ENDED_BY_SIGNAL.get(code)
+        return known or _("Ended by {signal} ({exit_code})", signal=_signal(code), exit_code=code)
+    if signaled is None and code in SIGNALS:
+        return _("As after {signal} ({exit_code})", signal=SIGNALS[code], exit_code=code)
+    if code == RESTART:
+        return _("Asked to be restarted ({exit_code})", exit_code=code)
+    return _("Error ({exit_code})", exit_code=code)
 
 
 def _signal(code: int) -> str:
-    return SIGNALS.get(code) or f"signal {code - 128}"
+    return SIGNALS.get(code) or _("signal {number}", number=code - 128)
 
 
-def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None = None) -> str | None:
-    """Say how an attempt ended: “Error (1)”, “Paused by you”; None if it has not.
+def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None = None) -> Text | None:
+    """Return how an attempt ended: “Error (1)”, “Paused by you”; None if it has not ended.
 
     Parameters
     ----------
     code
         Its exit code.
     cause
-        Why it was ended from outside: ``PausedByUser``, ``Succeeded`` …; None if it ended by itself.
+        Code of what ended it from outside: ``PausedByUser``, ``Succeeded`` …; None if it ended by itself.
     signaled
-        See `failed`.
+        See `failure`.
     """
     if code == 0 or cause is None:
         return None if code is None else code_in_words(code, signaled=signaled)
-    return _CAUSES.get(cause, cause)
+    return _CAUSES.get(cause) or Text.verbatim(cause)
 
 
 def best_metric(metrics: Mapping[str, float]) -> str | None:

@@ -23,6 +23,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..core.errors import BadRequest, JobError, NotFound, TooLarge
 from ..core.system.disk_threads import no_thread
+from ..core.translation import translated
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -37,7 +38,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Awaitable[None]])
 AUTH_RESOURCE = "t9kjob"
 MAX_BODY = 1024 * 1024
 MAX_MESSAGE = 256 * 1024
-_SAID = ("message", "reason", "field", "hint", "verbatim", "line", "column")
+_SAID = ("message", "code", "field", "hint", "verbatim", "line", "column")
 
 
 class App(Protocol):
@@ -133,6 +134,8 @@ class Answers(ExtensionHandlerMixin, _Handler):
         if typed is not None:
             self.set_status(typed.status)
             body = {name: getattr(typed, name, None) for name in _SAID}
+            body["message"] = translated(typed.message)
+            body["hint"] = translated(typed.hint) if typed.hint else None
         else:
             message = getattr(error, "log_message", None) or responses.get(status_code, "Unknown error")
             if status_code >= 500:
@@ -258,7 +261,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
     async def connect(self, *args: Any) -> None:
         """Open the WebSocket, or say that this address is one."""
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
-            raise BadRequest("This address is a WebSocket.", reason="NotAWebSocket")
+            raise BadRequest("This address is a WebSocket.", code="NotAWebSocket")
         await WebSocketHandler.get(self, *args)
 
     def open(self, *args: Any, **kwargs: Any) -> None:
@@ -315,7 +318,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Tell the client what was wrong with its message."""
         from .messages import SocketError
 
-        message = SocketError(message=error.message, reason=error.reason, hint=error.hint, request=request)
+        message = SocketError(message=error.message, code=error.code, hint=error.hint, request=request)
         await self.send(message.model_dump_json())
 
     async def on_message(self, message: str | bytes) -> None:

@@ -105,7 +105,7 @@ def _named(files: list[LogFile], stream: str) -> LogFile:
     for file in files:
         if file.stream.id == stream:
             return file
-    raise NotFound(f"The job has no log stream {stream[:200]!r}.", reason="NoSuchStream")
+    raise NotFound(f"The job has no log stream {stream[:200]!r}.", code="NoSuchStream")
 
 
 def _open(file: LogFile) -> int:
@@ -117,16 +117,16 @@ def _open(file: LogFile) -> int:
     except FileNotFoundError:
         raise _not_there(file.stream) from None
     except OSError as error:  # such as a link in the place of a file that a job has on its volume
-        raise NotFound("This log file can't be read.", verbatim=error.strerror, reason="NoSuchStream") from None
+        raise NotFound("This log file can't be read.", verbatim=error.strerror, code="NoSuchStream") from None
 
 
 def _not_there(stream: LogStream) -> NotFound:
     """Return why a stream has no file."""
     if stream.missing:
-        return NotFound(stream.missing[0].sentence, reason="NoSuchStream")
+        return NotFound(stream.missing[0].sentence, code="NoSuchStream")
     if stream.size == 0 and not stream.complete:
-        return NotFound("Nothing of this log is here yet.", hint=stream.waiting, reason="NoSuchStream")
-    return NotFound("This log file has been removed.", reason="NoSuchStream")
+        return NotFound("Nothing of this log is here yet.", hint=stream.waiting, code="NoSuchStream")
+    return NotFound("This log file has been removed.", code="NoSuchStream")
 
 
 def _range(descriptor: int, start: int, end: int) -> Generator[bytes, None, None]:

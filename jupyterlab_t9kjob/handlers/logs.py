@@ -172,4 +172,4 @@ class Superseded(JobError):
     """The client asked for something else before this was done."""
 
     status = 409
-    reason = "Superseded"
+    code = "Superseded"

@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from ..core.engine import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
+from ..core.translation import Sentence
 from ..jobs.feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..logs.serving.model import Cursor, LogHit, LogLine
@@ -66,19 +67,19 @@ class TensorBoardList(Model):
 
     tensorboards: list[TensorBoard]
     available: bool
-    reason: str | None = None
+    reason: Sentence | None = None
     install: str | None = Field(None, description="The command that installs it.")
 
 
 class ApiError(Model):
     """Body of every error."""
 
-    message: str
-    reason: str | None = None
+    message: Sentence
+    code: str | None = None
     field: str | None = Field(None, description="JSON pointer into the request.")
     line: int | None = Field(None, description="Where in a text that was sent, from 1.")
     column: int | None = None
-    hint: str | None = None
+    hint: Sentence | None = None
     verbatim: str | None = None
     traceback: str | None = Field(None, description="Always empty; Jupyter's own clients read it.")
 
@@ -100,9 +101,9 @@ class SocketError(Model):
     """Server → client: a message could not be understood or answered."""
 
     type: Literal["error"] = "error"
-    message: str
-    reason: str | None = None
-    hint: str | None = None
+    message: Sentence
+    code: str | None = None
+    hint: Sentence | None = None
     request: int | None = None
 
 
@@ -209,7 +210,7 @@ class LogHits(Model):
     request: int
     hits: list[LogHit]
     complete: bool = Field(description="False: there are more than these.")
-    stopped: str | None = Field(None, description="Why not all was searched, a sentence.")
+    stopped: Sentence | None = Field(None, description="Why not all was searched, a sentence.")
 
 
 LOG_REQUEST: TypeAdapter[LogRequest] = TypeAdapter(LogRequest)

@@ -59,7 +59,7 @@ class BadGateway(JobError):
     """The process behind an address does not answer."""
 
     status = 502
-    reason = "NoAnswer"
+    code = "NoAnswer"
 
 
 class TensorBoardsHandler(ApiHandler):
@@ -109,14 +109,14 @@ def _nothing_to_open(job: Job) -> FieldError:
 
     wanted = job.spec.tensorboard.log_dirs
     if not wanted or job.engine == "local":
-        return FieldError(f"{job.name} has no log directory.", reason="NoLogDirectory", field="/job_id")
+        return FieldError(f"{job.name} has no log directory.", code="NoLogDirectory", field="/job_id")
     found = on_volume(wanted[0], job.spec.mounts)
     where = f"on the PVC {found[0]}, which JupyterLab has not mounted" if found else "on none of the job's volumes"
     hint = "Open it in a JupyterLab that has this PVC mounted." if found else "Give the next job one on a volume."
     if job.tensorboard_url:
         hint = f"Open the cluster's own TensorBoard: {job.tensorboard_url}"
     message = f"JupyterLab does not see {wanted[0]}: it is {where}."
-    return FieldError(message, reason="LogDirectoryElsewhere", field="/job_id", hint=hint)
+    return FieldError(message, code="LogDirectoryElsewhere", field="/job_id", hint=hint)
 
 
 class TensorBoardHandler(ApiHandler):

@@ -260,7 +260,7 @@ class JobService:
             raise FieldError(
                 f"There is no engine {name} here.",
                 field="/engine",
-                reason="NoSuchEngine",
+                code="NoSuchEngine",
                 hint=f"There is: {', '.join(self._engines)}.",
             )
         return self._engines[name]
@@ -281,7 +281,7 @@ class JobService:
 
 
 def _no_job(ident: str) -> NotFound:
-    return NotFound(f"There is no job {ident[:200]!r}.", reason="NoSuchJob", hint="It may have been removed.")
+    return NotFound(f"There is no job {ident[:200]!r}.", code="NoSuchJob", hint="It may have been removed.")
 
 
 def renamed(spec: JobSpec, name: str) -> JobSpec:

@@ -60,7 +60,7 @@ class Reader:
         try:
             source = await on_disk(path, read_source, self.root, path, field)
         except NotFound as problem:  # the address exists; a field of the request is wrong
-            raise FieldError(problem.message, field=field, hint=problem.hint, reason="ScriptGone") from problem
+            raise FieldError(problem.message, field=field, hint=problem.hint, code="ScriptGone") from problem
         if source.kind != entrypoint.kind:
             raise FieldError(
                 f"{path.name} is a {source.kind}, not a {entrypoint.kind}.",

@@ -233,7 +233,7 @@ class InCluster:
         await self._check_types(spec)
         for line in await self._log_directories(spec):
             if line.level == "error":
-                raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
+                raise FieldError(line.message, field=line.field, hint=line.hint, code=line.code)
         return self._reader.writer(source)
 
     async def _known_volumes(self, found: list[Check]) -> list[Volume] | None:
@@ -292,7 +292,7 @@ class InCluster:
         if path is None:
             raise FieldError(
                 f"JupyterLab does not see {name}, so it can't make a script of it for the job.",
-                reason="NotebookNotSeen",
+                code="NotebookNotSeen",
                 field=FIELD,
                 hint="Choose a notebook on one of JupyterLab's volumes, or save it as a script.",
             )
@@ -302,7 +302,7 @@ class InCluster:
         if found[0].read_only or not await on_disk(path.parent, os.access, path.parent, os.W_OK):
             raise FieldError(
                 f"The script made of {name} is written beside it, and {path.parent} is read-only.",
-                reason="NotWritable",
+                code="NotWritable",
                 field=FIELD,
                 hint="Copy the notebook to a folder that you may write to.",
             )

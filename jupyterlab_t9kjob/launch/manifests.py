@@ -74,7 +74,7 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
     if request.engine not in (pasted.kind, "local"):
         message = f"The manifest is for the engine {pasted.kind}, and {request.engine} is chosen."
         hint = "Choose the other engine, or let the form take it over."
-        raise ManifestError(message, reason="WrongKind", field="/manifest/kind", hint=hint)
+        raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=hint)
     edited = Edited(manifest=pasted.manifest or {}, text=request.manifest)
     notes = (*pasted.notes, *leaks(pasted.spec))
     return Submission(pasted.spec, pasted.namespace or request.namespace, edited, notes)

@@ -10,6 +10,7 @@ from ..core.checks import Check, Preview
 from ..core.engine import EngineInfo
 from ..core.job import EngineName
 from ..core.spec import JobSpec, Model, Namespace
+from ..core.translation import Sentence
 
 
 class ScriptOption(Model):
@@ -94,7 +95,7 @@ class Kernel(Model):
     python: str | None = None
     python_version: str | None = None
     enabled: bool
-    reason: str | None = Field(None, description="Why it can't run a job here, a sentence.")
+    reason: Sentence | None = Field(None, description="Why it can't run a job here, a sentence.")
     torch: TorchInfo | None = Field(None, description="Null: not looked at yet.")
 
 

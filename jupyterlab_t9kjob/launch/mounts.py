@@ -107,7 +107,7 @@ def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field:
         hint = f"Mount the PVC {mount.claim} at {mount.mount_path}; the job then sees the file as {place}."
         if there is not None:
             hint = f"Mount the PVC {mount.claim} at {mount.mount_path} instead of {there.claim}."
-        return FieldError(message, reason="NotMounted", field=field, hint=hint)
+        return FieldError(message, code="NotMounted", field=field, hint=hint)
     message = f"{path} is on no PVC, so a job in the cluster can't see it."
     usable = [mount for mount in lab.mounts if mount.namespace == namespace and not mount.read_only]
     if usable:
@@ -119,7 +119,7 @@ def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field:
             "Choose the PVC that it lies on and give its path there, or have JupyterLab's configuration say where"
             " PVCs are mounted: T9kJobApp.kubernetes_volumes."
         )
-    return FieldError(message, reason="OutsideVolumes", field=field, hint=hint)
+    return FieldError(message, code="OutsideVolumes", field=field, hint=hint)
 
 
 def _named(mount: LabMount) -> str:
@@ -137,7 +137,7 @@ def unknown_claim(spec: JobSpec, namespace: str, volumes: Sequence[Volume]) -> F
             some = listed(sorted(claims)[:LISTED])
             return FieldError(
                 f"There is no PVC {mount.claim} in the namespace {namespace}.",
-                reason="NoSuchVolume",
+                code="NoSuchVolume",
                 field=f"/spec/mounts/{index}/claim",
                 hint=f"There is: {some}." if some else "There is none in it; choose another namespace, or make one.",
             )

@@ -237,7 +237,7 @@ class Launch:
         await self._check_types(spec)
         for line in await on_disk(spec.tensorboard.log_dirs, log_directories, spec):
             if line.level == "error":
-                raise FieldError(line.message, field=line.field, hint=line.hint, reason=line.code)
+                raise FieldError(line.message, field=line.field, hint=line.hint, code=line.code)
         return self._reader.writer(source)
 
     async def read_manifest(self, request: ReadManifestRequest) -> ReadManifest:

@@ -132,7 +132,7 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
     if printable(str(path)) != str(path):
         raise FieldError(
             f"The path {printable(str(path))} is not UTF-8, so no job can be given it.",
-            reason="NameNotUtf8",
+            code="NameNotUtf8",
             field=field_,
             hint="Rename the folders and files whose names are not UTF-8.",
         )
@@ -177,7 +177,7 @@ def _notebook(path: Path, api: str, data: bytes, workspace: Workspace) -> Source
     if len(data) > MAX_NOTEBOOK:
         raise FieldError(
             f"{path.name} is larger than {MAX_NOTEBOOK // 1024**2} MiB.",
-            reason="TooLarge",
+            code="TooLarge",
             hint="Clear its outputs and save it.",
         )
     source = Source(path, api, "notebook", workspace=workspace)
@@ -194,7 +194,7 @@ def _read(path: Path, field_: str) -> bytes:
     if most is None and not os.path.isdir(path):  # noqa: PTH112 (raises at long names)
         raise FieldError(
             f"{path.name} is neither a Python script nor a notebook.",
-            reason="NotAScript",
+            code="NotAScript",
             field=field_,
             hint="Choose a file that ends in .py or .ipynb.",
         )
@@ -214,14 +214,14 @@ def _read(path: Path, field_: str) -> bytes:
     except IsADirectoryError as error:
         raise FieldError(
             f"{path.name} is a folder.",
-            reason="IsAFolder",
+            code="IsAFolder",
             field=field_,
             hint="Choose the script or notebook in it that is to run.",
         ) from error
     except OSError as error:
         raise FieldError(
             f"{path.name} can't be read.",
-            reason="Unreadable",
+            code="Unreadable",
             field=field_,
             hint="See who may read the file.",
             verbatim=error.strerror,

@@ -208,7 +208,7 @@ class Board:
             how = await process.ended()
             self._fail(f"TensorBoard was {how}." if "signal" in how else f"TensorBoard ended: {how}.", process.words)
         except (FieldError, Unavailable) as error:
-            self._fail(error.message, "", code=error.reason, hint=error.hint)
+            self._fail(error.message, "", code=error.code, hint=error.hint)
         except TimeoutError:
             sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
             self._fail(sentence, process.words, code="StartTimeout")
@@ -327,7 +327,7 @@ class Board:
             log.warning("%s", error.message)
             return
         except FieldError as error:
-            self._verdict = Reason(code=error.reason, sentence=error.message, hint=error.hint)
+            self._verdict = Reason(code=error.code, sentence=error.message, hint=error.hint)
             if self._process is not None:
                 self._process.kill()  # its owner says why
             return

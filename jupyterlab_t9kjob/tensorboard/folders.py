@@ -47,7 +47,7 @@ def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 (Path raises at long names)
             raise FieldError(
                 f"{path} is a file.",
-                reason="NotAFolder",
+                code="NotAFolder",
                 field=field,
                 hint="Choose the folder that the event files are in.",
             )

@@ -140,7 +140,7 @@ class TensorBoardManager:
         await board.settled.wait()
         if board.endpoint is None or board.endpoint.fault:
             reason = board.reason or Reason(code="Stopped", sentence="This TensorBoard has been stopped.")
-            raise Unavailable(reason.sentence, reason=reason.code, hint=reason.hint, verbatim=reason.verbatim)
+            raise Unavailable(reason.sentence, code=reason.code, hint=reason.hint, verbatim=reason.verbatim)
         return board.endpoint
 
     # -- doing --------------------------------------------------------------------------------------------------------
@@ -251,12 +251,12 @@ class TensorBoardManager:
         if not await self.installed():
             raise Unavailable(
                 "TensorBoard is not installed in the Python that runs this server.",
-                reason="TensorBoardMissing",
+                code="TensorBoardMissing",
                 hint=f"Install it with: {self.install_command()}",
             )
         # nothing is awaited from here on, so that no two starts take the same room
         if self._stopped:
-            raise Unavailable("The server is about to stop.", reason="Stopping")
+            raise Unavailable("The server is about to stop.", code="Stopping")
         if self._boards.get(board.id) is not board:
             raise _no_such_board()
         self._make_room()
@@ -273,7 +273,7 @@ class TensorBoardManager:
         if time.monotonic() - oldest.looked_at < BUSY_SECONDS:
             raise Conflict(
                 f"{len(running)} TensorBoards run and are looked at; no more may run at a time.",
-                reason="TooManyTensorBoards",
+                code="TooManyTensorBoards",
                 hint="Stop one of them in the sidebar. The server's option T9kJobApp.tensorboard_limit says how many.",
             )
         oldest.let_go()  # `_work` has the task that ends its process
@@ -308,7 +308,7 @@ class TensorBoardManager:
 
 
 def _no_such_board() -> NotFound:
-    return NotFound("There is no such TensorBoard, or no longer.", reason="NoSuchTensorBoard", hint="Open it again.")
+    return NotFound("There is no such TensorBoard, or no longer.", code="NoSuchTensorBoard", hint="Open it again.")
 
 
 def _installed() -> bool:

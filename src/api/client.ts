@@ -42,7 +42,7 @@ export class ApiError extends Error {
   ) {
     super(body.message);
     this.name = 'ApiError';
-    this.reason = body.reason ?? null;
+    this.code = body.code ?? null;
     this.field = body.field ?? null;
     this.line = body.line ?? null;
     this.column = body.column ?? null;
@@ -50,8 +50,8 @@ export class ApiError extends Error {
     this.verbatim = body.verbatim ?? null;
   }
 
-  /** A code for programs. */
-  readonly reason: string | null;
+  /** Identifier of the error, for programs. */
+  readonly code: string | null;
   /** JSON pointer into the request, if one field is wrong. */
   readonly field: string | null;
   /** Where in a text that was sent, from 1. */
@@ -64,7 +64,7 @@ export class ApiError extends Error {
 
   /** The route does not exist: the server part is not installed or not enabled. */
   get serverPartMissing(): boolean {
-    return this.reason === 'ServerPartMissing';
+    return this.code === 'ServerPartMissing';
   }
 }
 
@@ -327,7 +327,7 @@ export class ApiClient {
         message: this._trans.__(
           'The answer did not come from the server part of Distributed Jobs.'
         ),
-        reason: 'NotJson',
+        code: 'NotJson',
         hint: this._trans.__(
           'You may have to log in again: reload the page. A proxy in between may also be the cause.'
         ),
@@ -360,7 +360,7 @@ export class ApiClient {
   private _noAnswer(error: unknown): ApiError {
     return new ApiError(0, {
       message: this._trans.__('The Jupyter server does not answer.'),
-      reason: 'NoAnswer',
+      code: 'NoAnswer',
       verbatim: String(error)
     });
   }
@@ -377,7 +377,7 @@ export class ApiClient {
           message: this._trans.__(
             'The server part of Distributed Jobs is not running.'
           ),
-          reason: 'ServerPartMissing'
+          code: 'ServerPartMissing'
         });
       }
       // A proxy or a hub in between answered; its page is of no use to a person.

@@ -500,10 +500,10 @@ export interface components {
             /** Message */
             message: string;
             /**
-             * Reason
+             * Code
              * @default null
              */
-            reason: string | null;
+            code: string | null;
             /**
              * Field
              * @description JSON pointer into the request.
@@ -3939,10 +3939,10 @@ export interface components {
             /** Message */
             message: string;
             /**
-             * Reason
+             * Code
              * @default null
              */
-            reason: string | null;
+            code: string | null;
             /**
              * Hint
              * @default null

@@ -28,7 +28,7 @@ export function otherDrive(
   const drive = contents.driveName(path);
   return new ApiError(0, {
     message: trans.__('%1 is on the drive “%2”.', path, drive),
-    reason: 'OtherDrive',
+    code: 'OtherDrive',
     hint: trans.__(
       'The server sees only files below the lab’s own root folder. Copy it there first.'
     )

@@ -72,7 +72,7 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
             assert (await engine.replicas(job.uid))[0].pod is None
             with pytest.raises(NotAllowed) as refused:
                 await engine.act(job.uid, "delete")
-            assert refused.value.reason == "Forbidden"
+            assert refused.value.code == "Forbidden"
             with pytest.raises(NotAllowed):
                 await bench.submit("kubeflow", bench.spec("true"))
             # somebody grants more

@@ -454,7 +454,7 @@ async def test_what_is_refused_at_once_says_why(
             with pytest.raises(JobError) as refused:
                 await bench.submit(engine, bench.spec(labels={MARK: label}))
             error = refused.value
-            assert (type(error), error.reason) == (kind, code)
+            assert (type(error), error.code) == (kind, code)
             assert words in error.message and hint in (error.hint or "")
             assert error.verbatim
     account = await asyncio.to_thread(Account, kube, f"weak-{engine}", tmp_path)

@@ -155,7 +155,7 @@ def test_a_pasted_manifest_is_accepted_as_it_is(lab: Lab, kube: Kube) -> None:
     assert "DryRun" in {line["code"] for line in dry.json["checks"]}
     # its PVC is called mnist, which is not here
     answer = lab.ask("POST", "jobs", body=body)
-    assert (answer.status, answer.json["reason"]) == (422, "NoSuchVolume")
+    assert (answer.status, answer.json["code"]) == (422, "NoSuchVolume")
     assert kube.find("pytorchtrainingjobs", "mnist") is None
 
 

@@ -237,4 +237,4 @@ def test_a_namespace_that_is_not_there(kube: Kube, image: str) -> None:
 def test_a_kind_that_is_not_there(kube: Kube, image: str) -> None:
     path = kube.path(T9K).replace("batch.tensorstack.dev", "nobody.example.com")
     error = refusal(kube, T9K, t9k_job("lost", template(image)), path)
-    assert (error.reason, error.message) == ("NoSuchKind", "This cluster has no PyTorchTrainingJob (any more).")
+    assert (error.code, error.message) == ("NoSuchKind", "This cluster has no PyTorchTrainingJob (any more).")

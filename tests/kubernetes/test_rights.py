@@ -301,7 +301,7 @@ async def test_without_delete_a_job_that_lost_a_field_is_not_taken_back(
         spec = bench.spec("true", torchrun=Torchrun())
         with pytest.raises(FieldError) as refused:
             await bench.submit("t9k", spec, edit=edit)
-        assert refused.value.reason == "FieldDropped"
+        assert refused.value.code == "FieldDropped"
     assert await asyncio.to_thread(kube.find, PLURALS["t9k"], spec.name) is not None
     limited.close()
 
@@ -322,7 +322,7 @@ async def test_namespaces(kube: Kube, image: str, account: Account, tmp_path: Pa
                 # the form asks for a namespace's volumes
                 with pytest.raises((FieldError, NotAllowed)) as beforehand:
                     await engine.volumes(nowhere)
-                assert (beforehand.value.reason == "NoSuchNamespace") == ("get" in verbs)
+                assert (beforehand.value.code == "NoSuchNamespace") == ("get" in verbs)
                 with pytest.raises((FieldError, NotAllowed), match=nowhere):
                     await bench.submit("kubeflow", bench.spec("true"), namespace=nowhere)
             await asyncio.to_thread(account.leave)

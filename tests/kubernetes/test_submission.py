@@ -90,7 +90,7 @@ async def test_an_old_server_drops_a_field_and_the_job_is_taken_back(kube: Kube,
             spec = bench.spec("true", torchrun=Torchrun())
             with pytest.raises(FieldError) as refused:
                 await bench.submit("t9k", spec, edit=edit)
-            assert refused.value.reason == "FieldDropped"
+            assert refused.value.code == "FieldDropped"
             assert refused.value.field == "/manifest/spec/torchrunConfig/minNodez"
             assert any(request.method == "DELETE" for request in between.requests)
         assert spec.name not in await names(kube, "t9k")

@@ -418,7 +418,7 @@ async def test_what_can_never_be_granted_is_refused(
 ) -> None:
     with pytest.raises(FieldError) as refusal:
         await bench.submit(HOLD, **fields)
-    assert (refusal.value.reason, refusal.value.field) == (code, field)
+    assert (refusal.value.code, refusal.value.field) == (code, field)
     assert await bench.engine.jobs() == []
 
 

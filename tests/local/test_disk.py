@@ -107,7 +107,7 @@ async def test_full_before_a_submission(bench: Bench, disk: Disk, fill: Callable
     spec = bench.spec("pass")
     with pytest.raises(Unavailable) as refused:
         await bench.engine.create(spec, namespace="", request_id="first")
-    assert refused.value.reason == "DiskFull"
+    assert refused.value.code == "DiskFull"
     assert str(bench.home) in refused.value.message
     assert refused.value.hint
     assert await bench.engine.jobs() == []
@@ -265,7 +265,7 @@ async def test_read_only_before_a_submission(bench: Bench) -> None:
     with read_only(bench.home):
         with pytest.raises(Unavailable) as refused:
             await bench.submit("pass")
-        assert (refused.value.reason, await bench.engine.jobs()) == ("DiskReadOnly", [])
+        assert (refused.value.code, await bench.engine.jobs()) == ("DiskReadOnly", [])
         assert str(bench.home) in refused.value.message
     assert (await bench.ended((await bench.submit("pass")).uid)).phase == "Succeeded"
 
@@ -278,7 +278,7 @@ async def test_read_only_while_it_runs(bench: Bench, caplog: pytest.LogCaptureFi
         assert seen.phase == "Running"
         with pytest.raises(Unavailable) as refused:
             await bench.engine.act(job.uid, "stop")
-        assert refused.value.reason == "DiskReadOnly"
+        assert refused.value.code == "DiskReadOnly"
         (bench.root / "enough").touch()
         await eventually(lambda: len(carrying(job.uid)) == 0)
         assert (await bench.engine.job(job.uid)).phase == "Running"  # nobody could write anything else
@@ -439,12 +439,12 @@ async def main():
         try:
             await (bench.submit("pass") if name == "all" else bench.engine.act(job.uid, "stop"))
         except Unavailable as error:
-            seen[f"{name} {mode:o} refused"] = error.reason
+            seen[f"{name} {mode:o} refused"] = error.code
         await bench.engine.replicas(job.uid), await bench.engine.events(job.uid)
         try:
             await bench.engine.log_files(job.uid)
         except Unavailable as error:
-            seen[f"{name} {mode:o} logs"] = error.reason
+            seen[f"{name} {mode:o} logs"] = error.code
         path.chmod(0o700)
         await bench.until(job.uid, lambda job: not heard(job))
     (root / "enough").touch()

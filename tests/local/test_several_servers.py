@@ -152,7 +152,7 @@ def test_a_home_seen_from_another_machine_is_read_only(labs: Callable[..., Lab])
         there.ask("DELETE", "jobs", ident),
         there.ask("DELETE", "jobs", ident, remove="true"),
     ):
-        assert (answer.status, answer.json["reason"]) == (409, "ReadOnly"), answer.body
+        assert (answer.status, answer.json["code"]) == (409, "ReadOnly"), answer.body
         assert answer.json["message"] == job["read_only"]
     # Its name is taken all the same, and its log can be read.
     assert there.submit(there.spec("pass", "job-1"), "request-2").status == 409

@@ -270,7 +270,7 @@ class FakeCluster(FakeEngine):
         if namespace not in self.claims:
             raise FieldError(
                 f"There is no namespace {namespace}.",
-                reason="NoSuchNamespace",
+                code="NoSuchNamespace",
                 field="/namespace",
                 hint="Choose another.",
             )

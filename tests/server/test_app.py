@@ -39,7 +39,7 @@ async def test_a_start_that_fails_is_an_answer_and_is_tried_again(fakes: SimpleN
     works, fakes.engine.start = fakes.engine.start, fail
     await app._start_jupyter_server_extension(app.serverapp)
     answer = await api("GET", "jobs", "local::a:b", "replicas", contract=False)
-    assert (answer.status, answer.json["reason"]) == (503, "Unavailable")
+    assert (answer.status, answer.json["code"]) == (503, "Unavailable")
     assert "No space left" in answer.json["verbatim"] and app.home in answer.json["hint"]
     fakes.engine.start = works
     assert (await api("GET", "engines")).status == 200
@@ -57,7 +57,7 @@ async def test_a_limit_on_threads_is_an_answer(
         answer = await api("GET", "jobs", job.id, "manifest")
         await page.send(type="search", request=1, pattern="x")
         assert "ulimit -u" in (await page.until(type="error", request=1))["hint"]
-    assert (answer.status, answer.json["reason"]) == (503, "NoThread")
+    assert (answer.status, answer.json["code"]) == (503, "NoThread")
     assert answer.json["message"] == "This machine lets the server start no more threads."
     assert "ulimit -u" in answer.json["hint"]
     assert "Uncaught" not in caplog.text
@@ -138,7 +138,7 @@ async def test_a_page_that_comes_back_starts_nothing(fakes: SimpleNamespace, app
     stopping = asyncio.create_task(app.stop_extension())
     while not stopping.done():
         answer = await api("GET", "jobs")
-        assert (answer.status, answer.json["reason"]) == (503, "Stopping")
+        assert (answer.status, answer.json["code"]) == (503, "Stopping")
     for parts in (("stream",), ("jobs", job.id, "logs")):
         with pytest.raises(HTTPClientError) as caught:
             await open_page(*parts)

@@ -39,7 +39,7 @@ async def test_a_submission_on_a_full_disk(api: Api, disk: Disk, jp_root_dir: Pa
     disk.fill()
     body = {"spec": spec(jp_root_dir), "request_id": "request-1"}
     answer = await api("POST", "jobs", body=body)
-    assert (answer.status, answer.json["reason"]) == (503, "DiskFull")
+    assert (answer.status, answer.json["code"]) == (503, "DiskFull")
     assert answer.json["message"] == f"The job could not be written: the disk that holds {disk.path}/home is full."
     assert "Make room" in answer.json["hint"]
     assert (await api("GET", "jobs")).json["total"] == 1
@@ -59,7 +59,7 @@ async def test_a_rerun_on_a_read_only_disk(api: Api, disk: Disk, jp_root_dir: Pa
     await ended(await open_page("stream"), job["id"])
     with read_only(disk.path / "home"):
         for answer in (await api("POST", "jobs", job["id"], "rerun"), await api("POST", "jobs", job["id"], "remove")):
-            assert (answer.status, answer.json["reason"]) == (503, "DiskReadOnly")
+            assert (answer.status, answer.json["code"]) == (503, "DiskReadOnly")
     assert (await api("POST", "jobs", job["id"], "remove")).status == 204
 
 

@@ -59,7 +59,7 @@ async def test_list_filters(engine: FakeEngine, api: Api):
 async def test_list_refuses_bad_queries(engine: FakeEngine, api: Api, query: dict[str, str]):
     answer = await api("GET", "jobs", **query)
     assert answer.status == 400
-    assert answer.json["reason"] == "BadRequest"
+    assert answer.json["code"] == "BadRequest"
 
 
 async def test_create_and_look(fakes: SimpleNamespace, api: Api):

@@ -450,7 +450,7 @@ async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_p
     await page.send(type="read", request=1, anchor="start")
     await asyncio.wait_for(came.wait(), 60)
     gone.set()
-    assert (await page.receive())["reason"] == "NotFound"
+    assert (await page.receive())["code"] == "NotFound"
     assert await page.receive() is None
     await eventually(lambda: not app.sockets)
     await eventually(lambda: not [task for task in asyncio.all_tasks() if "receive_frame" in repr(task.get_coro())])
@@ -474,7 +474,7 @@ async def test_bad_messages(engine: FakeEngine, open_page, message: str):
     page = await open_page("jobs", job.id, "logs")
     await page.send_raw(message)
     answer = await page.until(type="error")
-    assert answer["message"] and answer["reason"] == "BadRequest"
+    assert answer["message"] and answer["code"] == "BadRequest"
     await page.send(type="read", request=2, anchor="start")
     assert (await page.until(type="page"))["request"] == 2
 
@@ -594,7 +594,7 @@ async def test_no_stream_is_left_out_where_no_more_files_may_be_opened(engine: F
         for request in ({"type": "read", "request": 1, "anchor": "start"}, {"type": "follow", "cursor": {}}):
             await page.send(**request)
             told = await page.receive()
-            assert (told["type"], told.get("reason")) == ("error", "TooManyFiles"), told
+            assert (told["type"], told.get("code")) == ("error", "TooManyFiles"), told
             assert told["message"].startswith("The log has 60 streams") and "ulimit -n" in told["hint"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -97,7 +97,7 @@ async def test_limit_gives_the_first_in_time(engine: FakeEngine, open_page):
 async def test_bad_expression(engine: FakeEngine, open_page, pattern: str):
     page = await filled(engine, open_page)
     answer = await find(page, pattern, regex=True)
-    assert (answer["type"], answer["reason"]) == ("error", "BadPattern")
+    assert (answer["type"], answer["code"]) == ("error", "BadPattern")
     assert answer["hint"]
 
 

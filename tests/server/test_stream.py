@@ -377,4 +377,4 @@ async def test_nothing_is_left_when_pages_go(engine: FakeEngine, open_page, app:
 
 async def test_a_plain_request_is_told_that_this_is_a_socket(engine: FakeEngine, api: Api):
     answer = await api("GET", "stream")
-    assert (answer.status, answer.json["reason"]) == (400, "NotAWebSocket")
+    assert (answer.status, answer.json["code"]) == (400, "NotAWebSocket")

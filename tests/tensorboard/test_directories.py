@@ -241,7 +241,7 @@ async def test_a_start_waits_for_a_disk_that_hangs(
         assert told.reason is not None
         assert told.reason.sentence == f"{folder} is on a disk that does not answer."
         page = await ask(board["url"])
-        assert (page.code, json.loads(page.body)["reason"]) == (503, "FolderHangs")
+        assert (page.code, json.loads(page.body)["code"]) == (503, "FolderHangs")
     await news.until(lambda found: found.status == "running" and found.reason is None)
     Events(folder).add("loss", [1.0])
     assert await scalars(ask, board, board["label"], "loss", 1) == [(1, 1.0)]

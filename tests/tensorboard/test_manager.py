@@ -209,7 +209,7 @@ async def test_it_does_not_start(
     board, _ = await alone.open([tmp_path / "root"])
     with pytest.raises(Unavailable, match=says) as caught:
         await alone.endpoint(board.id)
-    assert caught.value.reason == code
+    assert caught.value.code == code
     failed = alone.get(board.id)
     assert failed.status == "failed"
     assert failed.reason is not None
@@ -232,7 +232,7 @@ async def test_a_slow_start_is_said_and_bounded(
     assert slow.reason.code == "SlowStart"
     with pytest.raises(Unavailable, match="did not start within 1 s") as caught:
         await alone.endpoint(board.id)
-    assert caught.value.reason == "StartTimeout"
+    assert caught.value.code == "StartTimeout"
     await until(lambda: children() == [])
 
 
@@ -244,7 +244,7 @@ async def test_not_installed(alone: TensorBoardManager, tmp_path: Path, monkeypa
     assert not await alone.installed()
     with pytest.raises(Unavailable) as caught:
         await alone.open([tmp_path / "root"])
-    assert caught.value.reason == "TensorBoardMissing"
+    assert caught.value.code == "TensorBoardMissing"
     assert f"{sys.executable} -m pip install tensorboard" in (caught.value.hint or "")
     assert await alone.list() == []
 

@@ -455,7 +455,7 @@ test.describe('TensorBoard', () => {
             status: 503,
             json: {
               message: 'TensorBoard is not installed where Jupyter runs.',
-              reason: 'TensorBoardMissing'
+              code: 'TensorBoardMissing'
             }
           })
         : route.fulfill({

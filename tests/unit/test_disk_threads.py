@@ -49,7 +49,7 @@ async def test_a_disk_that_does_not_answer_holds_up_itself_alone(hung: HungDisk,
     assert {type(answer) for answer in answers} == {DiskSilent}
     first = answers[0]
     assert isinstance(first, Unavailable) and isinstance(first, OSError)
-    assert (first.status, first.reason) == (503, "DiskSilent")
+    assert (first.status, first.code) == (503, "DiskSilent")
     assert str(hung.path) in first.message and "waiting for 0 s" in first.message
     assert threads(hung) <= disk_threads.WIDTH + 1
     # from now on it is known
@@ -101,7 +101,7 @@ async def test_a_disk_that_answers_may_be_slow(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="no longer waited for") as slow:
         await on_disk(tmp_path, go_on.wait)
     go_on.set()
-    assert slow.value.reason == "DiskSlow"
+    assert slow.value.code == "DiskSlow"
 
 
 async def test_a_file_that_hangs_on_a_disk_that_answers(tmp_path: Path) -> None:

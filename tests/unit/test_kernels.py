@@ -146,7 +146,7 @@ async def test_refusals_name_the_field_and_the_way_out(bare: str) -> None:
     ]:
         with pytest.raises(FieldError) as caught:
             await kernels.usable(name)
-        assert (caught.value.field, caught.value.reason) == ("/spec/runtime/kernel", reason)
+        assert (caught.value.field, caught.value.code) == ("/spec/runtime/kernel", reason)
         assert hint in (caught.value.hint or "")
 
 

@@ -312,7 +312,7 @@ def test_a_strangers_file_is_never_overwritten(tmp_path: Path) -> None:
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(FieldError) as caught:
         write_script(tmp_path / "gone" / "n.ipynb", convert(notebook("x = 1"), "n.ipynb"))
-    assert (caught.value.reason, bool(caught.value.hint)) == ("NotWritable", True)
+    assert (caught.value.code, bool(caught.value.hint)) == ("NotWritable", True)
 
 
 def _umask() -> int:

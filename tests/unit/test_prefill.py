@@ -549,7 +549,7 @@ async def test_admission_names_the_field(place: Place) -> None:
         spec.entrypoint.value = value
         with pytest.raises(FieldError) as caught:
             await place.launch.admit(spec)
-        assert (caught.value.field, caught.value.reason) == ("/spec/entrypoint/value", reason)
+        assert (caught.value.field, caught.value.code) == ("/spec/entrypoint/value", reason)
         preview = await place.launch.preview(PreviewRequest(spec=spec))
         assert (preview.checks[0].level, preview.checks[0].code) == ("error", reason)
     spec.entrypoint.kind, spec.entrypoint.value = "module", "pkg.train"
@@ -557,7 +557,7 @@ async def test_admission_names_the_field(place: Place) -> None:
     spec.runtime.kernel = "gone"
     with pytest.raises(FieldError) as caught:
         await place.launch.admit(spec)
-    assert (caught.value.field, caught.value.reason) == ("/spec/runtime/kernel", "KernelGone")
+    assert (caught.value.field, caught.value.code) == ("/spec/runtime/kernel", "KernelGone")
 
 
 async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:

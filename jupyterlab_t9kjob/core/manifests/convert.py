@@ -174,10 +174,10 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
     if kind is None:
         message = "The manifest doesn't say its kind, and has no replicas by which to tell it."
         hint = f"Paste it from “apiVersion” on. What can be read: {known}."
-        raise ManifestError(message, reason="NoKind", field="/manifest/kind", hint=hint)
+        raise ManifestError(message, code="NoKind", field="/manifest/kind", hint=hint)
     shown = str(kind)[:80]
     message = f"This is a {shown}, not a job that can be read here."
-    raise ManifestError(message, reason="WrongKind", field="/manifest/kind", hint=f"What can be read: {known}.")
+    raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=f"What can be read: {known}.")
 
 
 def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
         field = f"/manifest/spec/{form.replicas}"
         hint = "This looks like a part of a manifest; paste all of it." if spec else "Paste the whole manifest."
         message = f"spec.{form.replicas} is missing: nothing says what is to run."
-        raise ManifestError(message, reason="NoReplicas", field=field, hint=hint)
+        raise ManifestError(message, code="NoReplicas", field=field, hint=hint)
     groups = spec[form.replicas]
     pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
     for key, group in pairs:
@@ -200,7 +200,7 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
         if not found:
             field = f"/manifest/spec/{form.replicas}/{key}/template/spec/containers"
             message = f"{in_words(field)} is missing: a replica needs a container."
-            raise ManifestError(message, reason="NoContainer", field=field)
+            raise ManifestError(message, code="NoContainer", field=field)
         if isinstance(groups, list) and "type" not in group:
             group["type"] = "worker"
     metadata = {
@@ -239,7 +239,7 @@ def _no_job(error: ValidationError) -> ManifestError:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     message = f"The manifest amounts to no job: {where + ': ' if where else ''}{first['msg']}."
-    return ManifestError(message, reason="InvalidSpec")
+    return ManifestError(message, code="InvalidSpec")
 
 
 def _merged(extra: dict[str, Any], renames: dict[str, Any]) -> dict[str, Any]:

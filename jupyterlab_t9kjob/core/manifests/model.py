@@ -17,26 +17,26 @@ class ManifestError(FieldError):
 
     Parameters
     ----------
-    message, reason, field, hint, verbatim
+    message, code, field, hint, verbatim
         As of every `JobError`; `field` is a JSON pointer that begins with ``/manifest``.
     line, column
         Where in the text, from 1; None where there is no text.
     """
 
-    reason = "InvalidManifest"
+    code = "InvalidManifest"
 
     def __init__(
         self,
         message: str,
         *,
-        reason: str | None = None,
+        code: str | None = None,
         field: str = "/manifest",
         hint: str | None = None,
         verbatim: str | None = None,
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        super().__init__(message, reason=reason, field=field, hint=hint, verbatim=verbatim)
+        super().__init__(message, code=code, field=field, hint=hint, verbatim=verbatim)
         self.line = line
         self.column = column
 

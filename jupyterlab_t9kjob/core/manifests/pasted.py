@@ -98,7 +98,7 @@ def _documents(text: str, notes: Notes) -> list[Document]:
     except ManifestError as error:
         first = error
     mended = {
-        "Reindented": reindented(text) if first.reason == "NoIndentation" else None,
+        "Reindented": reindented(text) if first.code == "NoIndentation" else None,
         "Elided": _ELISION.sub("", text) if _ELISION.search(text) else None,
     }
     for code, other in mended.items():
@@ -122,7 +122,7 @@ def _job_in(documents: list[Document], notes: Notes) -> tuple[Document, str, dic
         if value is not None
     ]
     if not objects:
-        raise ManifestError("There is nothing in the text.", reason="Empty", hint="Paste a whole manifest.")
+        raise ManifestError("There is nothing in the text.", code="Empty", hint="Paste a whole manifest.")
     jobs = [index for index, (_, _, value) in enumerate(objects) if _is_job(value)]
     if not jobs:
         document, prefix, value = objects[0]
@@ -179,7 +179,7 @@ def _placed_error(error: ManifestError, document: Document, prefix: str) -> Mani
         return error
     return ManifestError(
         f"Line {place.line}, column {place.column}: {error.message}",
-        reason=error.reason,
+        code=error.code,
         field=error.field or "/manifest",
         hint=error.hint,
         verbatim=error.verbatim,

@@ -49,8 +49,8 @@ _LONGEST_PATH = 4096
 class DiskSilent(Unavailable, OSError):
     """A disk does not answer: for who handles a disk's errors one of them, and an answer in words to a request."""
 
-    def __init__(self, message: str, path: str, *, reason: str, hint: str) -> None:
-        super().__init__(message, reason=reason, hint=hint)
+    def __init__(self, message: str, path: str, *, code: str, hint: str) -> None:
+        super().__init__(message, code=code, hint=hint)
         self.filename = path
         self.errno, self.strerror = errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)
 
@@ -235,7 +235,7 @@ class Lane:
             f"The disk at {self.point[:500]} does not answer: a request to it has been waiting for"
             f" {duration(seconds)}.",
             self.point,
-            reason="DiskSilent",
+            code="DiskSilent",
             hint="If it is a network folder, its server or the network may be down. Files on other disks can be used.",
         )
 
@@ -372,7 +372,7 @@ def _too_long(what: str, seconds: float) -> DiskSilent:
     return DiskSilent(
         f"The work on {what[:500]} was not done after {duration(seconds)}, so it is no longer waited for.",
         what,
-        reason="DiskSlow",
+        code="DiskSlow",
         hint="Its disk answers, but slowly. Try again later.",
     )
 
@@ -381,6 +381,6 @@ def no_thread() -> Unavailable:
     """Return the error for a limit on processes that lets no thread begin."""
     return Unavailable(
         "This machine lets the server start no more threads.",
-        reason="NoThread",
+        code="NoThread",
         hint="The limit on processes (ulimit -u, or the container's) is reached. End processes that are not needed.",
     )

@@ -295,7 +295,7 @@ class KubernetesEngine:
         except OSError as error:
             trouble = trouble_of(error, self._records.path)
             message = f"The record could not be removed: {trouble.sentence}."
-            raise Unavailable(message, reason=trouble.code, hint=trouble.hint, verbatim=str(error)) from error
+            raise Unavailable(message, code=trouble.code, hint=trouble.hint, verbatim=str(error)) from error
         self._table.forget(seen.job)
 
     async def _drop(self, record: Record) -> None:

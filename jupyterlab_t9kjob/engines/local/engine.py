@@ -277,7 +277,7 @@ class LocalEngine:
         problem = first_error(await self._check(spec, interpreters))
         if problem is not None and await self._in_store(what, self._store.by_request, request_id) is None:
             kind = Conflict if problem.code == "NameTaken" else FieldError
-            raise kind(problem.message, reason=problem.code, field=problem.field, hint=problem.hint)
+            raise kind(problem.message, code=problem.code, field=problem.field, hint=problem.hint)
         if prepare is not None:
             await prepare()
         plan = await self._in_store(what, self._planner.plan, spec, interpreters)
@@ -358,7 +358,7 @@ class LocalEngine:
         try:
             changes = await self._in_thread(self._changes)
         except Unavailable as error:
-            self._be_unavailable(f"The folder for local jobs can't be used. {error.message}", error.reason)
+            self._be_unavailable(f"The folder for local jobs can't be used. {error.message}", error.code)
         except OSError as error:
             trouble = trouble_of(error, self._store.home)
             words = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
@@ -394,7 +394,7 @@ class LocalEngine:
     def _unusable(self, what: str, error: OSError) -> Unavailable:
         """Return the answer to a request that the disk does not let through."""
         trouble = trouble_of(error, self._store.home)
-        return Unavailable(f"{what}: {trouble.sentence}.", reason=trouble.code, hint=trouble.hint, verbatim=str(error))
+        return Unavailable(f"{what}: {trouble.sentence}.", code=trouble.code, hint=trouble.hint, verbatim=str(error))
 
     async def _clean(self, keep_seconds: float) -> None:
         """Drop what was kept long enough, round by round; a round in which the clock jumped drops nothing.

@@ -130,7 +130,7 @@ class Kernels:
         if name not in specs:
             raise FieldError(
                 f"There is no kernel “{name}”.",
-                reason="KernelGone",
+                code="KernelGone",
                 field=FIELD,
                 hint="Choose another kernel, or install it again.",
             )
@@ -190,14 +190,14 @@ def refused(kernel: Kernel) -> FieldError | None:
     if not kernel.enabled:
         return FieldError(
             f"“{kernel.display_name}” can't run a job on this machine. {kernel.reason}",
-            reason="KernelNotLocal",
+            code="KernelNotLocal",
             field=FIELD,
             hint="Choose another kernel.",
         )
     if kernel.torch is not None and kernel.torch.version is None:
         return FieldError(
             f"PyTorch is not installed in “{kernel.display_name}”.",
-            reason="TorchMissing",
+            code="TorchMissing",
             field=FIELD,
             hint=f"Install it with: {install_command(kernel, 'torch')}",
         )

@@ -103,7 +103,7 @@ def convert(data: bytes, name: str) -> Converted:
     if str(language).lower() not in {"python", "ipython"}:
         raise FieldError(
             f"{name} is a notebook in {language}. Only Python notebooks can run as a distributed job.",
-            reason="NotPython",
+            code="NotPython",
             field=FIELD,
             hint="Choose a notebook with a Python kernel.",
         )
@@ -132,7 +132,7 @@ def convert(data: bytes, name: str) -> Converted:
     if not texts:
         raise FieldError(
             f"{name} has no code, so there is nothing to run.",
-            reason="NoCode",
+            code="NoCode",
             field=FIELD,
             hint="Write a code cell and save the notebook.",
         )
@@ -167,7 +167,7 @@ def write_script(notebook: Path, converted: Converted) -> Path:
     if os.path.lexists(path) and not _ours(path):
         raise Conflict(
             f"{path.name} exists and was not made from a notebook, so it is not overwritten.",
-            reason="ScriptExists",
+            code="ScriptExists",
             field=FIELD,
             hint=f"Rename or move {path.name}, or rename the notebook.",
         )
@@ -182,7 +182,7 @@ def write_script(notebook: Path, converted: Converted) -> Path:
         trouble = trouble_of(error, path.parent)
         raise FieldError(
             f"{path.name} can't be written beside the notebook: {trouble.sentence}.",
-            reason="NotWritable",
+            code="NotWritable",
             field=FIELD,
             hint=trouble.hint if no_room(error) else "Copy the notebook to a folder that you may write to.",
             verbatim=error.strerror,
@@ -193,7 +193,7 @@ def write_script(notebook: Path, converted: Converted) -> Path:
 def _load(data: bytes, name: str) -> dict[str, Any]:
     problem = FieldError(
         f"{name} is not a Jupyter notebook.",
-        reason="BadNotebook",
+        code="BadNotebook",
         field=FIELD,
         hint="Open it in JupyterLab to see what is wrong with it.",
     )
@@ -331,7 +331,7 @@ def _refusal(text: str, name: str, cell: int, line: int) -> SourceError:
     shown = printable(text if len(text) <= 80 else f"{text[:80]}…")
     message = f"{name} has {shown} in cell {cell}, line {line}, which only IPython can run."
     problem = SourceError(message, line=line, cell=cell)
-    problem.reason = "OnlyInIPython"
+    problem.code = "OnlyInIPython"
     problem.hint = "Remove it or write it as Python, and save the notebook."
     return problem
 

@@ -51,7 +51,7 @@ NAMESPACES = frozenset({"google"})
 class SourceError(FieldError):
     """A script that Python can't read; `line`, `column` and a notebook's `cell` count from 1."""
 
-    reason = "SyntaxError"
+    code = "SyntaxError"
 
     def __init__(
         self, message: str, *, line: int | None = None, column: int | None = None, cell: int | None = None

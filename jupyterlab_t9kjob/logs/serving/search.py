@@ -85,7 +85,7 @@ async def search(
     except (OSError, RuntimeError) as error:  # too many open files, processes or threads
         raise Unavailable(
             "The log could not be searched: the server can't start a process for it.",
-            reason="NoProcess",
+            code="NoProcess",
             hint="Close what is not needed, or raise the limits of this machine (ulimit -n, ulimit -u).",
             verbatim=getattr(error, "strerror", None) or str(error),
         ) from error
@@ -121,7 +121,7 @@ async def _collect(output: asyncio.StreamReader, found: Found) -> bool:
         elif kind == b"e":
             raise BadRequest(
                 f"This is not a regular expression: {rest}.",
-                reason="BadPattern",
+                code="BadPattern",
                 hint="Search for plain text instead, or mend the expression.",
             )
         else:

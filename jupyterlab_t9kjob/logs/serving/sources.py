@@ -215,7 +215,7 @@ def opened(sources: Sequence[Source]) -> Iterator[list[OpenSource]]:
         streams = f"{len(sources)} {'stream' if len(sources) == 1 else 'streams'}"
         raise Unavailable(
             f"The log has {streams}, and this server may not open as many files more.",
-            reason="TooManyFiles",
+            code="TooManyFiles",
             hint="Choose fewer streams, or raise the limit on open files (ulimit -n) and start JupyterLab again.",
             verbatim=error.strerror,
         ) from error

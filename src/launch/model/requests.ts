@@ -76,7 +76,7 @@ export abstract class LaunchRequests extends LaunchFields {
     });
     if (job) {
       await this._remember(this.spec);
-    } else if (this.state.refusal?.reason === 'NoAnswer') {
+    } else if (this.state.refusal?.code === 'NoAnswer') {
       this._set({ refusal: this._unknownEnd(this.state.refusal.message) });
     }
     return job;
@@ -87,7 +87,7 @@ export abstract class LaunchRequests extends LaunchFields {
     const hint = this._options.trans.__(
       'It is not known whether the job was created. Submit again when the server is back: the job is not made twice.'
     );
-    return new ApiError(0, { message, reason: 'NoAnswer', hint });
+    return new ApiError(0, { message, code: 'NoAnswer', hint });
   }
 
   /** The form waits for nothing any more: do what was put off. */

@@ -40,7 +40,7 @@ export function TensorBoardPage({
   if (starting) {
     return slow ? <Starting view={view} trans={trans} /> : null;
   }
-  if (error?.reason === 'TensorBoardMissing') {
+  if (error?.code === 'TensorBoardMissing') {
     return <NotInstalled view={view} error={error} trans={trans} />;
   }
   if (error) {

@@ -59,7 +59,7 @@ describe('ApiClient', () => {
       json(
         {
           message: 'The name is taken.',
-          reason: 'Conflict',
+          code: 'Conflict',
           field: '/spec/name',
           hint: 'Choose another.',
           verbatim: 'EEXIST'
@@ -70,7 +70,7 @@ describe('ApiClient', () => {
     expect(error).toMatchObject({
       status: 409,
       message: 'The name is taken.',
-      reason: 'Conflict',
+      code: 'Conflict',
       field: '/spec/name',
       hint: 'Choose another.',
       verbatim: 'EEXIST',

@@ -160,7 +160,7 @@ describe('a TensorBoard’s tab', () => {
         ? json(
             {
               message: 'TensorBoard is not installed.',
-              reason: 'TensorBoardMissing'
+              code: 'TensorBoardMissing'
             },
             503
           )

@@ -59,7 +59,7 @@ class Place:
         """Submit what can't be: it is refused at the field, and nothing is created."""
         files = sorted(self.root.rglob("*"))
         answer = await self.create(**request)
-        assert (answer.status, answer.json["reason"], answer.json["field"]) == (status, reason, field), answer.json
+        assert (answer.status, answer.json["code"], answer.json["field"]) == (status, reason, field), answer.json
         assert answer.json["message"].endswith(".") and answer.json["hint"]
         assert not self.t9k.submitted and not self.kubeflow.submitted
         assert sorted(self.root.rglob("*")) == files

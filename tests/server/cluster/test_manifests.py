@@ -98,7 +98,7 @@ async def test_a_manifest_chooses_engine_and_namespace(cluster: Place) -> None:
     answer = await cluster.create(manifest=text, namespace="team")
     assert (answer.status, answer.json["namespace"]) == (201, "other")
     await_kind = await cluster.preview("kubeflow", manifest=SEED_003)
-    assert (await_kind.status, await_kind.json["reason"], await_kind.json["field"]) == (
+    assert (await_kind.status, await_kind.json["code"], await_kind.json["field"]) == (
         422,
         "WrongKind",
         "/manifest/kind",
@@ -151,7 +151,7 @@ async def test_what_can_not_be_a_job_is_refused_with_its_line(cluster: Place, na
     answer = await ask(cluster, text)
     assert answer.status == 422, answer.json
     assert answer.json["field"].startswith("/manifest") and answer.json["message"].endswith(".")
-    assert reason in (None, answer.json["reason"]) and line in (None, answer.json["line"])
+    assert reason in (None, answer.json["code"]) and line in (None, answer.json["line"])
     if name not in ("empty", "a part"):
         assert answer.json["line"] and answer.json["column"]
     for other in (await cluster.preview(manifest=text), await cluster.create(manifest=text)):
@@ -162,7 +162,7 @@ async def test_what_can_not_be_a_job_is_refused_with_its_line(cluster: Place, na
 async def test_a_manifest_above_the_limit(cluster: Place) -> None:
     text = SEED_003 + "# " + "x" * (1 << 20)
     for answer in (await ask(cluster, text), await cluster.create(manifest=text)):
-        assert (answer.status, answer.json["reason"]) == (413, "TooLarge")
+        assert (answer.status, answer.json["code"]) == (413, "TooLarge")
     assert cluster.t9k.submitted == []
 
 
@@ -201,7 +201,7 @@ async def test_what_the_cluster_refuses_is_pointed_at(cluster: Place) -> None:
     text = (await cluster.preview(spec=(await cluster.form())["spec"])).json["manifest"]
     line = next(n for n, row in enumerate(text.splitlines(), 1) if row.strip().startswith("image:"))
     pointer = "/manifest/spec/replicaSpecs/0/template/spec/containers/0/image"
-    cluster.t9k.refusal = FieldError("No such image.", reason="Refused", field=pointer, hint="Choose another.")
+    cluster.t9k.refusal = FieldError("No such image.", code="Refused", field=pointer, hint="Choose another.")
     refusal = await cluster.refused("Refused", pointer, manifest=text, path="work/train.py")
     assert refusal["line"] == line and refusal["column"]
 

@@ -35,7 +35,7 @@ async def test_on_a_volume_that_the_lab_has(cluster: Place) -> None:
 async def test_on_a_volume_that_the_lab_has_not(cluster: Place) -> None:
     job = cluster.t9k.put(spec=spec("/theirs/runs"), engine="t9k", namespace="team")
     answer = await opened(cluster, job.id)
-    assert (answer.status, answer.json["reason"]) == (422, "LogDirectoryElsewhere")
+    assert (answer.status, answer.json["code"]) == (422, "LogDirectoryElsewhere")
     assert answer.json["message"] == (
         "JupyterLab does not see /theirs/runs: it is on the PVC theirs, which JupyterLab has not mounted."
     )
@@ -46,5 +46,5 @@ async def test_on_a_volume_that_the_lab_has_not(cluster: Place) -> None:
     job = cluster.t9k.put(spec=spec("/tmp/runs"), engine="t9k", namespace="team")
     assert "on none of the job's volumes" in (await opened(cluster, job.id)).json["message"]
     job = cluster.t9k.put(spec=spec(), engine="t9k", namespace="team")
-    assert (await opened(cluster, job.id)).json["reason"] == "NoLogDirectory"
+    assert (await opened(cluster, job.id)).json["code"] == "NoLogDirectory"
     assert json.loads((await cluster.api("GET", "tensorboards")).body)["tensorboards"] == []

@@ -99,10 +99,10 @@ async def test_scripts_outside_the_root(place: Place, tmp_path: Path):
     spec = await place.form()
     for value in (tmp_path / "outside.py", place.root / ".." / "outside.py", Path("/etc/passwd")):
         answer = await place.refused({**spec, "entrypoint": {"value": str(value)}}, ENTRYPOINT)
-        assert answer.json["reason"] == "OutsideRoot" and answer.json["hint"]
+        assert answer.json["code"] == "OutsideRoot" and answer.json["hint"]
     for path in ("../outside.py", "a/../../outside.py", "RTC:../outside.py"):
         form = await place.api("POST", "launch", "prefill", body={"path": path})
-        assert (form.status, form.json["reason"], form.json["field"]) == (422, "OutsideRoot", "/path")
+        assert (form.status, form.json["code"], form.json["field"]) == (422, "OutsideRoot", "/path")
 
 
 async def test_a_script_that_is_another_one_at_submission(place: Place):
@@ -172,7 +172,7 @@ async def test_an_old_notebook(place: Place):
     assert [check for check in await place.checks(spec) if check["level"] == "error"] == []
     (place.root / "old.t9kjob.py").write_text("mine")
     answer = await place.create(spec)
-    assert (answer.status, answer.json["reason"], answer.json["field"]) == (409, "ScriptExists", ENTRYPOINT)
+    assert (answer.status, answer.json["code"], answer.json["field"]) == (409, "ScriptExists", ENTRYPOINT)
     assert (place.root / "old.t9kjob.py").read_text() == "mine"
 
 
@@ -229,7 +229,7 @@ async def test_the_name_of_another_job(place: Place):
     job = await place.submit(spec)
     before = sorted(path.name for path in (place.home / "jobs").iterdir())
     answer = await place.create(spec, "request-0002")
-    assert (answer.status, answer.json["field"], answer.json["reason"]) == (409, "/spec/name", "NameTaken")
+    assert (answer.status, answer.json["field"], answer.json["code"]) == (409, "/spec/name", "NameTaken")
     assert sorted(path.name for path in (place.home / "jobs").iterdir()) == before
     errors = [check for check in await place.checks(spec) if check["level"] == "error"]
     assert [(check["code"], check["field"]) for check in errors] == [("NameTaken", "/spec/name")]

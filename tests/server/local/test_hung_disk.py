@@ -40,7 +40,7 @@ def hung(place: Place) -> Iterator[HungDisk]:
 
 
 def silent(answer: Answer, disk: HungDisk) -> None:
-    assert (answer.status, answer.json["reason"]) == (503, "DiskSilent"), answer.json
+    assert (answer.status, answer.json["code"]) == (503, "DiskSilent"), answer.json
     assert str(disk.path) in answer.json["message"] and "does not answer" in answer.json["message"]
     assert answer.json["hint"]
 
@@ -65,7 +65,7 @@ async def test_what_lies_on_it_is_refused_in_words(place: Place, hung: HungDisk,
         assert (told[0]["level"], str(hung.path) in told[0]["message"]) == ("error", True)
         assert field in [check["field"] for check in told]
         refused = await asyncio.wait_for(place.create(spec, "request-hung"), BOUND)
-        assert refused.json["reason"] == "DiskSilent" and refused.status in (422, 503), refused.json
+        assert refused.json["code"] == "DiskSilent" and refused.status in (422, 503), refused.json
     spec = {**form, "tensorboard": {"log_dirs": [f"{place.root}/{folder}/runs"]}}
     refused = await asyncio.wait_for(place.create(spec, "request-hung"), BOUND)
     silent(refused, hung)
@@ -81,7 +81,7 @@ async def test_tensorboards_of_it_are_refused_and_hold_up_nobody(place: Place, h
     for answer in await answers:
         silent(answer, hung)
     opened = await ask(place.api, "POST", "tensorboards", body={"paths": ["well"]})
-    assert opened.status in (201, 503) and opened.json.get("reason") != "DiskSilent", opened.json
+    assert opened.status in (201, 503) and opened.json.get("code") != "DiskSilent", opened.json
     silent(await ask(place.api, "POST", "tensorboards", body={"paths": ["well", "nfs/runs"]}), hung)
 
 

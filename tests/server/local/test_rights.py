@@ -162,7 +162,7 @@ def test_what_may_not_be_read_is_refused_at_its_field(unprivileged: Lab, tmp_pat
         (lab.root / "folder").chmod(0o555)
         notebook = {"kind": "notebook", "value": str(lab.root / "folder" / "n.ipynb")}
         answer = lab.submit({**spec, "entrypoint": notebook}, "request-0001")
-        assert (answer.status, answer.json["reason"]) == (422, "NotWritable")
+        assert (answer.status, answer.json["code"]) == (422, "NotWritable")
         assert answer.json["field"] == "/spec/entrypoint/value"
         assert lab.listed(deleted="true") == [] and list(lab.jobs.iterdir()) == []
     finally:

@@ -147,7 +147,7 @@ def refusal(name: str, **more: Any) -> JobError:
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals(name: str) -> None:
     error = refusal(name)
-    assert (type(error), error.reason, error.field, error.message) == ERRORS[name]
+    assert (type(error), error.code, error.field, error.message) == ERRORS[name]
     assert error.verbatim == REFUSALS[name]["body"]["message"]
 
 
@@ -189,7 +189,7 @@ def test_rules_of_t9k(code: str, field: str) -> None:
     """Their messages are not public (t9k.md §1.5); the code in them is what counts."""
     error = of(403, GATEKEEPER.format(code), "Forbidden")
     assert isinstance(error, FieldError)
-    assert (error.reason, error.field) == (code, field)
+    assert (error.code, error.field) == (code, field)
     assert error.verbatim == GATEKEEPER.format(code)
 
 
@@ -218,7 +218,7 @@ def test_a_namespace_that_goes_away() -> None:
 def test_quota_that_wants_resources_to_be_stated() -> None:
     message = 'pods "x" is forbidden: failed quota: compute: must specify limits.cpu for: pytorch; limits.memory for: y'
     error = of(403, message, "Forbidden")
-    assert (error.reason, error.field) == ("QuotaNeedsResources", "/spec/replica_specs/0/resources")
+    assert (error.code, error.field) == ("QuotaNeedsResources", "/spec/replica_specs/0/resources")
     assert "limits.cpu" in error.message
 
 
@@ -242,7 +242,7 @@ def test_a_cluster_that_is_busy_says_when_to_ask_again() -> None:
 )
 def test_what_has_no_known_words(status: int, reason: str, expected: type[JobError], code: str) -> None:
     error = of(status, "something", reason)
-    assert (type(error), error.reason, error.verbatim) == (expected, code, "something")
+    assert (type(error), error.code, error.verbatim) == (expected, code, "something")
 
 
 def test_a_cluster_that_can_not_be_reached() -> None:

@@ -69,7 +69,7 @@ BOMBS = {
 def test_bombs_do_not_go_off(name: str) -> None:
     before = time.process_time()
     error = refused(BOMBS[name])
-    assert error.hint or error.reason in ("EndlessAlias", "TooDeep", "WrongKind")
+    assert error.hint or error.code in ("EndlessAlias", "TooDeep", "WrongKind")
     # Of CPU time, with much to spare: going off takes minutes, or all memory.
     assert time.process_time() - before < 30
 
@@ -124,7 +124,7 @@ def test_equal_keys_are_named_with_their_lines() -> None:
 )
 def test_what_is_wrong_is_said_with_its_place(text: str, reason: str, line: int | None, column: int | None) -> None:
     error = refused(text)
-    assert (error.reason, error.line, error.column) == (reason, line, column)
+    assert (error.code, error.line, error.column) == (reason, line, column)
     if line is not None:
         assert error.message.startswith(f"Line {line}, column {column}: ")
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said_with_its_place(text: str, reason: str, line: int 
 def test_a_flat_text_that_can_not_be_mended_is_explained() -> None:
     flat = "\n".join(line.strip() for line in SEED.replace("PyTorchTrainingJob", "Other").splitlines())
     error = refused(flat)
-    assert error.reason == "NoIndentation" and error.hint
+    assert error.code == "NoIndentation" and error.hint
 
 
 def test_values_are_what_kubernetes_takes_them_for() -> None:

@@ -245,10 +245,10 @@ def check(value: Any, shape: Any, notes: Notes, pointer: str = "/manifest") -> N
 def _check_plain(value: Any, shape: Plain, notes: Notes, pointer: str) -> None:
     fits = isinstance(value, shape.types) and (not isinstance(value, bool) or bool in shape.types)
     if fits and isinstance(value, int) and abs(value) > MOST_NUMBER:
-        raise ManifestError(f"{in_words(pointer)} is larger than any number there.", reason="WrongType", field=pointer)
+        raise ManifestError(f"{in_words(pointer)} is larger than any number there.", code="WrongType", field=pointer)
     if fits and isinstance(value, str) and "\0" in value:
         message = f"{in_words(pointer)} has a NUL character, which no process can be given."
-        raise ManifestError(message, reason="WrongType", field=pointer, hint="Remove it.")
+        raise ManifestError(message, code="WrongType", field=pointer, hint="Remove it.")
     if fits:
         return
     if isinstance(value, shape.lenient) and not isinstance(value, bool):
@@ -260,7 +260,7 @@ def _check_plain(value: Any, shape: Plain, notes: Notes, pointer: str) -> None:
 
 def _wrong_type(value: Any, words: str, pointer: str, hint: str | None = None) -> ManifestError:
     message = f"{in_words(pointer)} must be {words}, and is {_NAMES.get(type(value), 'something else')}."
-    return ManifestError(message, reason="WrongType", field=pointer, hint=hint)
+    return ManifestError(message, code="WrongType", field=pointer, hint=hint)
 
 
 def _note_unknown(key: str, known: list[str], notes: Notes, pointer: str) -> None:

@@ -141,10 +141,10 @@ def read_documents(text: str) -> list[Document]:
     except yaml.YAMLError as error:
         message = "The text has a character that YAML can't have."
         hint = "It may be a binary file, or in another encoding than UTF-8."
-        raise ManifestError(message, reason="BadYaml", hint=hint, verbatim=str(error)) from None
+        raise ManifestError(message, code="BadYaml", hint=hint, verbatim=str(error)) from None
     except UnicodeError:
         message = "The text has half a character in it."
-        raise ManifestError(message, reason="BadYaml", hint="Copy it again, as UTF-8.") from None
+        raise ManifestError(message, code="BadYaml", hint="Copy it again, as UTF-8.") from None
 
 
 def plain_scalar(text: str) -> Any:
@@ -328,7 +328,7 @@ def _error(
 def _at(reason: str, message: str, place: Place | None, pointer: str, hint: str | None = None) -> ManifestError:
     line, column = place or (None, None)
     where = f"Line {line}, column {column}: " if place else ""
-    return ManifestError(where + message, reason=reason, field=pointer, hint=hint, line=line, column=column)
+    return ManifestError(where + message, code=reason, field=pointer, hint=hint, line=line, column=column)
 
 
 def _explained(error: yaml.MarkedYAMLError) -> ManifestError:

@@ -67,7 +67,7 @@ async def _demand(api: KubeApi, namespace: str) -> None:
         if error.status == 404:
             raise FieldError(
                 f"There is no namespace {namespace}.",
-                reason="NoSuchNamespace",
+                code="NoSuchNamespace",
                 field="/namespace",
                 hint="Choose another one.",
                 verbatim=quoted(error.message),

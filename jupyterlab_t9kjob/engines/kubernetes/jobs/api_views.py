@@ -266,7 +266,7 @@ def refused_of(seen: JobSnapshot) -> dict[Action, str]:
 def refusal_of(seen: JobSnapshot, job: JobSummary, action: Action) -> Conflict | NotAllowed:
     """Return why an action that is none of a job's can't be done now."""
     if seen.read_only is not None:
-        return Conflict(seen.read_only, reason="ReadOnly")
+        return Conflict(seen.read_only, code="ReadOnly")
     right = seen.rights.get(_NEEDS.get(action, ""))
     if right is not None and not right.supported:
         return NotAllowed(right.reason or "", hint="Ask whoever manages the namespace for this right.")
@@ -275,7 +275,7 @@ def refusal_of(seen: JobSnapshot, job: JobSummary, action: Action) -> Conflict |
         return Conflict(f"{job.name} is still in the cluster, so its record can't be removed.", hint=hint)
     if action in ("pause", "stop", "resume") and not seen.pausable.supported:
         message = f"{job.name} can't be {_DONE[action]}: {seen.pausable.reason}"
-        return Conflict(message, reason="NotPausable", hint="Delete it to end it; its record and logs stay.")
+        return Conflict(message, code="NotPausable", hint="Delete it to end it; its record and logs stay.")
     if job.deleted:
         state = "is deleted"
     elif job.phase in ACTIVE_PHASES:

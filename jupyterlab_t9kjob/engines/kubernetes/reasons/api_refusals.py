@@ -124,7 +124,7 @@ def _by_words(error: ApiError, manifest: Json | None, edited: bool) -> JobError 
     down = _NO_WEBHOOK.search(message)
     if down is not None:
         return Unavailable(
-            f"{_webhook_down(down)}.", reason="WebhookDown", hint=f"{_AGAIN} {_ADMIN} has to mend it if it stays so."
+            f"{_webhook_down(down)}.", code="WebhookDown", hint=f"{_AGAIN} {_ADMIN} has to mend it if it stays so."
         )
     rule = rule_of(message) if error.status in (403, 422, 400) else None
     if rule is not None:
@@ -142,7 +142,7 @@ def _by_status(error: ApiError, manifest: Json | None) -> JobError:
         return _conflict(error, name, text(manifest, "metadata", "namespace"))
     if error.status == 401:
         hint = "Its token or certificate may have expired. Log in to the cluster again."
-        return NotAllowed("The cluster does not accept who this lab says it is.", reason="Unauthorized", hint=hint)
+        return NotAllowed("The cluster does not accept who this lab says it is.", code="Unauthorized", hint=hint)
     if error.status == 403:
         return NotAllowed("The cluster refuses it.", hint=f"{_ADMIN} can say more.")
     if error.status == 404:
@@ -155,14 +155,14 @@ def _by_status(error: ApiError, manifest: Json | None) -> JobError:
         return FieldError("The cluster does not accept the manifest.", field="/manifest")
     if error.status == 429:
         after = f" in {round(error.retry_after)} s" if isinstance(error.retry_after, int | float) else " in a while"
-        return Unavailable("The cluster has too much to do.", reason="TooManyRequests", hint=f"Try again{after}.")
+        return Unavailable("The cluster has too much to do.", code="TooManyRequests", hint=f"Try again{after}.")
     if error.status in (408, 504) or error.reason == "Timeout":
         hint = "It may have been done all the same: look before you repeat it."
-        return Unavailable("The cluster did not answer in time.", reason="Timeout", hint=hint)
+        return Unavailable("The cluster did not answer in time.", code="Timeout", hint=hint)
     if error.status >= 500:
-        return Unavailable("The cluster has a trouble of its own.", reason=error.reason or None, hint=_AGAIN)
+        return Unavailable("The cluster has a trouble of its own.", code=error.reason or None, hint=_AGAIN)
     if error.status == 410:
-        return Unavailable("The cluster has forgotten where we were.", reason="Expired", hint=_AGAIN)
+        return Unavailable("The cluster has forgotten where we were.", code="Expired", hint=_AGAIN)
     if "namespace of the provided object does not match" in error.message:
         hint = "Take the namespace out of the manifest, or choose the same in the form."
         return FieldError("The manifest names another namespace.", field="/manifest/metadata/namespace", hint=hint)
@@ -178,18 +178,18 @@ def _conflict(error: ApiError, name: str, namespace: str | None) -> JobError:
             message, hint = f"A job {named(name)} is still being deleted{where}.", "Choose another name, or wait."
         else:
             message, hint = f"There is a job {named(name)}{where} already.", "Choose another name."
-        return Conflict(message, reason="AlreadyExists", field="/spec/name", hint=hint)
-    return Conflict("The job was changed meanwhile.", reason="Conflict", hint="Look at it as it is now, and try again.")
+        return Conflict(message, code="AlreadyExists", field="/spec/name", hint=hint)
+    return Conflict("The job was changed meanwhile.", code="Conflict", hint="Look at it as it is now, and try again.")
 
 
 def _not_there(error: ApiError, kind: str) -> JobError:
     missing = re.search(r'namespaces "(?P<name>[^"]*)" not found', error.message)
     if missing is not None:
         message = f"There is no namespace {named(missing['name'])}."
-        return FieldError(message, reason="NoSuchNamespace", field="/namespace", hint="Choose one that exists.")
+        return FieldError(message, code="NoSuchNamespace", field="/namespace", hint="Choose one that exists.")
     if error.reason != "NotFound" or "could not find the requested resource" in error.message:
         hint = f"{_ADMIN} has to install what runs such jobs, or has taken it away."
-        return Unavailable(f"This cluster has no {kind} (any more).", reason="NoSuchKind", hint=hint)
+        return Unavailable(f"This cluster has no {kind} (any more).", code="NoSuchKind", hint=hint)
     return NotFound("It is not there (any more).")
 
 
@@ -212,11 +212,11 @@ def _unknown_fields(unknown: Sequence[re.Match[str]], manifest: Json | None) -> 
     words = [in_words(pointer_of(one["field"], manifest)) for one in unknown]
     if unknown[0]["how"] == "duplicate":
         return FieldError(
-            f"{named(words[0])} is there twice.", reason="DuplicateField", field=pointer, hint="Remove one."
+            f"{named(words[0])} is there twice.", code="DuplicateField", field=pointer, hint="Remove one."
         )
     message = f"This cluster knows no {listed(words)}."
     hint = "Check the spelling. It would be dropped in silence, so the job was not created."
-    return FieldError(message, reason="UnknownField", field=pointer, hint=hint)
+    return FieldError(message, code="UnknownField", field=pointer, hint=hint)
 
 
 def _of_rule(rule: Rule, error: ApiError, manifest: Json | None, edited: bool) -> JobError:
@@ -228,8 +228,8 @@ def _of_rule(rule: Rule, error: ApiError, manifest: Json | None, edited: bool) -
         return wrong
     sentence = rule.sentence if rule.sentence.endswith(".") else f"{rule.sentence}."
     if rule.field is not None:
-        return FieldError(sentence, reason=rule.code, field=rule.field, hint=rule.hint, verbatim=error.message)
-    return NotAllowed(sentence, reason=rule.code, hint=rule.hint, verbatim=error.message)
+        return FieldError(sentence, code=rule.code, field=rule.field, hint=rule.hint, verbatim=error.message)
+    return NotAllowed(sentence, code=rule.code, hint=rule.hint, verbatim=error.message)
 
 
 def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edited: bool) -> JobError:
@@ -256,5 +256,5 @@ def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edi
     at = pointer if edited else field_of(pointer, manifest) or pointer
     sentence = plain(sentence, 298)
     return FieldError(
-        sentence if sentence.endswith(("…", ".")) else f"{sentence}.", reason="Invalid", field=at, hint=hint
+        sentence if sentence.endswith(("…", ".")) else f"{sentence}.", code="Invalid", field=at, hint=hint
     )

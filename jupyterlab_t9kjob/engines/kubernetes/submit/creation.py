@@ -118,7 +118,7 @@ class Creation:
         try:
             answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
         except JobError as problem:
-            if isinstance(problem, NotAllowed) or problem.reason == "UnknownField":
+            if isinstance(problem, NotAllowed) or problem.code == "UnknownField":
                 self._cluster.refused()  # rights or the schema are others than they were
             raise
         job = self._table.note_answer(namespace, answer)
@@ -176,7 +176,7 @@ class Creation:
     def _demand(self, checks: list[Check]) -> None:
         for check in checks:
             if check.level == "error":
-                raise FieldError(check.message, reason=check.code, field=check.field, hint=check.hint)
+                raise FieldError(check.message, code=check.code, field=check.field, hint=check.hint)
 
     async def _manifest(
         self,

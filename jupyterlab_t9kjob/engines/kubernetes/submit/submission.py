@@ -49,7 +49,7 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
     form = FORMATS[kind.manifests]
     if manifest.get("kind") != kind.kind:
         message = f"The manifest is a {str(manifest.get('kind'))[:80]}, and this engine creates {kind.kind}s."
-        raise ManifestError(message, reason="WrongKind", field="/manifest/kind", hint="Choose the other engine.")
+        raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint="Choose the other engine.")
     manifest["apiVersion"] = form.api_version
     manifest.pop("status", None)
     metadata = manifest.setdefault("metadata", {})
@@ -58,11 +58,11 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
     name = metadata.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         message = "The job needs a name: small letters, digits and dashes, beginning with a letter."
-        raise ManifestError(message, reason="NoName", field="/manifest/metadata/name")
+        raise ManifestError(message, code="NoName", field="/manifest/metadata/name")
     if metadata.setdefault("namespace", context.namespace) != context.namespace:
         message = f"The manifest says namespace {str(metadata['namespace'])[:80]}, and {context.namespace} is chosen."
         hint = "Choose that namespace, or take it out of the manifest."
-        raise ManifestError(message, reason="OtherNamespace", field="/manifest/metadata/namespace", hint=hint)
+        raise ManifestError(message, code="OtherNamespace", field="/manifest/metadata/namespace", hint=hint)
     for name in _OF_THE_OBJECT:
         metadata.pop(name, None)
     annotations = metadata.get("annotations")
@@ -128,7 +128,7 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, e
         if error.status == 409 and error.reason == "AlreadyExists":
             return await _existing(api, path, manifest, error)
         problem = refused(error, manifest, edited=edited)
-        if error.status < 500 or problem.reason == "WebhookDown":
+        if error.status < 500 or problem.code == "WebhookDown":
             raise problem from error
         return await _after_silence(api, path, manifest, error)
     except Unreachable as error:
@@ -173,7 +173,7 @@ async def _existing(api: KubeApi, path: str, manifest: Json, error: ApiError | N
         return there
     raise Conflict(
         f"There is a job named “{name}” in namespace {manifest['metadata']['namespace']} already.",
-        reason="NameTaken",
+        code="NameTaken",
         field="/spec/name",
         hint="Choose another name, or delete that job.",
         verbatim=quoted(error.message) if error is not None else None,
@@ -193,7 +193,7 @@ async def _after_silence(api: KubeApi, path: str, manifest: Json, error: ApiErro
     problem = refused(error, manifest)
     raise Unavailable(
         f"{problem.message} The job was not created, as far as can be seen.",
-        reason=problem.reason,
+        code=problem.code,
         hint="Submit it again: should it have been created after all, that finds it, and there is no second one.",
         verbatim=problem.verbatim,
     ) from error
@@ -217,7 +217,7 @@ def _demand_all(sent: Json, received: Json) -> None:
         named = ", ".join(pointer.strip("/").replace("/", ".") for pointer in lost[:5])
         raise FieldError(
             f"The cluster drops {named}: its version of {sent['kind']} has no such field.",
-            reason="FieldDropped",
+            code="FieldDropped",
             field=f"/manifest{lost[0]}",
             hint="Nothing was created. Leave it out, or ask whoever looks after the cluster about its version.",
         )

@@ -218,7 +218,7 @@ def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
 def refusal_of(job: JobSummary, action: Action) -> Conflict:
     """Return why an action that is none of a job's makes no sense now."""
     if job.read_only is not None:
-        return Conflict(job.read_only, reason="ReadOnly")
+        return Conflict(job.read_only, code="ReadOnly")
     if action == "remove":
         return Conflict(f"{job.name} has not ended, so its record can't be removed.", hint="Stop or delete it first.")
     if job.phase == "Unknown":

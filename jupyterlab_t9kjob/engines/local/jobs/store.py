@@ -139,7 +139,7 @@ class Store:
             if record["name"] in self.names():
                 raise Conflict(
                     f"There is a job named “{record['name']}” already.",
-                    reason="NameTaken",
+                    code="NameTaken",
                     field="/spec/name",
                     hint="Choose another name, or delete that job.",
                 )

@@ -69,7 +69,7 @@ class Planner:
                 await on_disk(path, os.path.lexists, path)
             return await on_disk([path for _, path in files], checker.run)
         except Unavailable as error:
-            return [Check(level="error", code=error.reason, message=error.message, hint=error.hint, field=field)]
+            return [Check(level="error", code=error.code, message=error.message, hint=error.hint, field=field)]
 
     def preview(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], checks: list[Check]) -> Preview:
         """Return what a run would be, in words."""

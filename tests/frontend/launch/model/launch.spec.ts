@@ -89,7 +89,7 @@ describe('LaunchModel', () => {
       model.setOption(EPOCHS, '10');
       await jest.advanceTimersByTimeAsync(1000);
       expect(model.preview.shown?.command).toMatch(/model.pt$/);
-      expect(model.preview.failure?.reason).toBe('NoAnswer');
+      expect(model.preview.failure?.code).toBe('NoAnswer');
       expect(errors()).toEqual([]);
     });
   });

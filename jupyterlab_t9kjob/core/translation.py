@@ -1,0 +1,236 @@
+"""Texts for users that can be given in any language.
+
+`_` makes a `Text` from a message and named parameters::
+
+    reason = _("Rank {rank} ended with exit code {exit_code}", rank=3, exit_code=1)
+
+A `Text` is a `str`, namely the English text, and keeps its message and parameters. The text is made in the reader's
+language when an answer is written: models declare such fields as `Text`, whose serializer calls `translated`. Records
+on disk keep message and parameters (``model_dump_json(context=STORED)``), so a record that was written in one language
+is read in another.
+
+Messages are found by ``pybabel extract -k _ -k _n:1,2``. They are whole sentences or whole labels: languages differ in
+the order of words, so a sentence is never put together from parts of one. A parameter is a name, a number, the words
+of another program, or a `Text` that can stand alone, such as a duration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import core_schema
+
+Parameter: TypeAlias = "str | int | float"
+Stored: TypeAlias = "str | dict[str, Any]"
+
+STORED: Final = "stored"
+"""Serialization context of records: texts keep their messages and parameters."""
+
+
+class Catalogue(Protocol):
+    """Translations of one language, as `gettext.NullTranslations` and JupyterLab's ``TranslationBundle`` give them."""
+
+    def gettext(self, message: str, /) -> str:
+        """Return the translation of a message, or the message."""
+
+    def ngettext(self, singular: str, plural: str, number: int, /) -> str:
+        """Return the translation for a number of things, or the English message for it."""
+
+
+class Text(str):
+    """A text for users: English as a `str`, with all that is needed to make it in another language.
+
+    Attributes
+    ----------
+    message
+        The English message with named placeholders; None for words that are never translated.
+    plural
+        The message for any number but one; None if the message does not count.
+    params
+        Values of the placeholders by name. A counting message has its number as ``n``.
+    """
+
+    __slots__ = ("message", "params", "plural")
+
+    message: str | None
+    plural: str | None
+    params: Mapping[str, Parameter]
+
+    def __new__(cls, message: str, plural: str | None = None, params: Mapping[str, Parameter] | None = None) -> Text:
+        """Make the text of a message; prefer `_` and `_n`, whose messages the catalogue's tools find."""
+        params = params or {}
+        text = super().__new__(cls, (message if plural is None or params["n"] == 1 else plural).format_map(params))
+        text.message, text.plural, text.params = message, plural, params
+        return text
+
+    @classmethod
+    def verbatim(cls, words: str) -> Text:
+        """Return words that are never translated, such as another program's."""
+        text = super().__new__(cls, words)
+        text.message, text.plural, text.params = None, None, {}
+        return text
+
+    @classmethod
+    def restored(cls, stored: Stored) -> Text:
+        """Return a text from its stored form.
+
+        Raises
+        ------
+        ValueError
+            If it has another form.
+        """
+        if isinstance(stored, str):
+            return stored if isinstance(stored, Text) else cls.verbatim(stored)
+        try:
+            params = {
+                str(name): cls.restored(value) if isinstance(value, dict) else cast("Parameter", value)
+                for name, value in stored.get("params", {}).items()
+            }
+            return cls(stored["message"], stored.get("plural"), params)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise ValueError(f"not a stored text: {error!r}") from error
+
+    def stored(self) -> Stored:
+        """Return the form that records keep: words themselves, or message and parameters."""
+        if self.message is None:
+            return str(self)
+        params = {name: value.stored() if isinstance(value, Text) else value for name, value in self.params.items()}
+        return {"message": self.message} | ({"plural": self.plural} if self.plural else {}) | {"params": params}
+
+    def with_params(self, **params: Parameter) -> Text:
+        """Return the text with other values of some of its parameters."""
+        return self if self.message is None else Text(self.message, self.plural, {**self.params, **params})
+
+    def with_words(self, change: Callable[[str], str]) -> Text:
+        """Return the text with `change` applied to all words in it that are not ours: cleaned, or cut short."""
+        if self.message is None:
+            return Text.verbatim(change(str(self)))
+        params = {
+            name: value.with_words(change)
+            if isinstance(value, Text)
+            else change(value)
+            if isinstance(value, str)
+            else value
+            for name, value in self.params.items()
+        }
+        return Text(self.message, self.plural, params)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Text.restored, (self.stored(),)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        # The server's start must not pay for pydantic, and errors import this module.
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            _validated, serialization=core_schema.plain_serializer_function_ser_schema(_serialized, info_arg=True)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {"type": "string"}
+
+
+if TYPE_CHECKING:
+    Sentence: TypeAlias = str
+else:
+    Sentence = Text
+
+
+def _(message: str, /, **params: Parameter) -> Text:
+    """Return the text of a message whose placeholders ``{name}`` are given by name."""
+    return Text(message, None, params)
+
+
+def _n(singular: str, plural: str, n: int, /, **params: Parameter) -> Text:
+    """Return the text for a number of things; both messages may name the number as ``{n}``."""
+    return Text(singular, plural, {**params, "n": n})
+
+
+def sentences(*texts: str | None) -> Text | None:
+    """Return whole sentences one after the other, without those that are None; None if there are none."""
+    said = [text for text in texts if text]
+    return _joined(" ", said) if said else None
+
+
+def listing(names: Sequence[str], most: int | None = None) -> Text:
+    """Say names: “a”, “a and b”, “a, b and 4 others”.
+
+    Parameters
+    ----------
+    names
+        At least one.
+    most
+        How many are named before the others are counted; None names all.
+    """
+    shown = list(names if most is None else names[:most])
+    left = len(names) - len(shown)
+    if left:
+        return _n("{names} and {n} other", "{names} and {n} others", left, names=_joined(", ", shown))
+    if len(shown) == 1:
+        return _joined("", shown)
+    return _("{names} and {last}", names=_joined(", ", shown[:-1]), last=shown[-1])
+
+
+def _joined(separator: str, texts: Sequence[str]) -> Text:
+    """Return texts with a separator between them; no catalogue has this message, so each is translated by itself."""
+    names = [f"text{index}" for index in range(len(texts))]
+    return Text(separator.join(f"{{{name}}}" for name in names), None, dict(zip(names, texts, strict=True)))
+
+
+def _no_catalogue() -> Catalogue | None:
+    return None
+
+
+_current: Callable[[], Catalogue | None] = _no_catalogue
+
+
+def use_catalogue(current: Callable[[], Catalogue | None]) -> None:
+    """Set where `translated` gets the catalogue of the reader's language; it returns None for English.
+
+    The language is the server's: JupyterLab keeps one for all its pages and extensions.
+    """
+    global _current
+    _current = current
+
+
+def translated(text: str) -> str:
+    """Return a text in the reader's language; in English where no translation is known."""
+    catalogue = _current()
+    return str(text) if catalogue is None else _in(catalogue, text)
+
+
+def _in(catalogue: Catalogue, text: str) -> str:
+    if not isinstance(text, Text) or text.message is None:
+        return str(text)
+    params = {name: _in(catalogue, value) if isinstance(value, str) else value for name, value in text.params.items()}
+    if text.plural is None:
+        message = catalogue.gettext(text.message)
+    else:
+        message = catalogue.ngettext(text.message, text.plural, int(params["n"]))
+    if message is text.message and params == text.params:
+        return str(text)
+    try:
+        return message.format_map(params)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        # A translation whose placeholders are wrong: the translator's fault must not cost the user the text.
+        return str(text)
+
+
+def _validated(value: Any) -> Text:
+    if isinstance(value, str | dict):
+        return Text.restored(value)
+    raise ValueError("not a text")
+
+
+def _serialized(value: str, info: core_schema.SerializationInfo) -> Any:
+    if info.context == STORED:
+        return value.stored() if isinstance(value, Text) else value
+    return translated(value)
