@@ -37,9 +37,10 @@ format: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Mend what the linter
 	ruff format --quiet .
 	jlpm lint
 
-api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file and, from it, the TypeScript types
+api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file and, from it, the TypeScript types and constants
 	python -m jupyterlab_t9kjob.openapi
 	jlpm types
+	python .make/constants.py
 
 docs: $(VENV)/.t9kjob-docs ## Build the documentation into build/docs
 	sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs

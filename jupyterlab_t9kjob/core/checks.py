@@ -27,6 +27,9 @@ class Check(Model):
     message: Sentence
     hint: Sentence | None = None
     field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
+    option: str | None = Field(
+        None, description="The script's option that the check is about: its first flag, or its destination."
+    )
     line: int | None = Field(None, description="Of the manifest's text, from 1.")
     column: int | None = None
     link: Link | None = None

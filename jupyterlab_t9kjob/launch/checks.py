@@ -185,11 +185,13 @@ def _options(spec: JobSpec, source: Source) -> list[Check]:
         Check(
             level="warning",
             code="OptionMissing",
-            message=f"{source.path.name} asks for {(option.flags or [option.dest])[0]}, which has no value.",
+            message=f"{source.path.name} requires {name}, which has no value.",
             field="/spec/args",
+            option=name,
             link=source.link(option.line),
         )
         for option in unfilled(source.script.info.options, spec.args)
+        for name in [(option.flags or [option.dest])[0]]
     ]
 
 
@@ -220,7 +222,6 @@ def _repeated(spec: JobSpec, source: Source) -> list[Check]:
 
 def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]:
     """Return the required options that the arguments do not give."""
-    given = {argument.partition("=")[0] for argument in args}
     takes_value = {flag for option in options if option.kind != "flag" for flag in option.flags}
     values_of_flags = sum(1 for argument in args if argument in takes_value)
     loose = sum(1 for argument in args if not argument.startswith("-")) - values_of_flags
@@ -228,9 +229,18 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
     for option in options:
         if not option.flags and option.required:
             loose -= 1
-        if option.required and (not given.intersection(option.flags) if option.flags else loose < 0):
+        given = any(_may_name(word, option.flags) for word in args) if option.flags else loose >= 0
+        if option.required and not given:
             result.append(option)
     return result
+
+
+def _may_name(word: str, flags: list[str]) -> bool:
+    """Return True if an argument may be one of the flags; argparse accepts abbreviations and ``-xvalue``."""
+    name = word.partition("=")[0]
+    return any(
+        len(name) > 2 and flag.startswith(name) if flag.startswith("--") else word.startswith(flag) for flag in flags
+    )
 
 
 def _unread(source: Source) -> list[Check]:

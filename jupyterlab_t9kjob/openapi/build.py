@@ -13,9 +13,11 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from ..core import capacity, job
-from ..core.spec import NAMESPACE_PATTERN
+from ..core.manifests.text.yaml_reader import MOST_BYTES
+from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
 from ..handlers import messages
 from ..launch import model as launch
+from ..launch.prefill import LOG_OPTIONS
 from ..tensorboard import model as tensorboard
 
 HERE = Path(__file__).parent
@@ -53,6 +55,15 @@ ANSWERS: dict[str, Any] = {
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,
 }
+CONSTANTS: dict[str, Any] = {
+    "NAME_PATTERN": NAME_PATTERN,
+    "NAMESPACE_PATTERN": NAMESPACE_PATTERN,
+    "ENV_NAME_PATTERN": ENV_NAME_PATTERN,
+    "ACTIVE_PHASES": sorted(job.ACTIVE_PHASES),
+    "LOG_OPTIONS": sorted(LOG_OPTIONS),
+    "MANIFEST_BYTES": MOST_BYTES,
+}
+"""Facts that the page needs before it can ask the server; `make api` writes them as TypeScript constants."""
 PATH_PARTS = {"action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]}}
 QUERY = {"namespace": {"pattern": NAMESPACE_PATTERN}}
 """What every parameter of a name has beside what `paths.yaml` says of it."""
@@ -156,6 +167,7 @@ def document() -> dict[str, Any]:
             f"/t9kjob/{path}": {verb: _operation(path, spec, components) for verb, spec in verbs.items()}
             for path, verbs in routes.items()
         },
+        "x-constants": CONSTANTS,
         "components": {
             "schemas": components,
             "securitySchemes": {

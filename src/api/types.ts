@@ -681,6 +681,12 @@ export interface components {
              */
             field: string | null;
             /**
+             * Option
+             * @description The script's option that the check is about: its first flag, or its destination.
+             * @default null
+             */
+            option: string | null;
+            /**
              * Line
              * @description Of the manifest's text, from 1.
              * @default null
@@ -1322,6 +1328,12 @@ export interface components {
              * @default null
              */
             signaled: boolean | null;
+            /**
+             * Ended
+             * @description The exit code in words: “Error (1)”, “Killed (137)”.
+             * @default null
+             */
+            ended: string | null;
             /**
              * Error
              * @description The error that ended it: a traceback's last line, or one of a known form; null if unknown.

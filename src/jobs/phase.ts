@@ -1,8 +1,9 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Action, JobState, PendingAction } from '../api/aliases';
+import { ACTIVE_PHASES } from '../api/constants';
 import { JobSummary } from '../api/types';
 
-const ACTIVE = new Set(['Pending', 'Running', 'Paused', 'Resuming']);
+const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_PHASES);
 
 type WithPhase = Pick<JobSummary, 'phase' | 'ended_by' | 'pending_action'>;
 

@@ -1,14 +1,12 @@
+/** Sentences about a job for lists, notifications and screen readers. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
 import { serverNow } from '../common/clock';
-import { formatDuration, formatEta } from '../common/format';
+import { formatEta } from '../common/format';
 import { isActive, pendingText, stateOf, stateWord } from './phase';
-import { ranSeconds } from './runtime';
 
-const METRICS_SHOWN = 1;
-
-/** A job as people know it: all runs of one file may have the same display name, so its own as well. */
+/** Return the job's names: runs of one file may share a display name, so the own name is added to it. */
 export function jobTitle(
   job: Pick<JobSummary, 'name' | 'display_name'>
 ): string {
@@ -18,10 +16,13 @@ export function jobTitle(
 }
 
 /**
- * The most useful sentence about a job in its state, for lists.
+ * Return the most useful sentence about a job, for lists.
  *
- * @param short - Where it may be cut: metrics by the last word of their names, before their values.
- * @param now - When its state is known to be so, in seconds.
+ * The server writes the sentence (`reason`), except for two things that change faster than it pushes: the time that is
+ * left of a running job, and an action that was asked for on this page.
+ *
+ * @param short - Name a metric by the last word of its name, so that its value fits into a narrow row.
+ * @param now - Time at which the job's state is known to be true, in seconds.
  */
 export function jobSentence(
   job: JobSummary,
@@ -33,29 +34,13 @@ export function jobSentence(
     return pendingSentence(job, job.pending_action, trans);
   }
   const state = stateOf(job);
-  switch (state) {
-    case 'running':
-      return runningSentence(job, trans, now);
-    case 'resuming':
-      return (
-        waitingSentence(job) ??
-        trans._n(
-          '%2 of %1 replica is back',
-          '%2 of %1 replicas are back',
-          job.replicas,
-          job.replicas_running
-        )
-      );
-    case 'succeeded':
-      return [ranSentence(job, trans), ...metricTexts(job, short)].join(' · ');
-    case 'stopped':
-      return job.reason?.sentence ?? stoppedSentence(job, trans);
-    default:
-      return job.reason?.sentence ?? capital(stateWord(state, trans));
-  }
+  const progress = state === 'running' ? progressText(job, trans, now) : null;
+  const sentence =
+    progress ?? job.reason?.sentence ?? capital(stateWord(state, trans));
+  return short && state === 'succeeded' ? withShortMetric(sentence) : sentence;
 }
 
-/** What is on its way, and what it waits for. */
+/** Return what happens to a job on the way to the state that was asked for. */
 function pendingSentence(
   job: JobSummary,
   action: PendingAction,
@@ -74,25 +59,20 @@ function pendingSentence(
   return pendingText(action, trans);
 }
 
-/** What has become of a job, for a notification. */
+/** Return the sentence of a notification that a job has ended. */
 export function endSentence(job: JobSummary, trans: TranslationBundle): string {
   const name = jobTitle(job);
-  if (job.phase !== 'Succeeded') {
-    const why = job.reason?.sentence;
-    // Most reasons say themselves that it failed: “Rank 1 failed: …”.
-    return why ? trans.__('%1: %2', name, why) : trans.__('%1 failed', name);
+  const why = job.reason?.sentence;
+  if (job.phase === 'Succeeded') {
+    return why
+      ? trans.__('%1 succeeded: %2', name, why)
+      : trans.__('%1 succeeded', name);
   }
-  if (job.started_at === null) {
-    return trans.__('%1 succeeded', name);
-  }
-  const time = formatDuration(ranSeconds(job), trans);
-  return [
-    trans.__('%1 succeeded after %2', name, time),
-    ...metricTexts(job)
-  ].join(': ');
+  // Most reasons of a failure contain the word already: “Rank 1 failed: …”.
+  return why ? trans.__('%1: %2', name, why) : trans.__('%1 failed', name);
 }
 
-/** What a screen reader says of a job in a list. */
+/** Return the accessible name of a job in a list. */
 export function jobLabel(
   job: JobSummary,
   trans: TranslationBundle,
@@ -114,7 +94,7 @@ export function jobLabel(
   return parts.join(', ');
 }
 
-/** “holds 8 of 16 GPUs”: of a job that has not all that it asks for; else null. */
+/** Return “holds 8 of 16 GPUs” for an active job that has fewer GPUs than it requests; else null. */
 export function heldText(
   job: JobSummary,
   trans: TranslationBundle
@@ -130,7 +110,7 @@ export function heldText(
     : null;
 }
 
-/** How far a running job is, and how long it will take; null if it does not say. */
+/** Return the progress that a job logs, with the time left at `now`; null for a job that logs none. */
 function progressText(
   job: Pick<JobSummary, 'progress'>,
   trans: TranslationBundle,
@@ -149,72 +129,13 @@ function progressText(
   return `${text} · ${formatEta(Math.max(0, left), trans)}`;
 }
 
-function runningSentence(
-  job: JobSummary,
-  trans: TranslationBundle,
-  now: number
-): string {
-  const progress = progressText(job, trans, now);
-  if (progress !== null) {
-    return progress;
-  }
-  if (job.replicas_running < job.replicas) {
-    return trans._n(
-      '%2 of %1 replica is running',
-      '%2 of %1 replicas are running',
-      job.replicas,
-      job.replicas_running
-    );
-  }
-  if (job.replicas > 1) {
-    return trans._n(
-      '%1 replica is running',
-      'All %1 replicas are running',
-      job.replicas
-    );
-  }
-  return job.processes
-    ? trans._n(
-        '%1 process is running',
-        '%1 processes are running',
-        job.processes
-      )
-    : trans.__('Running');
-}
-
-function ranSentence(job: JobSummary, trans: TranslationBundle): string {
-  return job.started_at === null
-    ? trans.__('Succeeded')
-    : trans.__('Ran %1', formatDuration(ranSeconds(job), trans));
-}
-
-function stoppedSentence(job: JobSummary, trans: TranslationBundle): string {
-  return job.started_at === null
-    ? trans.__('Stopped by you before it started')
-    : trans.__(
-        'Stopped by you after %1',
-        formatDuration(ranSeconds(job), trans)
-      );
-}
-
-/** Why a resumed job is not back yet, if it waits for something. */
-function waitingSentence(job: JobSummary): string | null {
-  return job.replicas_running === 0 ? (job.reason?.sentence ?? null) : null;
-}
-
-/** The last measured values, as the log names them: “test accuracy 0.991”, or in short “accuracy 0.991”. */
-function metricTexts(job: JobSummary, short = false): string[] {
-  return Object.entries(job.progress?.metrics ?? {})
-    .slice(-METRICS_SHOWN)
-    .map(([name, value]) => {
-      const said = short ? lastWord(name) : name;
-      return `${said} ${Number(value.toPrecision(3))}`;
-    });
-}
-
-/** The word of a metric's name that says what it is: “accuracy” of “test accuracy” and “eval/accuracy”. */
-function lastWord(name: string): string {
-  return /[^\s/_.:-]*[a-z]{2}[^\s/_.:-]*$/i.exec(name)?.[0] ?? name;
+/** Shorten a metric's name to its last word: “accuracy 0.991” for “test accuracy 0.991” and “eval/accuracy 0.991”. */
+function withShortMetric(sentence: string): string {
+  return sentence.replace(
+    / · (.+) (\S+)$/,
+    (_, name: string, value: string) =>
+      ` · ${/[^\s/_.:-]*[a-z]{2}[^\s/_.:-]*$/i.exec(name)?.[0] ?? name} ${value}`
+  );
 }
 
 function capital(text: string): string {

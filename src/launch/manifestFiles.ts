@@ -1,12 +1,10 @@
 import { FileBrowser } from '@jupyterlab/filebrowser';
 import { Contents } from '@jupyterlab/services';
+import { MANIFEST_BYTES } from '../api/constants';
 import { IJobsModel } from '../tokens';
 
 /** Characters of a file that decide what it is. */
 const DECISIVE = 64 * 1024;
-
-/** Bytes that a manifest has at most; the server reads no larger one. */
-const LARGEST = 1 << 20;
 
 /** Files of a folder that are looked at before they are selected. */
 const AHEAD = 50;
@@ -80,7 +78,7 @@ export class ManifestFiles {
 
   private _isCandidate({ path, type, size }: Listed): boolean {
     const isFile = type !== 'directory' && isYaml(path);
-    return isFile && (size ?? 0) <= LARGEST && this.isOffered;
+    return isFile && (size ?? 0) <= MANIFEST_BYTES && this.isOffered;
   }
 
   private _look({ path, last_modified: time }: Listed): Promise<void> {

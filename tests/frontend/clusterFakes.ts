@@ -67,6 +67,7 @@ export function someCheck(changes: Partial<Check> = {}): Check {
     message: 'Left out: No queues here.',
     hint: null,
     field: null,
+    option: null,
     line: null,
     column: null,
     link: null,

@@ -54,6 +54,7 @@ export function someFailure(changes: Partial<Failure> = {}): Failure {
     local_rank: 1,
     exit_code: 1,
     signaled: false,
+    ended: 'Error (1)',
     error: 'ValueError: boom',
     note: null,
     last_output: null,

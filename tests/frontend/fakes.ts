@@ -1,6 +1,12 @@
 /** The boundary to the server, pretended: answers to requests, and sockets that tests drive. */
 import { ServerConnection } from '@jupyterlab/services';
-import { Delta, JobSummary, Snapshot, TensorBoard } from '../../src/api/types';
+import {
+  Delta,
+  JobSummary,
+  Reason,
+  Snapshot,
+  TensorBoard
+} from '../../src/api/types';
 
 /** A WebSocket of which the test plays the server's end. */
 export class FakeSocket {
@@ -135,6 +141,18 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
     ...changes
+  };
+}
+
+/** Why a job is as it is. */
+export function someReason(sentence: string): Reason {
+  return {
+    code: 'Some',
+    sentence,
+    hint: null,
+    fix: null,
+    verbatim: null,
+    links: []
   };
 }
 

@@ -140,7 +140,7 @@ async def test_a_form_that_is_ready_to_submit(place: Place) -> None:
     assert [option.dest for option in form.script.options] == ["log_dir", "save_path", "data", "lr"]
     assert [(engine.name, engine.machine and engine.machine.cpus) for engine in form.engines] == [("local", 8)]
     checks = {check.code: check for check in form.checks}
-    assert checks["OptionMissing"].level == "warning"
+    assert (checks["OptionMissing"].level, checks["OptionMissing"].option) == ("warning", "--data")
     assert checks["NoSampler"].level == "hint"
     link = checks["NoSampler"].link
     assert link is not None
@@ -565,3 +565,23 @@ async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
     with pytest.raises(Unavailable) as caught:
         await launch.prefill(PrefillRequest(path="train.py"))
     assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("args", "missing"),
+    [
+        ([], ["--config", "data"]),
+        (["--config", "a", "b"], []),
+        (["--conf=a", "b"], []),
+        (["-ca", "d"], []),
+        (["--other"], ["--config", "data"]),
+    ],
+)
+async def test_required_options_without_a_value(place: Place, args: list[str], missing: list[str]) -> None:
+    text = "import argparse\nparser = argparse.ArgumentParser()\n"
+    text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('data')\n"
+    place.write("train.py", text)
+    form = await place.prefill("train.py")
+    request = PreviewRequest(path="train.py", spec=form.spec.model_copy(update={"args": args}))
+    checks = (await place.launch.preview(request)).checks
+    assert [check.option for check in checks if check.code == "OptionMissing"] == missing

@@ -1,5 +1,6 @@
 /** Where a job can run: engines, and their namespaces. */
 import { EngineName } from '../../api/aliases';
+import { NAMESPACE_PATTERN } from '../../api/constants';
 import { Capability, EngineInfo } from '../../api/types';
 
 /** An engine and a namespace of it; engines without namespaces have the empty one. */
@@ -8,8 +9,10 @@ export interface IPlace {
   namespace: string;
 }
 
-/** What Kubernetes takes as the name of a namespace. */
-export const NAMESPACE_PATTERN = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Return true if Kubernetes accepts a name for a namespace. */
+export function isNamespace(name: string): boolean {
+  return name !== '' && new RegExp(NAMESPACE_PATTERN).test(name);
+}
 
 /** Where to run what nobody has run before. */
 export function usualPlace(

@@ -1,11 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
-import {
-  formatClock,
-  formatDuration,
-  formatExitCode,
-  formatMoment
-} from '../../common/format';
+import { formatClock, formatDuration, formatMoment } from '../../common/format';
 import { stateOf } from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';
 import { jobSentence } from '../../jobs/sentence';
@@ -152,7 +147,7 @@ export function failureText(
   job: Job,
   trans: TranslationBundle
 ): string {
-  const code = formatExitCode(failure.exit_code, trans, failure.signaled);
+  const code = failure.ended ?? failure.exit_code;
   const who =
     failure.rank === null
       ? trans.__('%1 ended: %2', failure.replica, code)

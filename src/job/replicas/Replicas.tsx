@@ -4,7 +4,6 @@ import * as React from 'react';
 import { Replica } from '../../api/types';
 import { logIcon } from '../../ui/icons';
 import { serverNow } from '../../common/clock';
-import { formatExitCode } from '../../common/format';
 import { JobState } from '../../api/aliases';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
@@ -350,7 +349,7 @@ function columnsOf(trans: TranslationBundle): IColumn[] {
         replica.exit_code === null
           ? ''
           : (replica.attempts[replica.attempts.length - 1]?.ended ??
-            formatExitCode(replica.exit_code, trans))
+            replica.exit_code)
     },
     {
       key: 'reason',

@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { EngineInfo, Job, Progress } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatClock, formatEta, formatExitCode } from '../../common/format';
+import { formatClock, formatEta } from '../../common/format';
 import { isActive, stateOf, stateWord } from '../../jobs/phase';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
@@ -121,7 +121,7 @@ function Why(props: {
       <span>{text}</span>
       {failed && failure && (
         <span className="jp-t9k-secondary">
-          {formatExitCode(failure.exit_code, trans, failure.signaled)}
+          {failure.ended ?? failure.exit_code}
         </span>
       )}
       {failed && failure?.link && (

@@ -28,11 +28,7 @@ import {
   withoutDraft,
   withWorkingDir
 } from './form';
-import {
-  capability,
-  IPlace,
-  NAMESPACE_PATTERN
-} from '../../cluster/model/places';
+import { capability, IPlace, isNamespace } from '../../cluster/model/places';
 import { IChecked, knownChecks, nameProblem } from './problems';
 import { LaunchCapacity, withDeviceKind } from './capacity';
 import { ILaunchOptions } from './options';
@@ -326,7 +322,7 @@ export abstract class LaunchFields implements IDisposable {
     if (this.isFrozen) {
       return;
     }
-    if (NAMESPACE_PATTERN.test(namespace)) {
+    if (isNamespace(namespace)) {
       this._set({ namespace, volumes: null, queues: null });
       this._enter(withoutDraft(this.form, field), field);
     } else {

@@ -1,5 +1,6 @@
 /** The content of a launch form: plain values, and what they amount to. */
 import { UUID } from '@lumino/coreutils';
+import { ENV_NAME_PATTERN, LOG_OPTIONS } from '../../api/constants';
 import { EnvVar, JobSpec, Prefill, ScriptOption } from '../../api/types';
 import { baseName } from '../../common/contentsPath';
 import {
@@ -18,20 +19,16 @@ export type EntrypointKind = JobSpec['entrypoint']['kind'];
 /** Where `more arguments` sit. */
 export const MORE = '/args';
 
-/** What a job's name may be on every engine. */
-export const NAME_PATTERN = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
-
-/** What an environment variable may be called. */
-export const ENV_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Return true if an environment variable may have a name. */
+export function isEnvName(name: string): boolean {
+  return new RegExp(ENV_NAME_PATTERN).test(name);
+}
 
 /** Where the accelerators of a replica sit. */
 export const DEVICE = '/replica_specs/0/resources/device';
 
 /** What whole GPUs of NVIDIA's are called in a cluster. */
 export const GPU = 'nvidia.com/gpu';
-
-/** Options by these names hold the directory of the event files. */
-const LOG_DIR_OPTIONS = ['log_dir', 'logdir', 'tensorboard_dir'];
 
 /** What a field shows that can't be put into the spec, and why. */
 export interface IDraft {
@@ -107,7 +104,7 @@ export function specOf(
   return {
     ...spec,
     args: composeArgs(options, form.values, form.moreWords).args,
-    env: form.env.filter(row => ENV_NAME_PATTERN.test(row.name)),
+    env: form.env.filter(row => isEnvName(row.name)),
     labels: recordOf(form.labels),
     scheduling: {
       ...spec.scheduling,
@@ -163,7 +160,7 @@ export function fieldOf(
   if (variable) {
     const rows = form.env
       .map((row, index) => ({ row, index }))
-      .filter(({ row }) => ENV_NAME_PATTERN.test(row.name));
+      .filter(({ row }) => isEnvName(row.name));
     const index = rows[Number(variable[1])]?.index ?? 0;
     return `/env/${index}/${variable[2] ?? 'name'}`;
   }
@@ -276,7 +273,7 @@ export function withOption(
     ...form,
     values: isGiven ? { ...values, [key]: value } : values
   };
-  if (!LOG_DIR_OPTIONS.includes(option.dest)) {
+  if (!LOG_OPTIONS.includes(option.dest)) {
     return next;
   }
   const text = (given: OptionValue | undefined) =>
@@ -297,7 +294,7 @@ export function withWorkingDir(
 ): ILaunchForm {
   let next = { ...form, spec: { ...form.spec, working_dir: directory } };
   for (const option of options) {
-    if (LOG_DIR_OPTIONS.includes(option.dest)) {
+    if (LOG_OPTIONS.includes(option.dest)) {
       const value = String(
         form.values[optionKey(option)] ?? option.default ?? ''
       );

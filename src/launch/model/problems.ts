@@ -1,25 +1,14 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../../api/client';
+import { NAME_PATTERN } from '../../api/constants';
 import { Check, JobSpec, Prefill, ScriptOption } from '../../api/types';
 import { CommandPreview } from './commandPreview';
-import {
-  ENV_NAME_PATTERN,
-  fieldOf,
-  ILaunchForm,
-  IPair,
-  MORE,
-  NAME_PATTERN
-} from './form';
+import { fieldOf, ILaunchForm, IPair, isEnvName, MORE } from './form';
 import { IEditedManifest } from './state';
-import {
-  defaultValue,
-  isAcceptable,
-  missingOptions,
-  optionKey
-} from './scriptOptions';
+import { defaultValue, isAcceptable, optionKey } from './scriptOptions';
 import { splitWords } from '../../common/shellWords';
 
-/** The code of a required option without a value. */
+/** Code of the server's check that a required option has no value. */
 export const MISSING = 'OptionMissing';
 
 /** The parts of a form and of its preview that its checks depend on. */
@@ -88,11 +77,12 @@ function allChecks(
     refusal?.field ? [refusalCheck(refusal)] : []
   );
   const theirs = [...refused, ...checks]
-    .filter(check => check.code !== MISSING) // ours names the field
-    .map(check => ({
-      ...check,
-      field: check.field && fieldOf(check.field, form, options)
-    }))
+    // The check of an option that was filled in since is out of date.
+    .filter(
+      ({ code, option }) =>
+        code !== MISSING || !(option && option in form.values)
+    )
+    .map(check => ({ ...check, field: fieldOfCheck(check, form, options) }))
     // What is said of a field that can't be taken is about what it had before.
     .filter(
       ({ level, field }) =>
@@ -115,6 +105,17 @@ function manifestChecks(
     refusal && (refusal.field || refusal.line) ? [refusalCheck(refusal)] : []
   );
   return distinct([...refused, ...checks]);
+}
+
+/** Return the field of the form that a check of the server is about; null for a check of the whole job. */
+function fieldOfCheck(
+  { field, option }: Check,
+  form: ILaunchForm,
+  options: readonly ScriptOption[]
+): string | null {
+  return option !== null && options.some(one => optionKey(one) === option)
+    ? option
+    : field && fieldOf(field, form, options);
 }
 
 function refusalCheck(refusal: ApiError): Check {
@@ -185,7 +186,7 @@ export function nameProblem(
   if (!name) {
     return trans.__('Name the job.');
   }
-  return NAME_PATTERN.test(name)
+  return new RegExp(NAME_PATTERN).test(name)
     ? null
     : trans.__(
         'A name has small letters, digits and dashes, begins with a letter, does not end with a dash, and has at most 40 characters.'
@@ -203,6 +204,7 @@ function error(
     message,
     hint,
     field,
+    option: null,
     line: null,
     column: null,
     link: null,
@@ -215,17 +217,8 @@ function optionProblems(
   options: readonly ScriptOption[],
   trans: TranslationBundle
 ): Check[] {
-  const missing = new Set(missingOptions(options, form.values, form.moreWords));
   return options.flatMap(option => {
     const key = optionKey(option);
-    if (missing.has(option)) {
-      // Read from the script's text, which may mean something else: not certain.
-      const message = trans.__(
-        'The script asks for %1, which has no value.',
-        key
-      );
-      return [{ ...error(key, message), level: 'warning', code: MISSING }];
-    }
     const value = form.values[key];
     if (typeof value !== 'string' || value === defaultValue(option)) {
       return [];
@@ -290,7 +283,7 @@ function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
     if (!name) {
       return [error(field, trans.__('Name the variable.'))];
     }
-    if (!ENV_NAME_PATTERN.test(name)) {
+    if (!isEnvName(name)) {
       return [
         error(
           field,

@@ -167,32 +167,6 @@ function composeOption(option: ScriptOption, value: OptionValue): string[] {
   return isFlag(value) ? [`${key}=${value}`] : [key, value];
 }
 
-/** The required options that nothing gives a value, neither a field nor the free text. */
-export function missingOptions(
-  options: readonly ScriptOption[],
-  values: OptionValues,
-  more: readonly string[]
-): ScriptOption[] {
-  return options.filter(option => {
-    if (!option.required || optionKey(option) in values) {
-      return false;
-    }
-    return option.flags.length
-      ? !more.some(word => mayName(word, option.flags))
-      : more.every(isFlag);
-  });
-}
-
-/** argparse takes abbreviations, and values that are attached to short options. */
-function mayName(word: string, flags: readonly string[]): boolean {
-  const name = word.split('=')[0];
-  return flags.some(flag =>
-    flag.startsWith('--')
-      ? name.length > 2 && flag.startsWith(name)
-      : word.startsWith(flag)
-  );
-}
-
 function isFlag(word: string): boolean {
   return /^-/.test(word) && word !== '-' && !/^-\.?\d/.test(word);
 }

@@ -2,11 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogStream, Replica } from '../../api/types';
 import { stateIcons } from '../../ui/icons';
-import {
-  formatClock,
-  formatDuration,
-  formatExitCode
-} from '../../common/format';
+import { formatClock, formatDuration } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
@@ -73,11 +69,7 @@ function explain(props: IAttemptDividerProps): string {
         : trans.__('started at %1.', at)
     );
   }
-  const ended =
-    before?.ended ??
-    (before?.exit_code == null
-      ? null
-      : formatExitCode(before.exit_code, trans));
+  const ended = before?.ended ?? before?.exit_code ?? null;
   if (before && ended !== null) {
     const ran =
       before.started_at !== null && before.ended_at !== null

@@ -8,7 +8,6 @@ import {
   formatDuration,
   formatEta,
   formatExact,
-  formatExitCode,
   formatFree,
   formatMemory,
   formatMilliseconds,
@@ -147,22 +146,5 @@ describe('sizes', () => {
   it('parts thousands', () => {
     expect(formatCount(1440)).toBe('1\u202f440');
     expect(formatCount(123)).toBe('123');
-  });
-});
-
-describe('exit codes', () => {
-  it.each([
-    [0, null, 'Completed (0)'],
-    [1, null, 'Error (1)'],
-    [127, null, 'Error (127)'],
-    [137, true, 'Killed (137)'],
-    [137, false, 'Error (137)'],
-    [137, null, 'As after SIGKILL (137)'],
-    [143, true, 'Asked to end (143)'],
-    [159, true, 'Ended by signal 31 (159)'],
-    [159, null, 'As after signal 31 (159)'],
-    [200, null, 'Error (200)']
-  ])('%d, by a signal: %s, is “%s”', (code, signaled, text) => {
-    expect(formatExitCode(code, trans, signaled)).toBe(text);
   });
 });

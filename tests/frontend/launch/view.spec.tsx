@@ -12,6 +12,7 @@ import { ILaunchActions } from '../../../src/launch/parts/context';
 import { ILaunchFormHandle } from '../../../src/launch/form/LaunchForm';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { someEditors } from '../editors';
+import { someCheck } from '../clusterFakes';
 import { json } from '../fakes';
 import { launchModel, LaunchServer, option, somePrefill } from '../launchFakes';
 import { drawLaunch, layOut, someActions } from '../launchView';
@@ -284,6 +285,8 @@ describe('the launch form', () => {
         options: [option('--config', { required: true, default: null })]
       }
     });
+    const missing = someCheck({ code: 'OptionMissing', option: '--config' });
+    server.previewChanges = { checks: [missing] };
     await open();
     expect(field('--config').placeholder).toBe('needed');
     fireEvent.click(
@@ -294,6 +297,8 @@ describe('the launch form', () => {
     expect(document.activeElement).toBe(field('--config'));
     fireEvent.click(submit());
     expect(actions.submit).toHaveBeenCalledTimes(1);
+    type('--config', 'a.yaml');
+    expect(screen.queryByText('Still empty:')).toBeNull();
   });
 
   it('adds a variable that the script reads, and goes to its value', async () => {
@@ -343,6 +348,7 @@ describe('the launch form', () => {
   it('lists all checks, worst first, with the way to each', async () => {
     const check = {
       code: 'C',
+      option: null,
       line: null,
       column: null,
       hint: null,
@@ -400,6 +406,7 @@ describe('the launch form', () => {
       message: 'No node has 16: each has 8.',
       hint: 'Ask for 8 or fewer.',
       field: pointer,
+      option: null,
       line: null,
       column: null,
       link: null,
@@ -428,6 +435,7 @@ describe('the launch form', () => {
       message: 'Syntax error in line 4, column 10.',
       hint: null,
       field: '/spec/entrypoint/value',
+      option: null,
       line: null,
       column: null,
       link: {

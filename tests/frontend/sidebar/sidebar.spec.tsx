@@ -28,6 +28,7 @@ import {
   json,
   snapshot,
   someJob,
+  someReason,
   someTensorBoard
 } from '../fakes';
 
@@ -170,19 +171,8 @@ describe('the sidebar', () => {
   it('says in a row what fits, and all of it in the title', async () => {
     const job = someJob({
       phase: 'Succeeded',
-      started_at: 1000,
-      ended_at: 40000,
-      ran_seconds: 133,
-      running_since: null,
-      devices: { name: 'nvidia.com/gpu', count: 2 },
-      progress: {
-        text: 'Epoch 10 of 10',
-        fraction: 1,
-        rate: null,
-        eta_seconds: null,
-        metrics: { 'test accuracy': 0.953 },
-        updated_at: 2000
-      }
+      reason: someReason('Ran 2 min 13 s · test accuracy 0.953'),
+      devices: { name: 'nvidia.com/gpu', count: 2 }
     });
     await connect({ jobs: [job] });
     const sentence = screen.getByText('Ran 2 min 13 s · accuracy 0.953');
@@ -354,7 +344,11 @@ describe('the sidebar', () => {
     const row = screen.getByRole('treeitem', { name: /^alpha/ });
     const texts = new Set<string | null>();
     const push = (number: number): void =>
-      server.socket.push(delta({ jobs: [{ ...two[0], processes: number }] }));
+      server.socket.push(
+        delta({
+          jobs: [{ ...two[0], reason: someReason(`${number} processes`) }]
+        })
+      );
     await pass(300);
     push(101);
     await pass(20);
@@ -606,7 +600,7 @@ describe('the sidebar', () => {
       screen.getByRole('treeitem', { name: /^partly, .* holds 8 of 16 GPUs$/ })
     ).toBeTruthy();
     expect(
-      screen.getByRole('treeitem', { name: /^wholly, .*running, 16 GPUs$/ })
+      screen.getByRole('treeitem', { name: /^wholly, .*Running, 16 GPUs$/ })
     ).toBeTruthy();
   });
 

@@ -97,7 +97,7 @@ describe('a TensorBoard’s tab', () => {
     open(() => json(empty), { jobId: someJob().id });
     push(empty);
     await says('Nothing has been written here yet');
-    await says('is running: 2 processes are running');
+    await says('is running: Running');
     expect(tab.node.querySelector('iframe')).toBeNull();
     push(someTensorBoard());
     const page = await frame();

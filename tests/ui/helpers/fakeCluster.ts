@@ -177,6 +177,7 @@ export function fakeCheck(level: Check['level'], message: string): Check {
     message,
     hint: null,
     field: null,
+    option: null,
     line: null,
     column: null,
     link: null,

@@ -126,12 +126,14 @@ export function jobsInAllPhases(): JobSummary[] {
       started_at: ago(7 * MINUTE)
     }),
     fakeJob('resnet50-lr0.4', {
+      reason: fakeReason('Started', '8 processes are running'),
       created_at: ago(8 * HOUR),
       started_at: ago(8 * HOUR),
       processes: 8
     }),
     fakeJob('whisper-small', {
       phase: 'Resuming',
+      reason: fakeReason('ResumedByUser', '3 of 4 replicas are back'),
       created_at: ago(9 * HOUR),
       started_at: ago(9 * HOUR),
       replicas: 4,
@@ -155,6 +157,7 @@ export function jobsInAllPhases(): JobSummary[] {
       )
     }),
     fakeEnded('mnist-ddp-7', HOUR, {
+      reason: fakeReason('Succeeded', 'Ran 4 min 12 s · accuracy 0.991'),
       progress: fakeProgress('Epoch 10 of 10', 1, {
         metrics: { accuracy: 0.991 }
       })

@@ -24,6 +24,7 @@ from ....core.job import (
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME, STOPPED
 from ....core.spec import Device, Entrypoint, JobSpec, name_from
+from ....core.wording import code_in_words
 from ..client.api import Json
 from ..client.json_access import moment, text
 from ..objects.attempts import restarts_of, time_run
@@ -155,12 +156,19 @@ def full(kind: JobKind, seen: JobSnapshot) -> Job:
         working_dir_path=job.paths.working_dir,
         log_dir_paths=[path for _place, path in job.paths.log_dirs],
         log_location=str(job.paths.ranks) if job.paths.ranks is not None else None,
-        failure=seen.failure,
+        failure=_failure(seen),
         limited=_limits(seen),
         tensorboard_url=kind.tensorboard_url(seen.manifest) if job.present else None,
         request_id=job.request_id,
         rerun_of=job.rerun_of,
     )
+
+
+def _failure(seen: JobSnapshot) -> Failure | None:
+    if seen.failure is None:
+        return None
+    ended = code_in_words(seen.failure.exit_code, signaled=seen.failure.signaled)
+    return seen.failure.model_copy(update={"ended": ended})
 
 
 def _limits(seen: JobSnapshot) -> list[str]:

@@ -197,7 +197,7 @@ class Records:
             try:
                 record = make()
                 # here and not in the thread, for what is in it changes
-                await self._in_thread(self._write, record.namespace, uid, record.model_dump_json().encode())
+                await self._in_thread(self._write, record.namespace, uid, _encoded(record))
             except asyncio.CancelledError:
                 self._due.setdefault(uid, make)  # `stop` writes it
                 raise
@@ -242,6 +242,11 @@ def _read(path: Path) -> Record | None:
         log.warning("The record %s can't be read: %s", path, type(error).__name__)
         return None
     return record if (record.namespace, record.uid) == path.parts[-3:-1] and record.version == 1 else None
+
+
+def _encoded(record: Record) -> bytes:
+    """Return a record as it is stored; exit codes become words when they are read, in the reader's language."""
+    return record.model_dump_json(exclude={"failures": {"__all__": {"ended"}}}).encode()
 
 
 def _set_aside(folder: Path) -> Path | None:

@@ -29,7 +29,7 @@ from ....core.job import (
 )
 from ....core.spec import Device, JobSpec, Model
 from ....core.system.disk_threads import real_path
-from ....core.wording import end_in_words
+from ....core.wording import code_in_words, end_in_words
 from ....logs.storage import cuts, index
 from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable
@@ -165,7 +165,8 @@ class Views:
             Frame(**_known(Frame, frame) | {"path": self._frame_path(frame["file"], spec, cwd)})
             for frame in failure["frames"]
         ]
-        return Failure(**_known(Failure, failure) | {"frames": frames, "link": link_to(failure)})
+        ended = code_in_words(failure["exit_code"], signaled=failure.get("signaled"))
+        return Failure(**_known(Failure, failure) | {"ended": ended, "frames": frames, "link": link_to(failure)})
 
     def _frame_path(self, file: str, spec: JobSpec, cwd: Path) -> str | None:
         """Return the file of a frame as the contents API names it; a notebook's cells are called “n.ipynb, cell 2”."""
@@ -237,7 +238,9 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
     outcome = record["outcome"]
     phase: Phase = outcome["phase"]
     running = sum(replica["status"] == "Running" for replica in record["replicas"])
-    reason: Reason = reason_of(record, running)
+    plans = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
+    processes = None if None in plans else sum(filter(None, plans))
+    reason: Reason = reason_of(record, running, processes)
     host = record["machine"]["hostname"]
     if foreign and phase != "Paused" and job.silent_since is not None:
         phase, reason = "Unknown", not_heard_of(record, job.silent_since)
@@ -245,7 +248,6 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         reason = unwritable(job.disk_trouble, reason)
     ran_seconds, running_since = running_time(record)
     attempts = [len(replica["attempts"]) for replica in record["replicas"]]
-    processes = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
     progress = record["progress"]
     if progress is None and phase == "Running" and job.progress.reading is not None:
         progress = asdict(job.progress.reading)
@@ -265,7 +267,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "replicas": len(record["replicas"]),
         "replicas_running": running,
         "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
-        "processes": None if None in processes else sum(filter(None, processes)),
+        "processes": processes,
         "progress": Progress(**_known(Progress, progress)) if progress is not None else None,
         "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
         "deleted": record["deleted"],

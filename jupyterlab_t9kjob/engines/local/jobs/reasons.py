@@ -45,8 +45,18 @@ def _start(attempt: AttemptRecord, record: Record) -> float:
 _this_machine = cache(machine_id)
 
 
-def reason_of(record: Record, replicas_running: int) -> Reason:
-    """Return the structure that the API gives for a readable record."""
+def reason_of(record: Record, replicas_running: int, processes: int | None) -> Reason:
+    """Return why a job with a readable record is as it is.
+
+    Parameters
+    ----------
+    record
+        The job's record.
+    replicas_running
+        Number of replicas that run now.
+    processes
+        Number of the whole job's ranks; None if it is not known.
+    """
     outcome = record["outcome"]
     code, facts = outcome["code"], outcome["facts"]
     seconds, since = running_time(record)
@@ -60,7 +70,7 @@ def reason_of(record: Record, replicas_running: int) -> Reason:
     if code == "StartFailed":
         return _not_started(facts)
     if code == "Started":
-        return Reason(code=code, sentence=_running(record, replicas_running))
+        return Reason(code=code, sentence=_running(record, replicas_running, processes))
     sentences = {
         "Created": "Starting on this machine",
         "WaitingForDevices": facts.get("words", "Waiting for a GPU"),
@@ -181,10 +191,12 @@ def _who(failure: dict[str, Any], replicas: int) -> str:
     return f"{launcher} of {failure['replica']}" if launcher else str(failure["replica"])
 
 
-def _running(record: Record, running: int) -> str:
+def _running(record: Record, running: int, processes: int | None) -> str:
     total = len(record["replicas"])
+    if running == total and total > 1:
+        return f"All {total} replicas are running"
     if running == total:
-        return "Running on this machine" if total == 1 else f"All {total} replicas are running"
+        return {None: "Running", 1: "1 process is running"}.get(processes, f"{processes} processes are running")
     if record["ending"] is not None:
         return "Its processes are ending"
     if any(replica["status"] == "Restarting" for replica in record["replicas"]):

@@ -148,6 +148,7 @@ describe('LaunchModel', () => {
       message: 'Taken.',
       hint: null,
       field: '/spec/name',
+      option: null,
       line: null,
       column: null,
       link: null,

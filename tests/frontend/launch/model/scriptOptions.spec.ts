@@ -3,7 +3,6 @@ import {
   defaultValue,
   isAcceptable,
   isChanged,
-  missingOptions,
   parseArgs
 } from '../../../../src/launch/model/scriptOptions';
 import { option } from '../../launchFakes';
@@ -151,22 +150,4 @@ it('accepts the numbers that Python does', () => {
   expect(
     ['a', '1,5', '.', 'e3', '1.0.0'].filter(text => isAcceptable(float, text))
   ).toEqual([]);
-});
-
-it('finds required options that nothing gives', () => {
-  const options = [
-    option('--config', {
-      required: true,
-      default: null,
-      flags: ['--config', '-c']
-    }),
-    option('data', { required: true, default: null })
-  ];
-  const missing = (more: string[], values = {}): string[] =>
-    missingOptions(options, values, more).map(({ dest }) => dest);
-  expect(missing([])).toEqual(['config', 'data']);
-  expect(missing([], { '--config': 'a', data: 'b' })).toEqual([]);
-  expect(missing(['--conf', 'a'])).toEqual([]);
-  expect(missing(['-ca', 'd'])).toEqual([]);
-  expect(missing(['--other'])).toEqual(['config', 'data']);
 });
