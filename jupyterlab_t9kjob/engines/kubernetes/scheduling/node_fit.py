@@ -15,7 +15,7 @@ from ....core.capacity import Amount, NodeCapacity, QuotaLine, Taint
 from ..client.api import Json
 from ..client.json_access import part, parts
 from ..objects.requests import asked_of, shape_of
-from ..objects.resources import MEASURED, exact, quantity, said, times, word
+from ..objects.resources import MEASURED, exact, quantity, said, said_free, times, word
 from ..objects.selectors import matches, tolerates
 from ..objects.text import named
 from .node_capacity import OWN_TAINTS
@@ -183,7 +183,7 @@ def not_now(lack: Lack) -> str:
     """Say that too little is free: “Needs 4 free A100 on one node; the most free is 2, on node-7”."""
     thing = word(lack.resource, lack.asked, product_of(lack.resource, lack.nodes))
     besides = ((name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items())
-    beside = " and ".join(said(*one, "free ") for one in besides)
+    beside = " and ".join(said_free(*one) for one in besides)
     where = f"a node with {beside}" if beside else "one node"
     most = f"the most free is {quantity(lack.resource, lack.most)}, on {lack.on.name}" if lack.most > 0 else "none is"
     return f"Needs {quantity(lack.resource, lack.asked)} free {thing} on {where}; {most}"
