@@ -102,8 +102,18 @@ class Text(str):
         return {"message": self.message} | ({"plural": self.plural} if self.plural else {}) | {"params": params}
 
     def with_params(self, **params: Parameter) -> Text:
-        """Return the text with other values of some of its parameters."""
-        return self if self.message is None else Text(self.message, self.plural, {**self.params, **params})
+        """Return the text with other values of some of its parameters.
+
+        A name that is no parameter of the message itself is looked for in the texts among its parameters.
+        """
+        own = {name: value for name, value in params.items() if name in self.params}
+        others = {name: value for name, value in params.items() if name not in own}
+        within = {
+            name: value.with_params(**others)
+            for name, value in self.params.items()
+            if others and isinstance(value, Text) and value.message is not None
+        }
+        return self if self.message is None else Text(self.message, self.plural, {**self.params, **within, **own})
 
     def with_words(self, change: Callable[[str], str]) -> Text:
         """Return the text with `change` applied to all words in it that are not ours: cleaned, or cut short."""

@@ -89,6 +89,7 @@ def test_words_of_others_can_be_changed() -> None:
     said = _("{who} waits {n}", who=_("{name}!", name="long name"), n=3)
     assert said.with_words(lambda word: word[:4]) == "long! waits 3"
     assert said.with_params(n=4) == "long name! waits 4"
+    assert said.with_params(name="b", other=1) == "b! waits 3"
 
 
 def placeholders(message: str) -> set[str]:

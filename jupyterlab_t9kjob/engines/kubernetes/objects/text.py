@@ -1,60 +1,144 @@
-"""The making of reasons: short sentences, and clean ones, whatever the cluster has put into them."""
+"""Texts that contain a cluster's words: names, messages, reasons. They are short and have no control characters.
+
+Names and messages are parameters of a `Text`, never parts of its message: `named` and `answer_of` prepare a single one,
+`cleaned` and `made` all that a text has.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ....core.job import Fix, Reason
+from ....core.translation import Text, _, listing
 from ....core.wording import duration
 from ..client.errors import ApiError, Unreachable
 
 MOST_SENTENCE: Final = 300
-"""Characters; a longer one is cut, and ends in “…”."""
+"""Number of characters of a sentence; a longer one is cut and ends in “…”."""
 MOST_NAME: Final = 120
 MOST_VERBATIM: Final = 4000
 
-# Words that a sentence of ours may begin with and that are small within another one.
+_SHORTEST_CUT: Final = 8
+
+# First words of sentences that are written small after a colon.
 _OPENING: Final = re.compile(
     r"(?:All|Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|Ended|Failed|Was|Crashed|Could|Died|Had|A|An)\b"
 )
 
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:
-    """Return a text as one line without control characters, cut to `most` characters."""
+    """Return words as one line without control characters, cut to `most` characters."""
     line = " ".join(_visible(text[: 20 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def answer_of(error: ApiError | Unreachable) -> str:
-    """Return what a cluster has answered, or why it has not, as it may stand in a sentence."""
+    """Return the message of a cluster's answer, or of a failed connection, for use in a sentence."""
     return plain(error.message if isinstance(error, ApiError) else str(error))
 
 
 def named(text: str) -> str:
-    """Return a name that came from the cluster as it may stand in a sentence."""
+    """Return a name from the cluster for use in a sentence."""
     return plain(text, MOST_NAME)
 
 
 def quoted(text: str | None) -> str | None:
-    """Return the cluster's own words, in lines, without control characters; None if there are none."""
+    """Return a cluster's message verbatim: its lines, without control characters; None if it is empty."""
     lines = (_visible(line).rstrip() for line in (text or "")[:MOST_VERBATIM].splitlines())
     return "\n".join(line for line in lines if line) or None
+
+
+def cleaned(text: Text, most: int = MOST_SENTENCE) -> Text:
+    """Return a text whose names and messages are single lines without control characters.
+
+    Parameters
+    ----------
+    text
+        The text.
+    most
+        Length in characters. The longest names and messages are cut until the English text is no longer than this.
+    """
+    cut = most
+    text = text.with_words(partial(plain, most=cut))
+    while len(text) > most and cut > _SHORTEST_CUT:
+        cut = max(_SHORTEST_CUT, cut - (len(text) - most))
+        text = text.with_words(partial(plain, most=cut))
+    return text
 
 
 def made(
     code: str, sentence: str, hint: str | None = None, *, verbatim: str | None = None, fix: Fix | None = None
 ) -> Reason:
-    """Return a reason whose texts are short and clean; its code too, where it is the cluster's own."""
+    """Return a reason whose texts are clean and short.
+
+    Parameters
+    ----------
+    code
+        Code of the reason; the cluster's own code is cleaned too.
+    sentence, hint
+        Why something is in its state, and what the user can do.
+    verbatim
+        The cluster's message.
+    fix
+        Change of the spec that removes the cause.
+    """
     return Reason(
         code=plain(code, MOST_NAME),
-        sentence=plain(sentence),
-        hint=plain(hint, 2 * MOST_SENTENCE) if hint else None,
+        sentence=_cleaned(sentence, MOST_SENTENCE),
+        hint=_cleaned(hint, 2 * MOST_SENTENCE) if hint else None,
         verbatim=quoted(verbatim),
         fix=fix,
     )
+
+
+def _cleaned(text: str, most: int) -> Text:
+    return cleaned(text if isinstance(text, Text) else Text.verbatim(plain(text, most)), most)
+
+
+def minutes_since(since: float | None, now: float) -> Text | None:
+    """Return how long something has lasted, in whole minutes; None for less than a minute.
+
+    A sentence with this duration changes once a minute only, and so do the pages that show it.
+
+    Parameters
+    ----------
+    since, now
+        Seconds since the epoch; `since` is None if it is not known.
+    """
+    if since is None or now - since < 60:
+        return None
+    return duration((now - since) // 60 * 60)
+
+
+def waiting_since(state: Text, since: float | None, now: float) -> Text:
+    """Return a state and how long the wait has lasted: “Not ready · waiting 2 min”; see `minutes_since`."""
+    wait = minutes_since(since, now)
+    return state if wait is None else _("{state} · waiting {duration}", state=state, duration=wait)
+
+
+def lasting_since(state: Text, since: float | None, now: float) -> Text:
+    """Return a state and how long it has lasted: “Pulling image torch:2, 2 min”; see `minutes_since`."""
+    wait = minutes_since(since, now)
+    return state if wait is None else _("{state}, {duration}", state=state, duration=wait)
+
+
+def listed(names: Sequence[str], most: int = 3) -> Text:
+    """Return names from the cluster as a list: “a”, “a and b”, “a, b and 4 others”.
+
+    Parameters
+    ----------
+    names
+        At least one.
+    most
+        Number of names that are shown; the others are counted.
+    """
+    if not names:
+        return Text.verbatim("")
+    return listing([name.with_words(named) if isinstance(name, Text) else named(name) for name in names], most)
 
 
 def joined(*sentences: str | None) -> str | None:
@@ -62,33 +146,20 @@ def joined(*sentences: str | None) -> str | None:
     return " ".join(filter(None, sentences)) or None
 
 
-def within(sentence: str) -> str:
-    """Return a sentence as it stands after a colon."""
-    return sentence[0].lower() + sentence[1:] if _OPENING.match(sentence) else sentence
-
-
 def waited(since: float | None, now: float, before: str = ", ") -> str:
-    """Say how long something has lasted, from a minute on: “, 2 min”.
-
-    In whole minutes, so that a sentence that counts up changes once a minute.
-    """
-    if since is None or now - since < 60:
-        return ""
-    return before + duration((now - since) // 60 * 60)
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Say names: “a”, “a and b”, “a, b and 4 others”."""
-    shown = [named(name) for name in names[:most]]
-    if len(names) > most:
-        left = len(names) - most
-        return f"{', '.join(shown)} and {left} {'other' if left == 1 else 'others'}"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+    """Return how long something has lasted, from a minute on: “, 2 min”."""
+    wait = minutes_since(since, now)
+    return "" if wait is None else before + wait
 
 
 def counted(number: int, word: str) -> str:
-    """Say a number of things: “1 restart”, “3 restarts”."""
+    """Return a number of things: “1 restart”, “3 restarts”."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def within(sentence: str) -> str:
+    """Return a sentence as it stands after a colon."""
+    return sentence[0].lower() + sentence[1:] if _OPENING.match(sentence) else sentence
 
 
 def _visible(text: str) -> str:
@@ -96,5 +167,5 @@ def _visible(text: str) -> str:
 
 
 def _hidden(char: str) -> bool:
-    """Whether a character can't be seen, or changes how others are shown."""
+    """Return whether a character can't be seen, or changes how others are shown."""
     return unicodedata.category(char)[0] == "C" or char in "\u2028\u2029"
