@@ -21,7 +21,7 @@ CI = os.environ.get("CI") == "true"
 
 # Tests that failed once and were repeated, a name a line: the runners of tests append to it.
 REPEATED = REPORTS / "repeated"
-MOST_REPEATED = 6
+MOST_REPEATED = 3
 
 # What CI may skip: a reason begins with the marker of what the machine lacks.
 ALLOWED_SKIPS = ("gpu:", "root:", "cluster:")
@@ -142,13 +142,14 @@ class Result:
     count: Count
     seconds: float
     output: bytes | None
+    busy: float | None = None  # Cores of the machine that were busy on average, also with what others ran.
 
     def __str__(self) -> str:
         return f"{self.step.name}: {self.count} in {self.seconds:.0f} s"
 
 
 def run(step: Step, arguments: list[str], environment: dict[str, str], capture: bool = False) -> Result:
-    started = time.monotonic()
+    started, used = time.monotonic(), cpu_seconds()
     report = REPORTS / step.report
     if step.report:
         report.unlink(missing_ok=True)
@@ -160,7 +161,18 @@ def run(step: Step, arguments: list[str], environment: dict[str, str], capture: 
     )
     if ended.returncode and not count.failed:
         count.fail(step.name, f"exit status {ended.returncode}")
-    return Result(step, count, time.monotonic() - started, ended.stdout)
+    seconds = time.monotonic() - started
+    busy = (cpu_seconds() - used) / seconds if used else None
+    return Result(step, count, seconds, ended.stdout, busy)
+
+
+def cpu_seconds() -> float:
+    """Return how long the machine's cores have been busy since its start; 0 where that can't be read."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return 0
+    user, nice, system, _idle, _wait, irq, softirq, *_rest = map(int, stat.read_text().split("\n", 1)[0].split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def run_beside(steps: list[Step], arguments: list[str]) -> Iterator[Result]:
@@ -208,9 +220,19 @@ def print_title(step: Step) -> None:
 
 def print_times(results: list[Result], tests: list[tuple[float, str]]) -> None:
     """Print a table of the steps, and the tests that took longest."""
-    rows = [(r.step.name, r.count.passed, r.count.failed, r.count.skipped, f"{r.seconds / 60:.1f}") for r in results]
+    rows = [
+        (
+            r.step.name,
+            r.count.passed,
+            r.count.failed,
+            r.count.skipped,
+            f"{r.seconds / 60:.1f}",
+            "" if r.busy is None else f"{r.busy:.1f}",
+        )
+        for r in results
+    ]
     print("")
-    for name, *cells in [("step", "passed", "failed", "skipped", "minutes"), *rows]:
+    for name, *cells in [("step", "passed", "failed", "skipped", "minutes", "cores"), *rows]:
         print(f"{name:<14}", *(f"{cell:>8}" for cell in cells))
     if tests:
         print("\nslowest:", *(f"  {seconds:4.0f} s  {name}" for seconds, name in sorted(tests)[:-11:-1]), sep="\n")

@@ -101,7 +101,8 @@ export default defineConfig({
       args: ['--no-sandbox', '--disable-background-networking']
     },
     screenshot: 'only-on-failure',
-    trace: 'retain-on-failure',
+    // Recording costs a tenth of the time, and whatever fails is repeated.
+    trace: 'on-first-retry',
     viewport: { width: 1400, height: 900 }
   },
   projects: [
