@@ -138,7 +138,11 @@ const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
         )}
         <IconButton
           icon={closeIcon}
-          label={trans.__('Remove %1', row.name || trans.__('variable'))}
+          label={
+            row.name
+              ? trans.__('Remove %1', row.name)
+              : trans.__('Remove variable')
+          }
           onClick={remove}
         />
       </div>

@@ -62,7 +62,11 @@ export function PairsField({
             />
             <IconButton
               icon={closeIcon}
-              label={trans.__('Remove %1', row.name || trans.__('label'))}
+              label={
+                row.name
+                  ? trans.__('Remove %1', row.name)
+                  : trans.__('Remove label')
+              }
               onClick={() => remove(index)}
             />
           </div>

@@ -1,0 +1,125 @@
+"""Collect the messages of both halves, for translators; or make a language pack in a language that nobody speaks.
+
+`template` writes the catalogue's template (gettext's POT) of all messages. `pseudo` writes a JupyterLab language pack
+for Esperanto's code in which “Submit” is “[Šüƀɱïţ ···]”: a text without brackets on the screen has missed the
+translator, and one that is cut off leaves too little room for other languages.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import write_po
+
+DOMAIN = "jupyterlab_t9kjob"
+ROOT = Path(__file__).parent.parent
+METHODS = [("jupyterlab_t9kjob/**.py", "python"), ("src/**.ts", "javascript"), ("src/**.tsx", "javascript")]
+KEYWORDS = {
+    "_": None,
+    "__": None,
+    "_n": (1, 2),
+    "_p": ((1, "c"), 2),
+    "_np": ((1, "c"), 2, 3),
+}
+OPTIONS = {pattern: {"jsx": "true", "parse_template_string": "true"} for pattern in ("src/**.ts", "src/**.tsx")}
+
+# JupyterLab looks these fields of a plugin's settings up with the context "schema" (jupyterlab_server's selectors).
+SCHEMA_FIELDS = {"title", "description", "label", "jupyter.lab.setting-icon-label"}
+
+LETTERS = str.maketrans("ACDEGHIJKLNORSTUWYZabcdefghijklmnopqrstuwyz", "ÅÇÐÉĜĤÎĴĶĻÑÖŔŠŢÛŴÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûŵýž")
+PLACEHOLDER = re.compile(r"(%\d+|\{\{|\}\}|\{[^{}]*\})")
+
+
+def collect() -> Catalog:
+    """Return a catalogue of all messages, with the places where they are."""
+    catalog = Catalog(project=DOMAIN, domain=DOMAIN, charset="utf-8")
+    for path, line, message, comments, context in extract_from_dir(
+        ROOT, METHODS, OPTIONS, KEYWORDS, directory_filter=_is_ours
+    ):
+        catalog.add(message, locations=[(path, line)], auto_comments=comments, context=context)
+    for path in sorted((ROOT / DOMAIN / "schema").glob("*.json")):
+        for message in schema_texts(json.loads(path.read_text())):
+            catalog.add(message, locations=[(str(path.relative_to(ROOT)), 1)], context="schema")
+    return catalog
+
+
+def _is_ours(folder: str | Path) -> bool:
+    return Path(folder).name not in {"node_modules", "labextension", "__pycache__", "build", "lib", "tests", ".venv"}
+
+
+def schema_texts(schema: object) -> Iterator[str]:
+    """Yield the texts of a settings schema that JupyterLab translates."""
+    if isinstance(schema, dict):
+        for name, value in schema.items():
+            if name in SCHEMA_FIELDS and isinstance(value, str):
+                yield value
+            else:
+                yield from schema_texts(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from schema_texts(value)
+
+
+def pseudo(message: str) -> str:
+    """Return a message with accents, in brackets and 40 % longer; placeholders stay."""
+    parts = PLACEHOLDER.split(message)
+    accented = "".join(part if index % 2 else part.translate(LETTERS) for index, part in enumerate(parts))
+    return f"[{accented} {'·' * max(1, round(0.4 * len(message)) - 3)}]"
+
+
+def write_pack(folder: Path, locale: str) -> None:
+    """Write an importable language pack, with the metadata by which JupyterLab finds it."""
+    catalog = collect()
+    catalog.locale = locale
+    for message in catalog:
+        if message.id:
+            message.string = (
+                tuple(map(pseudo, message.id)) if isinstance(message.id, tuple | list) else pseudo(message.id)
+            )
+    name = f"jupyterlab_language_pack_{locale}"
+    messages = folder / name / "locale" / locale / "LC_MESSAGES"
+    messages.mkdir(parents=True, exist_ok=True)
+    (folder / name / "__init__.py").write_text("")
+    with (messages / f"{DOMAIN}.mo").open("wb") as file:
+        write_mo(file, catalog)
+    (messages / f"{DOMAIN}.json").write_text(json.dumps(as_json(catalog, locale)))
+    metadata = folder / f"{name}-1.0.dist-info"
+    metadata.mkdir(exist_ok=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[jupyterlab.languagepack]\n{locale} = {name}\n")
+
+
+def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
+    """Return a catalogue as JupyterLab's front end reads it."""
+    texts: dict[str, object] = {
+        "": {"domain": DOMAIN, "language": locale, "plural_forms": f"nplurals={catalog.num_plurals}; plural=(n != 1);"}
+    }
+    for message in catalog:
+        if message.id:
+            many = isinstance(message.id, tuple | list)
+            key = message.id[0] if many else message.id
+            context = f"{message.context}\x04" if message.context else ""
+            texts[context + key] = list(message.string) if many else [message.string]
+    return texts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("template", "pseudo"))
+    parser.add_argument("target", type=Path, help="the file of the template, or the folder that gets the pack")
+    args = parser.parse_args()
+    if args.what == "pseudo":
+        write_pack(args.target, "eo")
+        return
+    args.target.parent.mkdir(parents=True, exist_ok=True)
+    with args.target.open("wb") as file:
+        write_po(file, collect(), width=120)
+
+
+if __name__ == "__main__":
+    main()
