@@ -1,1 +1,1 @@
-"""Reading and following log streams."""
+"""Logs of jobs: files on disk, what pages get of them, and the failures that they report."""

@@ -1,1 +1,1 @@
-"""Failures as logs tell them: the error's text, the traceback, advice."""
+"""Failures read from logs: which rank failed first, its error and traceback, and advice for well-known errors."""

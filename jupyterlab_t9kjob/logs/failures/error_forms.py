@@ -1,7 +1,7 @@
-"""Errors of known forms that are no Python tracebacks: of option parsers, shells, C++ and Python's own start and crash.
+"""Error messages of known forms other than Python tracebacks: of option parsers, shells, C++, and Python's own crash.
 
-Each form counts only with the exit codes that it comes with, and most of them only as the last line. Standard library
-only.
+A form counts only together with its exit codes, and most forms only as the last line of a log. The supervisor uses this
+module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 from .tracebacks import Line, frame_of, shortened
 
 STILL_WORKED: Final = "terminate called without an active exception"
-"""Message of C++ when a joinable thread is destroyed, as gloo's at exit (pytorch#190489, pytorch#179291)."""
+"""Message of C++ when a joinable thread is destroyed, such as gloo's at exit (pytorch#190489, pytorch#179291)."""
 CRASHES: Final = frozenset({132, 134, 135, 136, 139})
-"""Exit codes of processes that native code has ended: illegal instruction, abort, bus and arithmetic error, fault."""
+"""Exit codes of a crash in native code: SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV."""
 
 _THROWN = re.compile(r"terminate called after throwing an instance of '(?P<type>[^']+)'")
 _WHAT = re.compile(r"^\s*what\(\):\s*(?P<what>.*)$")
@@ -63,11 +63,11 @@ class Found(NamedTuple):
     Attributes
     ----------
     error
-        As it is shown.
+        Text of the error.
     number
-        Of the line where it begins.
+        Number of the line where the error begins.
     frames
-        As `core.job.Frame`, if the form has any.
+        Frames as fields of `core.job.Frame`, outermost first; empty for most forms.
     """
 
     error: str
@@ -76,14 +76,14 @@ class Found(NamedTuple):
 
 
 def find(lines: Sequence[Line], exit_code: int) -> Found | None:
-    """Return the error of a known form that a log ends with.
+    """Return the error of a known form at the end of a log; None if there is none.
 
     Parameters
     ----------
     lines
-        The log's last lines, without trailing ones that never tell of an error.
+        The last lines of the log, without libraries' messages at a process's end.
     exit_code
-        The process's, 128 + n where signal n ended it.
+        Exit code of the process, 128 + n if signal n ended it.
     """
     if not lines:
         return None
@@ -98,8 +98,7 @@ def _crash(lines: Sequence[Line]) -> Found | None:
         what = _WHAT.match(text)
         if what is not None:
             return _thrown(lines, number, what["what"].strip())
-        place = text.find(STILL_WORKED)
-        if place >= 0:
+        if STILL_WORKED in text:
             return Found(STILL_WORKED, number, [])
         libcxx = _LIBCXX.search(text)
         if libcxx is not None:
@@ -115,7 +114,7 @@ def _crash(lines: Sequence[Line]) -> Found | None:
 
 
 def _thrown(lines: Sequence[Line], number: int, what: str) -> Found:
-    """Return the exception of C++ whose message begins on a line; its type stands before."""
+    """Return the C++ exception whose message is on a line; its type is on one of the lines before."""
     before = (_THROWN.search(line.text) for line in reversed(lines[max(0, number - 3) : number]))
     thrown = next(filter(None, before), None)
     if not what or what.endswith(":"):
@@ -124,7 +123,7 @@ def _thrown(lines: Sequence[Line], number: int, what: str) -> Found:
 
 
 def _fatal(lines: Sequence[Line]) -> Found | None:
-    """Return why Python could not start."""
+    """Return the error of a Python that could not start, or that lost its standard error."""
     for number in range(len(lines) - 1, max(-1, len(lines) - 12), -1):
         if _PYTHON.match(lines[number].text):
             return _of_python(lines, number)
@@ -157,7 +156,7 @@ def _last_line(lines: Sequence[Line], exit_code: int) -> Found | None:
 
 
 def _usage(lines: Sequence[Line], exit_code: int) -> Found | None:
-    """Return why arguments were refused: by argparse, optparse, absl and click, each after the usage."""
+    """Return the error of argparse, optparse, absl or click about arguments, which follows the usage."""
     if exit_code != 2:
         return None
     usage = next(
@@ -171,13 +170,16 @@ def _usage(lines: Sequence[Line], exit_code: int) -> Found | None:
             return Found(shortened(" ".join(line.text.strip() for line in lines[number:])), number, [])
         if _BOX.match(text.strip()):
             boxed = (_BOXED.match(line.text.strip()) for line in lines[number + 1 :])
-            words = " ".join(found["text"].strip() for found in boxed if found is not None)
-            return Found(shortened(f"Error: {words}"), number, [])
+            text = " ".join(found["text"].strip() for found in boxed if found is not None)
+            return Found(shortened(f"Error: {text}"), number, [])
     return None
 
 
 def of_launcher(lines: Sequence[Line]) -> str | None:
-    """Return how a process ended that DeepSpeed's launcher started; it is the launcher's last line."""
+    """Return the last line of DeepSpeed's launcher about the process that ended, in DeepSpeed's words.
+
+    The line is shortened to what a user needs. None if the log does not end with such a line.
+    """
     text = next((line.text for line in reversed(lines) if line.text.strip()), "")
-    told = _DEEPSPEED.search(text)
-    return f"a process that DeepSpeed started exits with return code = {told['code']}" if told is not None else None
+    match = _DEEPSPEED.search(text)
+    return f"a process that DeepSpeed started exits with return code = {match['code']}" if match is not None else None

@@ -1,7 +1,8 @@
-"""Checks in a script's source which of its printed errors can have ended it. Standard library only.
+"""Check of a script's source: which of the errors in its log can have ended it.
 
-A log does not tell a traceback that ended a process from one that was caught and printed, nor the text of
-``sys.exit("text")`` from any other last line. The source does, if it is still the one that ran.
+In a log, a traceback that ended the process looks like one that was caught and printed, and the text of
+``sys.exit("text")`` looks like any other last line. The source tells them apart if it has not changed since the run.
+The supervisor uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 Verdict = Literal["uncaught", "ends", "goes on"]
-"""No handler is near; its handler ends the process; its handler goes on."""
+"""Fate of an exception: no handler catches it; its handler ends the process; its handler continues."""
 
 _MOST_BYTES: Final = 1024 * 1024
 _EXITS: Final = frozenset({"exit", "_exit", "quit", "abort", "SystemExit"})
 _LEAST_TEXT: Final = 4
 _EXIT_PREFIXES: Final = {"exit": "", "quit": "", "SystemExit": "", "ClickException": "Error: "}
-"""Calls that end a process with a text, and what is printed before the text."""
+"""Calls that end a process with a text, and the prefix that is printed before the text."""
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class ScriptCheck:
-    """Reads the sources of one run.
+    """Sources of the files that one run of a script executed.
 
     Parameters
     ----------
     script
-        Absolute path of the script; None if there is none.
+        Absolute path of the script; None if the run has none.
     started_at
-        When the run began, in seconds since the epoch. A source that was changed later does not count.
+        When the run began, in seconds since the epoch. A source that was changed later is ignored.
     here
-        Returns where this machine has a file that the run's log names; None if it has not.
+        Returns this machine's path of a file that the run's log names; None if the file is not on this machine.
     """
 
     def __init__(
@@ -48,18 +49,26 @@ class ScriptCheck:
         self._here = here
 
     def verdict(self, frames: Sequence[dict[str, Any]], error: str) -> Verdict | None:
-        """Return what became of an exception with these frames, outermost first; None if the source does not tell."""
-        frame = next((one for one in frames if not one["file"].startswith("<frozen ")), None)
+        """Return the fate of an exception; None if the source does not tell.
+
+        Parameters
+        ----------
+        frames
+            Frames of the exception's traceback, outermost first.
+        error
+            Last line of the traceback, “ValueError: bad sample”.
+        """
+        frame = next((frame for frame in frames if not frame["file"].startswith("<frozen ")), None)
         tree = self._tree(frame["file"]) if frame is not None else None
         if frame is None or tree is None:
             return None
         handled = _handled(tree, frame["line"], error.partition(":")[0])
         if handled == "uncaught" and frame["function"] != "<module>":
-            return None  # who called this function has caught it, in a way that its source does not show
+            return None  # A caller of this function printed the traceback, so that caller caught the exception.
         return handled
 
     def exits_with(self, text: str) -> bool:
-        """Return whether the script ends itself with such a text somewhere."""
+        """Return True if the script has a call, such as ``sys.exit``, that ends the process with this text."""
         tree = self._tree(self._script) if self._script is not None else None
         return tree is not None and any(pattern.fullmatch(text) for pattern in _exit_texts(tree))
 
@@ -83,11 +92,21 @@ def _parsed(path: str, _modified: int) -> ast.Module:
 
 
 def _handled(tree: ast.Module, line: int, error: str) -> Verdict | None:
-    """Return what the innermost statement around a line does with an error."""
+    """Return what the innermost handler around a line does with an error.
+
+    Parameters
+    ----------
+    tree
+        The source.
+    line
+        Number of the line, from 1.
+    error
+        Name of the exception's class.
+    """
     around: list[ast.stmt] = []
     body: Sequence[ast.stmt] = tree.body
     while True:
-        inner = next((one for one in body if one.lineno <= line <= (one.end_lineno or one.lineno)), None)
+        inner = next((stmt for stmt in body if stmt.lineno <= line <= (stmt.end_lineno or stmt.lineno)), None)
         if inner is None:
             break
         if isinstance(inner, _Scope | ast.ClassDef) and line > inner.lineno:
@@ -97,26 +116,26 @@ def _handled(tree: ast.Module, line: int, error: str) -> Verdict | None:
         body = list(_statements(inner))
     for statement in reversed(around):
         if isinstance(statement, ast.With | ast.AsyncWith):
-            return None  # its context manager may catch
+            return None  # The context manager may suppress the exception.
         if isinstance(statement, ast.Try) and _spans(statement.body, line):
-            handlers = [one for one in statement.handlers if _catches(one, error)]
+            handlers = [handler for handler in statement.handlers if _catches(handler, error)]
             if handlers:
                 return _outcome(handlers)
     return "uncaught"
 
 
 def _outcome(handlers: Sequence[ast.ExceptHandler]) -> Verdict | None:
-    ends = {_ends(one) for one in handlers}
+    ends = {_ends(handler) for handler in handlers}
     return None if len(ends) > 1 else "ends" if ends.pop() else "goes on"
 
 
 def _statements(statement: ast.stmt) -> Iterator[ast.stmt]:
-    for _, value in ast.iter_fields(statement):
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.stmt):
-                yield one
-            elif isinstance(one, ast.ExceptHandler | ast.match_case):
-                yield from one.body
+    for _field, value in ast.iter_fields(statement):
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.stmt):
+                yield node
+            elif isinstance(node, ast.ExceptHandler | ast.match_case):
+                yield from node.body
 
 
 def _spans(body: Sequence[ast.stmt], line: int) -> bool:
@@ -124,7 +143,7 @@ def _spans(body: Sequence[ast.stmt], line: int) -> bool:
 
 
 def _catches(handler: ast.ExceptHandler, error: str) -> bool:
-    """Return whether a handler may catch an error; of exceptions that are not Python's own the name does not tell."""
+    """Return True if a handler may catch an error; always if one of the classes is not Python's own."""
     if handler.type is None:
         return True
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
@@ -137,7 +156,7 @@ def _catches(handler: ast.ExceptHandler, error: str) -> bool:
 
 
 def _ends(handler: ast.ExceptHandler) -> bool:
-    """Return whether a handler ends the process, or its function with a value, or raises again."""
+    """Return True if a handler ends the process, raises again, or returns a value, which may be an exit code."""
     for node in ast.walk(handler):
         if isinstance(node, ast.Raise) or (isinstance(node, ast.Return) and node.value is not None):
             return True
@@ -158,11 +177,11 @@ def _exit_texts(tree: ast.Module) -> Iterator[re.Pattern[str]]:
 
 
 def _parts(value: ast.expr) -> list[str | None]:
-    """Return the pieces of a text; None stands for one that is known only when the script runs."""
+    """Return the parts of a text; None stands for a part whose value is known only at run time."""
     if isinstance(value, ast.Constant):
         return [value.value] if isinstance(value.value, str) else []
     if isinstance(value, ast.JoinedStr):
-        return [part for one in value.values for part in _parts(one)]
+        return [part for inner in value.values for part in _parts(inner)]
     if isinstance(value, ast.FormattedValue):
         return [None]
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):

@@ -1,14 +1,19 @@
-"""Python's error reports in the lines of a log: tracebacks, chains, groups, syntax errors. Standard library only."""
+"""Python's error reports in the lines of a log: tracebacks, chained exceptions, exception groups, syntax errors.
+
+The supervisor uses this module, so it needs only the standard library.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from ...core.translation import _
+
 MOST_TEXT: Final = 1000
-"""Characters of an error that are kept; a longer one is cut, and says so."""
+"""Number of characters of an error that are kept; see `shortened`."""
 _LONGEST_PATH: Final = 4096
 _MOST_SUB_ERRORS: Final = 3
 _MOST_FRAMES: Final = 100
@@ -31,7 +36,7 @@ _SPAWNED = re.compile(r"^-- Process (?P<number>\d+) terminated with the followin
 _DIRECT_CAUSE = "The above exception was the direct cause of the following exception:"
 _DURING = "During handling of the above exception, another exception occurred:"
 _LIBRARY = re.compile(r"(^<frozen |/(site|dist)-packages/|/lib(64)?/python3[^/]*/)")
-# Lines before a traceback that did not end the process: another thread's, a destructor's, a child's, a task's.
+# Lines before a traceback that did not end the process: of another thread, a destructor, a child process, a task.
 _ASIDE = re.compile(
     r"^(?:Exception in thread |Exception ignored |--- Logging error ---|Process \S+:$|Error in atexit"
     r"|future: <|.*(?:exception was never retrieved|Exception in callback))"
@@ -44,13 +49,13 @@ class Line(NamedTuple):
     Attributes
     ----------
     offset
-        Where it begins in its file, in bytes.
+        Offset of the line's first byte in the file.
     text
-        Without colours, prefixes of ranks, and what a carriage return has overwritten.
+        The line without control sequences, rank prefixes, and text that a carriage return overwrote.
     rank
-        Global rank that torch's own hook for uncaught exceptions wrote before the line.
+        Global rank in the prefix by torch's hook for uncaught exceptions.
     teed
-        Local rank that torchrun's ``--tee`` wrote before the line.
+        Local rank in the prefix by torchrun's ``--tee``.
     """
 
     offset: int
@@ -61,24 +66,24 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Traceback:
-    """One report of an exception, with those that it is chained to.
+    """The report of an exception, together with the exceptions that it is chained to.
 
     Attributes
     ----------
     start, end
-        Numbers of its first line, and of the first after it.
+        Numbers of the report's first line and of the first line after it.
     error
-        Its last line, “ValueError: bad sample”.
+        The report's last line, “ValueError: bad sample”.
     frames
-        As `core.job.Frame`, outermost first.
+        Frames as fields of `core.job.Frame`, outermost first.
     where
-        In which process or thread it was raised, if not in the one that reports it.
+        Process or thread that raised the exception, if another process or thread reports it.
     cause
-        The error that it was raised from.
+        Error that the exception was raised from.
     uncaught
-        Whether torch's hook for uncaught exceptions reported it.
+        True if torch's hook for uncaught exceptions wrote the report.
     aside
-        Whether it is known not to have ended the process.
+        True if the exception certainly did not end the process.
     """
 
     start: int
@@ -92,33 +97,40 @@ class Traceback:
 
 
 def tracebacks(lines: Sequence[Line]) -> list[Traceback]:
-    """Return the reports of exceptions in a log, in order; chained ones are one."""
+    """Return the reports of exceptions in a log, in order; chained exceptions are one report."""
     found: list[Traceback] = []
     number = 0
     while number < len(lines):
-        one = _read(lines, number)
-        if one is None:
+        report = _read(lines, number)
+        if report is None:
             number += 1
             continue
-        link = _link_before(lines, one.start)
+        link = _link_before(lines, report.start)
         if found and link is not None and found[-1].end >= link - 1:
             before = found.pop()
-            cause = before.error if lines[link].text == _DIRECT_CAUSE else one.cause
-            one = replace(one, start=before.start, cause=cause, aside=before.aside, where=one.where or before.where)
-        found.append(one)
-        number = one.end
+            cause = before.error if lines[link].text == _DIRECT_CAUSE else report.cause
+            where = report.where or before.where
+            report = replace(report, start=before.start, cause=cause, aside=before.aside, where=where)
+        found.append(report)
+        number = report.end
     return found
 
 
 def shortened(text: str) -> str:
-    """Return a text cut to `MOST_TEXT` characters, which then says how long it was."""
+    """Return an error's text; one of more than `MOST_TEXT` characters is cut and its length is noted."""
     if len(text) <= MOST_TEXT:
         return text
     return f"{text[:200]}… (cut, {len(text)} characters)"
 
 
 def frame_of(file: str, line: str, function: str | None) -> dict[str, Any]:
-    """Return a frame as `core.job.Frame` has it, without its code."""
+    """Return a frame as fields of `core.job.Frame`, without its line of code.
+
+    Parameters
+    ----------
+    file, line, function
+        As a traceback gives them; without a function, the frame is one of the module.
+    """
     return {
         "file": file[:_LONGEST_PATH],
         "line": int(line),
@@ -131,8 +143,8 @@ def frame_of(file: str, line: str, function: str | None) -> dict[str, Any]:
 def _read(lines: Sequence[Line], number: int) -> Traceback | None:
     text = lines[number].text
     if _HEAD.match(text):
-        one = _plain(lines, number)
-        return one and (_inner(lines, one) or one)
+        report = _plain(lines, number)
+        return report and (_inner(lines, report) or report)
     if _GROUP_HEAD.match(text):
         return _group(lines, number)
     if _RICH_HEAD.match(text.strip()):
@@ -158,14 +170,19 @@ def _plain(lines: Sequence[Line], start: int) -> Traceback | None:
 
 
 def _inner(lines: Sequence[Line], outer: Traceback) -> Traceback | None:
-    """Return the exception of another process or thread that is the message of one, in that one's place."""
+    """Return the report of another process's or thread's exception that an exception has as its message.
+
+    It takes the place of the outer report. None if the message is not such a report.
+    """
     wrapped = _WRAPPED.search(outer.error)
     number = _next(lines, outer.end)
+    where: str
     if wrapped is None:
         spawned = _SPAWNED.match(lines[number].text) if number < len(lines) else None
         if spawned is None:
             return None
-        where, number = f"process {spawned['number']} of mp.spawn", _next(lines, number + 1)
+        where = _("process {number} of mp.spawn", number=spawned["number"])
+        number = _next(lines, number + 1)
     else:
         where = wrapped["where"]
     inner = None
@@ -183,7 +200,7 @@ def _inner(lines: Sequence[Line], outer: Traceback) -> Traceback | None:
 
 
 def _frames(lines: Sequence[Line], number: int) -> tuple[list[dict[str, Any]], int]:
-    """Return the frames from a line on, and the number of the first line that is none."""
+    """Return the frames from a line on, and the number of the first line after them."""
     frames: list[dict[str, Any]] = []
     while number < len(lines):
         text = lines[number].text
@@ -199,7 +216,7 @@ def _frames(lines: Sequence[Line], number: int) -> tuple[list[dict[str, Any]], i
 
 
 def _complete(lines: Sequence[Line], number: int, error: str) -> str:
-    """Return an error with the next line of its message, where the first one says nothing yet."""
+    """Return an error, with the second line of its message if the first line ends with a colon."""
     if error.endswith(":") and not _inner_follows(lines, number + 1):
         following = lines[number + 1 : number + 4]
         more = next((line.text.strip() for line in following if line.text.strip()), "")
@@ -265,7 +282,7 @@ def _rich(lines: Sequence[Line], start: int) -> Traceback | None:
 
 
 def _of_format(lines: Sequence[Line], start: int) -> Traceback | None:
-    """Return a syntax error of the script itself, which has no traceback."""
+    """Return the report of a syntax error of the script itself, which has no traceback."""
     frames, number = _frames(lines, start)
     if len(frames) != 1 or number >= len(lines) or not _FORMAT_ERROR.match(lines[number].text):
         return None
@@ -287,8 +304,3 @@ def _next(lines: Sequence[Line], number: int) -> int:
     while number < len(lines) and not lines[number].text.strip():
         number += 1
     return number
-
-
-def errors_in(lines: Sequence[Line]) -> Iterator[str]:
-    """Yield the errors of all reports of exceptions in a log."""
-    return (one.error for one in tracebacks(lines))
