@@ -1,1 +1,1 @@
-"""Files of logs on disk: indexes of times, size limits, spools, leases."""
+"""Log files on disk: time indexes, size caps, spools of container logs, leases of their folders."""

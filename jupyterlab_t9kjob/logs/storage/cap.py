@@ -1,6 +1,6 @@
-"""Keeps a job's log below a cap: cuts out the middle of its largest files, also while they are written.
+"""Size cap of a job's log: the middle of its largest files is removed, also while they are written.
 
-What can be done without disturbing who writes is to free blocks in the middle of a file: offsets stay as they are. The
+Bytes are removed by freeing blocks of the file (a hole), which disturbs no writer, since all offsets stay the same. The
 supervisor of local jobs uses this module, so it needs only the standard library.
 """
 
@@ -18,13 +18,13 @@ from . import cuts
 from .cuts import Cut
 
 KEPT_SHARE = 0.75
-"""Of the cap, what a cut leaves: the next one comes when there is a quarter of it more."""
+"""Share of the cap that a cut leaves, so that cuts are rare: the next one comes after a quarter of the cap."""
 LINE_BYTES = 1024 * 1024
-"""Where no line ends within so many bytes, a line is cut."""
+"""How far from its target a cut looks for the end of a line, in bytes; if there is none, it splits a line."""
 
 NO_CUT = Cut(0, 0, 0)
 NOT_SUPPORTED = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.ENODEV, errno.ENOTTY})
-"""What file systems answer that can't make holes in files."""
+"""Error numbers of file systems that can't make holes in files."""
 
 _KEEP_SIZE = 1
 _PUNCH_HOLE = 2
@@ -33,7 +33,7 @@ _DARWIN_BLOCK = 4096
 
 
 class CappedLog(NamedTuple):
-    """A log file, the record of its cut, its size, and what was cut out of it."""
+    """A log file, the record of its cut, its size in bytes, and the cut."""
 
     path: Path
     record: Path
@@ -42,7 +42,15 @@ class CappedLog(NamedTuple):
 
     @classmethod
     def of(cls, path: Path, record: Path) -> CappedLog | None:
-        """Look at a log file; None if it is not there."""
+        """Return the state of a log file; None if there is no such file.
+
+        Parameters
+        ----------
+        path
+            The log file.
+        record
+            The record of its cut, which need not exist.
+        """
         try:
             size = path.stat().st_size
         except OSError:
@@ -51,17 +59,24 @@ class CappedLog(NamedTuple):
 
     @property
     def kept(self) -> int:
-        """Bytes that are there."""
+        """Number of bytes of the log that have not been removed."""
         return self.size - (self.cut.end - self.cut.start)
 
 
 def shorten_to(files: list[CappedLog], cap: int) -> None:
-    """Cut the largest files down to one size at which all together are well below the cap.
+    """Shorten the largest files to one size, at which all files together are well below the cap (blocking).
+
+    Parameters
+    ----------
+    files
+        All log files of the job.
+    cap
+        Largest size of the job's log in bytes.
 
     Raises
     ------
     OSError
-        If a cut can't be recorded, or the file system can't make holes (`NOT_SUPPORTED`); then nothing was cut.
+        If the cut can't be recorded, or the file system can't make holes (`NOT_SUPPORTED`). Nothing was cut then.
     """
     level = _level([file.kept for file in files], int(cap * KEPT_SHARE))
     for file in files:
@@ -70,7 +85,7 @@ def shorten_to(files: list[CappedLog], cap: int) -> None:
 
 
 def _level(sizes: list[int], total: int) -> int:
-    """Return the size down to which the larger ones have to shrink so that all together have `total`."""
+    """Return the size to which all larger files have to shrink, so that all files together have `total` bytes."""
     left = total
     for done, size in enumerate(sorted(sizes)):
         share = left // (len(sizes) - done)
@@ -81,7 +96,7 @@ def _level(sizes: list[int], total: int) -> int:
 
 
 def _shorten(file: CappedLog, level: int, cap: int) -> None:
-    """Cut so much out of a file that about `level` bytes stay, half of them on each side of the hole."""
+    """Remove the middle of a file, so that about `level` bytes stay, half of them on each side of the hole."""
     descriptor = os.open(file.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         start = file.cut.start
@@ -95,7 +110,7 @@ def _shorten(file: CappedLog, level: int, cap: int) -> None:
 
 
 def _remove(descriptor: int, file: CappedLog, cut: Cut) -> None:
-    # recorded first: whoever reads must never take the zeros for what was written
+    # The cut is recorded first: readers must never take the zeros of a hole for output of the job.
     cuts.append(file.record, cut)
     try:
         punch(descriptor, cut.start, cut.end)
@@ -116,12 +131,19 @@ def _line_end_behind(descriptor: int, offset: int, size: int) -> int:
 
 
 def punch(descriptor: int, start: int, end: int) -> None:
-    """Free the disk space of the bytes from `start` to `end`; they read as zeros, and the file's size stays.
+    """Free the disk space of a range of bytes, which then read as zeros; the file's size stays the same.
+
+    Parameters
+    ----------
+    descriptor
+        The file, open for writing.
+    start, end
+        Offset of the first byte, and the offset behind the last byte.
 
     Raises
     ------
     OSError
-        If the file system can't.
+        If the file system can't make holes.
     """
     if sys.platform == "darwin":
         import fcntl
@@ -139,7 +161,7 @@ def punch(descriptor: int, start: int, end: int) -> None:
 
 
 def size_in_words(size: int) -> str:
-    """Say how many bytes, with three digits."""
+    """Return a number of bytes with three digits and a unit: “1.5 GB”."""
     for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if size >= unit:
             return f"{size / unit:.3g} {name}"

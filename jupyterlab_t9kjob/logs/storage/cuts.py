@@ -1,8 +1,8 @@
-"""What was cut out of a log file to keep the job's log below its cap: one hole in its middle, recorded beside it.
+"""Cuts: the hole in the middle of a log file that was shortened, and the record of the hole.
 
-The record, ``<log>.cuts``, is appended to before the bytes go, so whoever finds a record and still finds the bytes may
-treat them as gone. A hole only grows: the last record tells all. The module needs only the standard library, because
-the supervisor uses it.
+The record file ``<log>.cuts`` lies beside the log. A record is appended before the bytes are removed, so a reader may
+treat recorded bytes as removed even if they are still there. A log has one hole that only grows, so the last record is
+valid. The supervisor uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ...core.system.disk import no_descriptor
 
 SUFFIX = ".cuts"
 RECORD = struct.Struct("<QQQ8x")
-"""Start, end, the cap; of a size that never straddles two blocks of a disk that is full."""
+"""Start, end and cap. The size divides a disk block's size, so a full disk takes a whole record or none of it."""
 CHUNK = 256 * 1024
 
 
 class Cut(NamedTuple):
-    """The bytes from `start` to `end` were removed to keep the job's log below `cap` bytes."""
+    """Bytes from `start` to `end` of a log, which were removed to keep the job's log below `cap` bytes."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Cut(NamedTuple):
 
     @property
     def words(self) -> bytes:
-        """The line that a download has in their place."""
+        """The line that a download has in place of the removed bytes."""
         return b"[jupyterlab_t9kjob: %d bytes were removed here to keep the log below %d bytes]\n" % (
             self.end - self.start,
             self.cap,
@@ -39,7 +39,14 @@ class Cut(NamedTuple):
 
 
 def append(path: Path, cut: Cut) -> None:
-    """Record a cut, durably; it includes the one before.
+    """Append a cut to a record and wait until the disk has it (blocking).
+
+    Parameters
+    ----------
+    path
+        The record.
+    cut
+        The cut, which includes all earlier cuts.
 
     Raises
     ------
@@ -55,12 +62,17 @@ def append(path: Path, cut: Cut) -> None:
 
 
 def read(path: Path | None) -> Cut | None:
-    """Return what was cut out of a log, given its record; None if nothing was.
+    """Return the cut of a log (blocking); None if nothing was removed.
+
+    Parameters
+    ----------
+    path
+        Record of the cut, which need not exist; None for a log that is never cut.
 
     Raises
     ------
     OSError
-        If no more files can be opened.
+        If the server can't open more files, so that the cut is not known.
     """
     if path is None:
         return None
@@ -73,7 +85,7 @@ def read(path: Path | None) -> Cut | None:
             cut = Cut(*RECORD.unpack(file.read(RECORD.size)))
     except OSError as error:
         if no_descriptor(error):
-            raise  # nothing is known of what was cut out
+            raise
         return None
     except struct.error:
         return None
@@ -83,36 +95,39 @@ def read(path: Path | None) -> Cut | None:
 def whole(
     descriptor: int, size: int, record: Path | None, notes: Iterable[tuple[int, bytes]] = ()
 ) -> Generator[bytes, None, None]:
-    """Return a log's bytes in pieces, with a line in words where some were removed, even if that happens meanwhile.
+    """Yield the bytes of a log in chunks (blocking), with a line in place of removed bytes.
+
+    Bytes may be removed while the log is read.
 
     Parameters
     ----------
     descriptor
         The open log file.
     size
-        Bytes of it that are wanted.
+        Number of bytes to read.
     record
-        The record of its cut; None if it has none.
+        Record of the log's cut; None for a log that is never cut.
     notes
-        Lines that are put in at offsets, where lines begin.
+        Lines to insert, each with the offset of the line before which it comes.
     """
     waiting = deque(sorted(notes))
-    place = 0
+    offset = 0
     while True:
-        while waiting and waiting[0][0] <= place:
+        while waiting and waiting[0][0] <= offset:
             yield waiting.popleft()[1]
-        if place >= size:
+        if offset >= size:
             break
-        end = min(place + CHUNK, size, waiting[0][0] if waiting else size)
-        data = os.pread(descriptor, end - place, place)
+        end = min(offset + CHUNK, size, waiting[0][0] if waiting else size)
+        data = os.pread(descriptor, end - offset, offset)
         if not data:
             break
-        cut = read(record)  # after the bytes: those before a hole that is not yet recorded are sound
-        if cut is None or cut.end <= place or cut.start >= place + len(data):
-            place += len(data)
+        # The record is read after the bytes: bytes that were read before a cut was recorded are no zeros.
+        cut = read(record)
+        if cut is None or cut.end <= offset or cut.start >= offset + len(data):
+            offset += len(data)
             yield data
             continue
-        yield data[: max(0, cut.start - place)] + cut._replace(start=max(cut.start, place)).words
-        place = cut.end
-    for _, words in waiting:
-        yield words
+        yield data[: max(0, cut.start - offset)] + cut._replace(start=max(cut.start, offset)).words
+        offset = cut.end
+    for _offset, note in waiting:
+        yield note

@@ -1,9 +1,9 @@
-"""The time index beside a log file: when had it how many bytes.
+"""The time index of a log file: how many bytes the log had at which time.
 
-The index is a file of fixed records, (time in seconds since the epoch, size in bytes) as a
-little-endian double and unsigned 64-bit integer. It is appended to while the log grows, so a torn
-last record is possible and ignored. The module needs only the standard library, because the
-supervisor uses it.
+The index is a file beside the log. Its records have a fixed size: the time in seconds since the epoch as a
+little-endian double, and the log's size in bytes as an unsigned 64-bit integer. Records are appended while the log
+grows, so the last one may be incomplete, and is ignored then. The supervisor uses this module, so it needs only the
+standard library.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ RECORD = struct.Struct("<dQ")
 
 
 def append(descriptor: int, time: float, size: int) -> None:
-    """Append one record to an index file that is open for appending.
+    """Append a record to an index file.
 
     Parameters
     ----------
     descriptor
-        File descriptor opened with ``O_APPEND``.
+        The index file, opened with ``O_APPEND``.
     time
         Seconds since the epoch, UTC.
     size
-        Bytes that the log had at `time`.
+        Size of the log at that time, in bytes.
 
     Raises
     ------
@@ -40,10 +40,11 @@ def append(descriptor: int, time: float, size: int) -> None:
 
 
 def span(path: Path) -> tuple[float, float] | None:
-    """Return the first and last time of an index, reading no more than these (blocking); None if there are none."""
+    """Return the first and last time in an index file without reading all of it (blocking); None if it is empty."""
     try:
         with path.open("rb") as file:
-            records = file.seek(0, os.SEEK_END) // RECORD.size  # first of all, for it may grow meanwhile
+            # The size is read first, since the file may grow in the meantime.
+            records = file.seek(0, os.SEEK_END) // RECORD.size
             if not records:
                 return None
             file.seek(0)
@@ -56,15 +57,15 @@ def span(path: Path) -> tuple[float, float] | None:
 
 
 class TimeIndex:
-    """A log file's index in memory (16 bytes a record); `refresh` reads what was appended since.
+    """A log file's index in memory (16 bytes a record); `refresh` reads appended records.
 
-    Times never go back, whatever the machine's clock did: a record that is earlier than the one
-    before it counts as written at the same time.
+    Times never decrease, even if the machine's clock was set back: a record with an earlier time than the record before
+    it counts as written at the same time.
 
     Parameters
     ----------
     path
-        The index file; it need not exist yet. None for a log that has no index.
+        The index file, which need not exist yet. None for a log that has no index.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -73,7 +74,7 @@ class TimeIndex:
         self._sizes = array("Q")
 
     def refresh(self) -> None:
-        """Read the records that were appended since the last time (blocking)."""
+        """Read the records that were appended since the last call (blocking)."""
         if self.path is None:
             return
         try:
@@ -90,28 +91,28 @@ class TimeIndex:
             times.byteswap()
             sizes.byteswap()
         last_time, last_size = (self._times[-1], self._sizes[-1]) if self._times else (times[0], 0)
-        # times first: another thread that finds a size finds its time as well
+        # Times come first, so that another thread that finds a size also finds its time.
         self._times.extend(islice(accumulate(times, max, initial=last_time), 1, None))
         self._sizes.extend(islice(accumulate(sizes, max, initial=last_size), 1, None))
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """First and last time, or None if nothing is indexed."""
+        """First and last time in seconds since the epoch; None if the index is empty."""
         return (self._times[0], self._times[-1]) if self._times else None
 
     @property
     def size(self) -> int:
-        """Size that the log had at the last record."""
+        """Size of the log at the last record, in bytes."""
         return self._sizes[-1] if self._sizes else 0
 
     def time_at(self, offset: int) -> float | None:
-        """Return when the byte at `offset` was written, to the index's resolution."""
-        place = bisect.bisect_right(self._sizes, offset)
-        if place < len(self._times):
-            return self._times[place]
+        """Return the time of the record that includes the byte at `offset`; None if the index is empty."""
+        record = bisect.bisect_right(self._sizes, offset)
+        if record < len(self._times):
+            return self._times[record]
         return self._times[-1] if self._times else None
 
     def offset_at(self, time: float) -> int:
-        """Return an offset before which everything was written before `time`."""
-        place = bisect.bisect_left(self._times, time)
-        return self._sizes[place - 1] if place else 0
+        """Return the largest indexed offset whose preceding bytes were all written before `time`."""
+        record = bisect.bisect_left(self._times, time)
+        return self._sizes[record - 1] if record else 0

@@ -1,8 +1,8 @@
-"""Which of several servers writes a folder, where they share a home: the one whose lease lies in it.
+"""Lease of a folder: it decides which of several servers with the same home directory writes to the folder.
 
-No lock, for locks can't be trusted on network homes: a small file that its holder rewrites every few seconds. Clocks of
-machines differ, so a lease is stale when it has not changed for a while as seen by the one who looks, or when its
-holder ran on this machine and does not any more.
+A lease is a small file in the folder that its holder rewrites every few seconds; file locks can't be trusted on network
+file systems. A lease is stale if its content has not changed for `STALE_SECONDS`, or if its holder was a process of
+this machine that has ended. Each server measures by its own clock, since the clocks of machines differ.
 """
 
 from __future__ import annotations
@@ -20,18 +20,20 @@ from ...core.system.disk_threads import on_disk
 from ...core.system.processes import alive, machine_id, process_id, same_boot
 
 BEAT_SECONDS = 5.0
+"""How often the holder of a lease rewrites it."""
 STALE_SECONDS = 25.0
+"""How long a lease stays unchanged before another server may take it."""
 SETTLE_SECONDS = 0.3
-"""Between taking a lease over and finding that nobody else did so at the same time."""
+"""Delay after taking a lease, before a check that no other server took it at the same time."""
 
 
 class Lease:
-    """One server's hold on a folder.
+    """One server's lease of a folder.
 
     Parameters
     ----------
     path
-        The lease. Its folder must exist when it is taken.
+        The lease file. Its folder must exist when `hold` is called.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,16 +45,21 @@ class Lease:
 
     @property
     def valid(self) -> bool:
-        """Whether it is held, and was found so lately enough that nobody can have taken it over."""
+        """True if this server holds the lease, confirmed so recently that no other server can have taken it since."""
         return self._confirmed is not None and time.monotonic() - self._confirmed < STALE_SECONDS / 2
 
     async def hold(self) -> bool:
-        """Take it, or keep it; returns whether it is held. To be called every `BEAT_SECONDS`.
+        """Take or renew the lease; call this method every `BEAT_SECONDS`.
+
+        Returns
+        -------
+        bool
+            True if this server holds the lease.
 
         Raises
         ------
         OSError
-            If it can't be written.
+            If the lease file can't be written.
         """
         if self._confirmed is not None and time.monotonic() - self._confirmed < BEAT_SECONDS:
             return True
@@ -67,14 +74,14 @@ class Lease:
         return True
 
     def release(self) -> None:
-        """Let it go (blocking)."""
+        """Give up the lease (blocking)."""
         if self._confirmed is not None:
             self._confirmed = None
             if self._read()[1].get("holder") == self._token:
                 self._path.unlink(missing_ok=True)
 
     def _try(self) -> bool:
-        """Write it if it is free, stale or ours (blocking)."""
+        """Write the lease file if the lease is free, stale or held by this server (blocking)."""
         data, content = self._read()
         if self._confirmed is not None and content.get("holder") != self._token:
             return False

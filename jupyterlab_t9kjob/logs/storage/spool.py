@@ -1,14 +1,14 @@
-r"""A container's log, kept on disk as it comes over the network: every byte once, whatever breaks off in between.
+r"""A container's log that is written to disk as it arrives from the cluster: each byte once, even if the stream breaks.
 
-The cluster gives lines with a timestamp before each, and can be asked for those from a second on (`stamped`). A spool
-keeps the bytes as the container wrote them, and beside them
+The API server sends lines with timestamps (`stamped`), and can be asked for all lines since a given second. After a
+break, it therefore repeats lines. A spool stores the bytes as the container wrote them, and beside them two files:
 
 ``<log>.index``
-    when it had how many bytes, see `index`;
+    The time index, see `index`.
 ``<log>.lines``
-    (nanoseconds, end) of the last lines, from which it is known after a break which lines came already. It is written
-    after the bytes; bytes that it does not know yet, because the writer was killed in between or because their line has
-    no end so far, are compared with what comes again.
+    Time (nanoseconds) and end offset of each of the last lines, by which repeated lines are recognized. It is written
+    after the bytes. Bytes whose line is not recorded in it, because the writer was killed or because the line is not
+    complete, are compared with the repeated bytes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .stamped import SECOND, Piece, StampedLines
 INDEX_SUFFIX = ".index"
 LINES_SUFFIX = ".lines"
 GRAIN = SECOND // 100
-"""Lines that are nearer to each other than that share a record of the index."""
+"""Lines within so many nanoseconds share a record of the index."""
 LINE_OVERHEAD = 45
-"""Bytes that a node's file has for each line besides its text: time, stream and tag."""
+"""Number of bytes that the node's log file has for each line besides its text: time, stream and tag."""
 MOST_LINES = 64 * 1024
-"""Lines that ``.lines`` may have before those that no answer can repeat are dropped from it."""
+"""Number of lines in ``.lines`` above which lines that can't be repeated any more are dropped from it."""
 _LINE = struct.Struct("<qQ")
 
 
 class Gap(NamedTuple):
-    """A part that is not here: where it would be, and between which times it was written (nanoseconds)."""
+    """A missing part of a log: its offset, and the times between which it was written (nanoseconds)."""
 
     offset: int
     since: int | None
@@ -42,28 +42,31 @@ class Gap(NamedTuple):
 
 
 class Apart(Exception):
-    """What comes is later than what is here, and does not begin with it: lines between may be lost."""
+    """The answer begins after the end of the spool, so that lines in between may be lost."""
 
 
 class Spool:
     """The writer of one log; only one may exist at a time. All methods block.
 
+    For each answer of the API server, call `begin`, then `feed` with its bytes.
+
     Parameters
     ----------
     path
-        The log. Its folder must exist.
+        The log file. Its folder must exist.
 
     Attributes
     ----------
     last
-        The time of the last whole line, nanoseconds since the epoch.
+        Time of the last whole line, nanoseconds since the epoch; None before the first one.
     taken
-        Bytes that this writer has added, with `LINE_OVERHEAD` for each line: about what the node has for them.
+        Number of bytes that this writer has added, with `LINE_OVERHEAD` for each line: about the size that they have
+        in the node's log file.
 
     Raises
     ------
     OSError
-        If the disk is full or gone; from any method. After that, `begin` anew when there is room.
+        If the disk is full or gone; from any method. Call `begin` when there is room again.
     """
 
     last: int | None
@@ -77,27 +80,27 @@ class Spool:
         self.begin()
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for file in (self._data, self._index, self._lines):
             file.close()
 
     @property
     def size(self) -> int:
-        """Bytes that are here."""
+        """Size of the log in bytes."""
         return self._data.size
 
     @property
     def since(self) -> int | None:
-        """The second from which to ask on, since the epoch; None for all."""
+        """The time from which the API server is to be asked for lines, seconds since the epoch; None for all lines."""
         return None if self.last is None else self.last // SECOND
 
     @property
     def notice(self) -> str | None:
-        """The last line of the answer that is no line of the log."""
+        """The last line of the answer that is not a line of the log; see `StampedLines`."""
         return self._reader.notice
 
     def begin(self) -> None:
-        """Expect another answer of the server, to the question for what was written from `since` on."""
+        """Prepare for a new answer of the API server, with all lines from `since` on."""
         for file in (self._data, self._index, self._lines):
             file.open()
         lines = [line for line in self.recent() if line[1] <= self._data.size]
@@ -119,12 +122,13 @@ class Spool:
             self._write(_Batch(index=[(self.last, self._end)]))
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes of the answer.
+        """Write the lines in the next bytes of the answer.
 
         Raises
         ------
         Apart
-            Before anything is written that may not follow what is here. Call `join` if it does; what comes is kept.
+            If the next line may not be the one that follows the log's last line. Nothing of it has been written; call
+            `join` to write it and all that follow.
         """
         self._waiting.extend(self._reader.feed(data))
         batch = _Batch()
@@ -136,7 +140,7 @@ class Spool:
             self._write(batch)
 
     def join(self) -> None:
-        """Take what is apart as what follows; see `gaps` for what is missing in between."""
+        """Write lines that `feed` refused with `Apart`; the missing part before them becomes one of the `gaps`."""
         self._known = []
         self._place = 0
         self._end = self._data.size
@@ -144,12 +148,12 @@ class Spool:
         self.feed(b"")
 
     def gaps(self) -> list[Gap]:
-        """Return what turned out to be missing since the last time that this was asked."""
+        """Return the missing parts that were found since the last call."""
         gaps, self._gaps = self._gaps, []
         return gaps
 
     def recent(self) -> list[tuple[int, int]]:
-        """Return the last lines as (nanoseconds, end)."""
+        """Return time (nanoseconds) and end offset of each of the last lines."""
         return list(_LINE.iter_unpack(self._lines.read_all()))
 
     # -- lines --------------------------------------------------------------------------------------------------------
@@ -173,10 +177,11 @@ class Spool:
         batch.mark(piece.time, self._end)
 
     def _came_before(self, time: int) -> bool:
-        """Whether a line is here already.
+        """Return True if a line with this time is a repeated one.
 
-        One that is not known but older than some that is still to come again is the second half of a line that the
-        node's runtime has cut in two when it began a new file: that half has a timestamp only where the first is gone.
+        A line is also a repeated one if its time is not recorded, but later lines are still to be repeated: it is the
+        second half of a line that the container runtime split when it began a new file. That half has a timestamp of
+        its own only after the first half is gone.
         """
         if time < self._first:
             return True
@@ -197,7 +202,7 @@ class Spool:
         return True
 
     def _compare(self, data: bytes, time: int) -> bytes:
-        """Return what of `data` is not yet among the bytes whose lines are not known."""
+        """Return the part of `data` that is not yet in the log, whose last bytes belong to no recorded line."""
         size = min(len(data), self._data.size - self._end)
         if self._data.read(self._end, self._end + size) == data[:size]:
             self._end += size
@@ -207,7 +212,7 @@ class Spool:
         return begun + data
 
     def _set_aside(self, time: int) -> None:
-        """End what is here, which does not come again: what follows is of `time`."""
+        """End the last line, whose rest does not come, and note a gap between it and the line written at `time`."""
         if self._data.size and self._data.read(self._data.size - 1, self._data.size) != b"\n":
             self._data.append(b"\n")
         self._end = self._line_start = self._data.size
@@ -227,14 +232,14 @@ class Spool:
                 self._forget()
 
     def _forget(self) -> None:
-        """Drop lines that no answer can repeat, as nobody will ask for their second."""
+        """Drop the records of lines that are not repeated, since no answer begins at or before their second."""
         lines = self.recent()
         first = lines[-1][0] // SECOND * SECOND
         self._lines.replace(b"".join(_LINE.pack(*line) for line in lines if line[0] >= first))
 
 
 class _Batch:
-    """What is to be written: bytes, lines as (time, end), and records of the index as (time, size)."""
+    """Data to write: bytes, lines as (time, end), and records of the index as (time, size)."""
 
     def __init__(self, lines: list[tuple[int, int]] | None = None, index: list[tuple[int, int]] | None = None) -> None:
         self.data: list[bytes] = []
@@ -243,7 +248,7 @@ class _Batch:
         self._begun = 0
 
     def mark(self, time: int, size: int) -> None:
-        """Note when there were so many bytes."""
+        """Add a record to the index, or extend the last one if it is less than `GRAIN` older."""
         if self.index and time - self._begun < GRAIN:
             self.index[-1] = (max(time, self.index[-1][0]), size)
         else:
@@ -252,7 +257,7 @@ class _Batch:
 
 
 class _Appended:
-    """A file that only grows, by whole records."""
+    """A file to which whole records are appended."""
 
     def __init__(self, path: Path, record: int = 1) -> None:
         self._path = path
@@ -261,7 +266,7 @@ class _Appended:
         self.size = 0
 
     def open(self) -> None:
-        """Open it anew; a record that was torn is dropped."""
+        """Open the file again, and drop an incomplete last record."""
         self.close()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._descriptor = os.open(self._path, flags, 0o600)
@@ -291,7 +296,7 @@ class _Appended:
         return self.read(0, self.size)
 
     def replace(self, data: bytes) -> None:
-        """Put other records in the place of all; of a write that is cut short the old ones stay."""
+        """Replace all records atomically: if writing fails, the old ones stay."""
         if len(data) == self.size:
             return
         fresh = self._path.with_name(self._path.name + ".new")

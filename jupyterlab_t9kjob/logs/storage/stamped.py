@@ -1,4 +1,4 @@
-r"""Lines with a timestamp before each, as a cluster gives a container's log: RFC 3339, a blank, the line."""
+r"""Parser of container logs with timestamps, as the API server sends them: an RFC 3339 time, a space, the line."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 SECOND = 10**9
 LONGEST_STAMP = 40
-"""Bytes at the start of a line in which a timestamp ends."""
+"""Largest number of bytes of a timestamp."""
 LONGEST_NOTICE = 500
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ")
 
 
 class Piece(NamedTuple):
-    r"""A line, or a part of a long one.
+    r"""A line, or a part of a line.
 
     Attributes
     ----------
     time
-        Of the line, nanoseconds since the epoch.
+        Time of the line, nanoseconds since the epoch.
     data
-        Its bytes, without the timestamp, with the ``\n`` if that has come.
+        Bytes of the part, without the timestamp, with the line's ``\n`` if the part has it.
     begins, ends
-        Whether its first byte and its ``\n`` are in it.
+        True if the part has the line's first byte, and if it has the line's ``\n``.
     """
 
     time: int
@@ -33,16 +33,16 @@ class Piece(NamedTuple):
 
 
 class StampedLines:
-    r"""Reads one answer, given in any pieces. Only ``\n`` ends a line.
+    r"""Parser of one answer of the API server, which is fed in pieces of any size. Only ``\n`` ends a line.
 
-    The kubelet puts a timestamp at each line's start, also where its runtime has kept a long line in parts. What has
-    none is the rest of a line that began before the second that was asked for, or words of the kubelet's own (“unable
-    to retrieve container logs …”); neither is the container's output from here on.
+    The kubelet puts a timestamp at the start of each line, once even if the container runtime stored a long line in
+    parts. A line without a timestamp is either the rest of a line that began before the requested second, or a message
+    of the kubelet (“unable to retrieve container logs …”). Both are left out.
 
     Attributes
     ----------
     notice
-        The last line without a timestamp.
+        The last line without a timestamp; None if there was none.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class StampedLines:
         self._second = (b"", b"", 0)
 
     def feed(self, data: bytes) -> list[Piece]:
-        """Return what of the lines is in the next bytes."""
+        """Return the lines and parts of lines in the next bytes."""
         if self._rest:
             data = self._rest + data
         pieces: list[Piece] = []
@@ -64,7 +64,7 @@ class StampedLines:
                 end = data.find(b"\n", place) + 1
                 match = _STAMP.match(data, place, min(end or size, place + LONGEST_STAMP))
                 if match is None and not end and size - place < LONGEST_STAMP:
-                    break  # the timestamp may not be complete
+                    break  # The timestamp may be incomplete.
                 place = self._begin(data, place, end or size, match)
             else:
                 end = data.find(b"\n", place) + 1
@@ -78,7 +78,7 @@ class StampedLines:
         return pieces
 
     def _begin(self, data: bytes, place: int, end: int, match: re.Match[bytes] | None) -> int:
-        """Take the timestamp at `place`; returns where the line's text begins."""
+        """Read the timestamp at `place`, and return the offset of the line's text."""
         time = self._read(match) if match is not None else None
         if match is None or time is None:
             self._foreign = True
