@@ -3,17 +3,28 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { IThemeManager, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  createToolbarFactory,
+  IThemeManager,
+  IToolbarWidgetRegistry,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
-import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import {
+  ITranslator,
+  nullTranslator,
+  TranslationBundle
+} from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { tensorBoardIcon } from '../ui/icons';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { notifyError } from '../ui/notices';
+import type { TensorBoardPages } from './pages';
 import type { TensorBoardWidget } from './widget';
 import { ITensorBoardSource, keyOf } from './model/tensorboard';
-import { TensorBoardTab } from './tab';
+import { TensorBoardTab, TOOLBAR } from './tab';
 import { localPath, otherDrive } from '../ui/localFiles';
 
 /** TensorBoards in tabs. */
@@ -21,11 +32,13 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:tensorboard',
   description: 'Opens TensorBoard in a tab.',
   autoStart: true,
-  requires: [IJobsModel],
+  requires: [IJobsModel, IToolbarWidgetRegistry, ISettingRegistry],
   optional: [IFileBrowserFactory, ILayoutRestorer, IThemeManager, ITranslator],
   activate: (
     app: JupyterFrontEnd,
     jobs: IJobsModel,
+    toolbars: IToolbarWidgetRegistry,
+    settings: ISettingRegistry,
     browsers: IFileBrowserFactory | null,
     restorer: ILayoutRestorer | null,
     themes: IThemeManager | null,
@@ -37,11 +50,23 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
       namespace: 't9kjob-tensorboard'
     });
 
+    const createToolbar = createToolbarFactory(
+      toolbars,
+      settings,
+      TOOLBAR,
+      tensorBoardPlugin.id,
+      translator ?? nullTranslator
+    );
+
+    let pages: TensorBoardPages | null = null;
     const create = (source: ITensorBoardSource): TensorBoardTab => {
       const { commands } = app;
       const load = async (): Promise<TensorBoardWidget> => {
-        const { TensorBoardWidget } = await import('./widget');
-        return new TensorBoardWidget({ source, jobs, commands, themes, trans });
+        const { TensorBoardPages } = await import('./pages');
+        pages ??= new TensorBoardPages({
+          ...{ jobs, commands, toolbars, createToolbar, themes, trans }
+        });
+        return pages.create(source);
       };
       const widget = new TensorBoardTab({ source, load, trans });
       void widget.load();
@@ -155,7 +180,7 @@ function addProcessCommands(
     trans.__('Restart TensorBoard'),
     async id => {
       const tab = tracker.find(({ boardId }) => boardId === id);
-      await (tab?.content?.restart() ?? jobs.api.restartTensorBoard(id));
+      await (tab?.content?.model.restart() ?? jobs.api.restartTensorBoard(id));
     }
   );
   add(CommandIDs.stopTensorBoard, trans.__('Stop TensorBoard'), id =>

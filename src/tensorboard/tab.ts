@@ -4,6 +4,9 @@ import { DeferredWidget } from '../ui/deferred';
 import { ITensorBoardSource, keyOf } from './model/tensorboard';
 import type { TensorBoardWidget } from './widget';
 
+/** Name of the toolbar in the settings and in the registry of toolbar items. */
+export const TOOLBAR = 'TensorBoard';
+
 interface ITensorBoardTabOptions {
   source: ITensorBoardSource;
   load: () => Promise<TensorBoardWidget>;
@@ -31,6 +34,6 @@ export class TensorBoardTab extends DeferredWidget<TensorBoardWidget> {
 
   /** Id of the TensorBoard, while there is one. */
   get boardId(): string | undefined {
-    return this.content?.board?.id;
+    return this.content?.model.board?.id;
   }
 }

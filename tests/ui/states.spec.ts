@@ -23,6 +23,7 @@ import {
   openSidebar,
   run,
   setMainWidth,
+  sidebar,
   submit,
   test,
   waitForPhase,
@@ -444,6 +445,32 @@ test.describe('TensorBoard', () => {
     await frame.locator('.settings-button').click();
     await picture(page, 'tensorboard', {
       drawn: () => expect(curve).toBeVisible()
+    });
+  });
+
+  test.describe('with settings', () => {
+    test.use({
+      mockSettings: {
+        'jupyterlab_t9kjob:tensorboard': {
+          toolbar: [
+            { name: 'restart', disabled: true },
+            { name: 'jobs', command: 't9kjob:show-jobs', rank: 75 }
+          ]
+        }
+      }
+    });
+
+    test('has the items that the settings name', async ({ page, tmpPath }) => {
+      await run(page, 't9kjob:open-tensorboard', { path: tmpPath });
+      const toolbar = page.getByRole('toolbar', { name: 'TensorBoard' });
+      await expect(
+        toolbar.getByRole('button', { name: 'Stop this TensorBoard' })
+      ).toBeVisible();
+      await expect(
+        toolbar.getByRole('button', { name: 'Restart' })
+      ).toHaveCount(0);
+      await toolbar.getByRole('button', { name: 'Jobs' }).click();
+      await expect(sidebar(page)).toBeVisible();
     });
   });
 

@@ -5,31 +5,31 @@ import { tensorBoardIcon } from '../../ui/icons';
 import { Button } from '../../ui/Buttons';
 import { CopyButton } from '../../ui/CopyButton';
 import { EmptyState } from '../../ui/EmptyState';
-import { ITensorBoardView } from './tensorBoardTab';
+import { TensorBoardModel } from '../model/board';
 
 interface INotInstalledProps {
-  view: ITensorBoardView;
+  model: TensorBoardModel;
   error: ApiError;
   trans: TranslationBundle;
 }
 
 /** TensorBoard can't be started here: why, and the command that installs it. */
 export function NotInstalled({
-  view,
+  model,
   error,
   trans
 }: INotInstalledProps): React.JSX.Element {
   const [install, setInstall] = React.useState<string | null>(null);
   React.useEffect(() => {
     let mounted = true;
-    view.jobs.api.tensorBoards().then(
+    model.jobs.api.tensorBoards().then(
       list => mounted && setInstall(list.install),
       (reason: unknown) => console.warn('t9kjob: TensorBoards:', reason)
     );
     return () => {
       mounted = false;
     };
-  }, [view, error]);
+  }, [model, error]);
   return (
     <EmptyState
       icon={tensorBoardIcon}
@@ -44,7 +44,7 @@ export function NotInstalled({
               trans={trans}
             />
           )}
-          <Button onClick={() => void view.open()}>
+          <Button onClick={() => void model.open()}>
             {trans.__('Try again')}
           </Button>
         </>

@@ -8,26 +8,27 @@ import { CommandIDs } from '../../tokens';
 import { Button, IconButton } from '../../ui/Buttons';
 import { useSignal, useValue } from '../../common/hooks';
 import { Icon } from '../../ui/Icon';
-import { ITensorBoardView, IViewProps, jobOf } from './tensorBoardTab';
+import { TensorBoardModel } from '../model/board';
+import { IViewProps, jobOf } from './tensorBoardTab';
 import { TensorBoardState } from './TensorBoardState';
 import { mayCome } from './TensorBoardView';
 
-function jobNameOf(view: ITensorBoardView): string | undefined {
-  const job = jobOf(view);
-  return job?.display_name ?? job?.name;
-}
+/** Items of the toolbar, by their names in the settings; `spacer` is the lab's own. */
+export const TOOLBAR_ITEMS: Readonly<
+  Record<string, (props: IViewProps) => React.JSX.Element | null>
+> = {
+  folder: Folder,
+  job: JobButton,
+  state: State,
+  reload: ReloadButton,
+  restart: RestartButton,
+  'open-in-browser': BrowserButton,
+  stop: StopButton
+};
 
-/** Answers what TensorBoard can't: which folder, when data last came, which job. */
-export function TensorBoardToolbar({
-  view,
-  run,
-  trans
-}: IViewProps): React.JSX.Element {
-  useSignal(view.changed);
-  const { board, jobs } = view;
-  const job = jobOf(view);
-  const jobName = useValue(jobs.changed, () => jobNameOf(view));
-  const awaits = useValue(jobs.changed, () => mayCome(view));
+function Folder({ model }: IViewProps): React.JSX.Element {
+  useSignal(model.changed);
+  const { board } = model;
   const path = board && (board.paths[0] ?? board.log_dirs[0]);
   return (
     <>
@@ -38,50 +39,100 @@ export function TensorBoardToolbar({
           {board.log_dirs.length > 1 && ` +${board.log_dirs.length - 1}`}
         </code>
       )}
-      {job && (
-        <Button
-          icon={jobIcon}
-          title={trans.__('Open the job')}
-          onClick={() => run(CommandIDs.openJob, { id: job.id })}
-        >
-          {trans.__('Job %1', jobName)}
-        </Button>
-      )}
-      {board && (
-        <span className="jp-t9k-TensorBoard-age" role="status">
-          <ToolbarState board={board} awaits={awaits} trans={trans} />
-        </span>
-      )}
-      <span className="jp-t9k-TensorBoard-spacer" />
-      {board && (
-        <>
-          {board.has_data && (
-            <Button icon={refreshIcon} onClick={() => view.reload()}>
-              {trans.__('Reload')}
-            </Button>
-          )}
-          <Button
-            title={trans.__('Start the TensorBoard process anew')}
-            disabled={view.isOpening}
-            onClick={() => void view.restart()}
-          >
-            {view.isOpening ? trans.__('Starting…') : trans.__('Restart')}
-          </Button>
-          {board.has_data && (
-            <IconButton
-              icon={launchIcon}
-              label={trans.__('Open in a browser tab')}
-              onClick={() => view.openInBrowser()}
-            />
-          )}
-          <IconButton
-            icon={stopIcon}
-            label={trans.__('Stop this TensorBoard')}
-            onClick={() => run(CommandIDs.stopTensorBoard, { id: board.id })}
-          />
-        </>
-      )}
     </>
+  );
+}
+
+function JobButton({
+  model,
+  run,
+  trans
+}: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  const job = jobOf(model);
+  const name = useValue(model.jobs.changed, () => jobNameOf(model));
+  return job === undefined ? null : (
+    <Button
+      icon={jobIcon}
+      title={trans.__('Open the job')}
+      onClick={() => run(CommandIDs.openJob, { id: job.id })}
+    >
+      {trans.__('Job %1', name)}
+    </Button>
+  );
+}
+
+function jobNameOf(model: TensorBoardModel): string | undefined {
+  const job = jobOf(model);
+  return job?.display_name ?? job?.name;
+}
+
+function State({ model, trans }: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  const awaits = useValue(model.jobs.changed, () => mayCome(model));
+  return (
+    model.board && (
+      <span className="jp-t9k-TensorBoard-age" role="status">
+        <ToolbarState board={model.board} awaits={awaits} trans={trans} />
+      </span>
+    )
+  );
+}
+
+function ReloadButton({
+  model,
+  reload,
+  trans
+}: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  return model.board?.has_data ? (
+    <Button icon={refreshIcon} onClick={reload}>
+      {trans.__('Reload')}
+    </Button>
+  ) : null;
+}
+
+function RestartButton({ model, trans }: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  return (
+    model.board && (
+      <Button
+        title={trans.__('Start the TensorBoard process anew')}
+        disabled={model.isOpening}
+        onClick={() => void model.restart()}
+      >
+        {model.isOpening ? trans.__('Starting…') : trans.__('Restart')}
+      </Button>
+    )
+  );
+}
+
+function BrowserButton({ model, trans }: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  return model.board?.has_data ? (
+    <IconButton
+      icon={launchIcon}
+      label={trans.__('Open in a browser tab')}
+      onClick={() => model.openInBrowser()}
+    />
+  ) : null;
+}
+
+function StopButton({
+  model,
+  run,
+  trans
+}: IViewProps): React.JSX.Element | null {
+  useSignal(model.changed);
+  const { board } = model;
+  return (
+    board && (
+      <IconButton
+        icon={stopIcon}
+        label={trans.__('Stop this TensorBoard')}
+        onClick={() => run(CommandIDs.stopTensorBoard, { id: board.id })}
+      />
+    )
   );
 }
 

@@ -11,37 +11,34 @@ import { useAfter, useSignal } from '../../common/hooks';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { Duration } from '../../ui/Time';
 import { NotInstalled } from './NotInstalled';
-import {
-  hasEnded,
-  ITensorBoardView,
-  IViewProps,
-  jobOf
-} from './tensorBoardTab';
+import { TensorBoardModel } from '../model/board';
+import { hasEnded, IViewProps, jobOf } from './tensorBoardTab';
 
 /** Whether event files may still come: nobody knows who writes to a folder that is no job's. */
-export function mayCome(view: ITensorBoardView): boolean {
-  const job = jobOf(view);
-  const isOfJob = (view.source.jobId ?? view.board?.job_id) != null;
+export function mayCome(model: TensorBoardModel): boolean {
+  const job = jobOf(model);
+  const isOfJob = (model.source.jobId ?? model.board?.job_id) != null;
   return job ? isActive(job) : !isOfJob;
 }
 
 /** What is said while there is no TensorBoard to show. */
 export function TensorBoardPage({
-  view,
+  model,
+  reload,
   run,
   trans
 }: IViewProps): React.JSX.Element | null {
-  useSignal(view.changed);
-  useSignal(view.jobs.changed, 250);
-  const { board, error, isOpening, readingSince } = view;
+  useSignal(model.changed);
+  useSignal(model.jobs.changed, 250);
+  const { board, error, isOpening, readingSince } = model;
   const starting =
     isOpening || readingSince !== null || board?.status === 'starting';
   const slow = useAfter(starting, 300);
   if (starting) {
-    return slow ? <Starting view={view} trans={trans} /> : null;
+    return slow ? <Starting model={model} trans={trans} /> : null;
   }
   if (error?.code === 'TensorBoardMissing') {
-    return <NotInstalled view={view} error={error} trans={trans} />;
+    return <NotInstalled model={model} error={error} trans={trans} />;
   }
   if (error) {
     return (
@@ -49,7 +46,7 @@ export function TensorBoardPage({
         icon={tensorBoardIcon}
         title={trans.__('TensorBoard could not be opened')}
         actions={
-          <Button onClick={() => void view.open()}>
+          <Button onClick={() => void model.open()}>
             {trans.__('Try again')}
           </Button>
         }
@@ -64,7 +61,7 @@ export function TensorBoardPage({
         icon={tensorBoardIcon}
         title={trans.__('This TensorBoard was stopped')}
         actions={
-          <Button onClick={() => void view.open()}>
+          <Button onClick={() => void model.open()}>
             {trans.__('Start it again')}
           </Button>
         }
@@ -85,7 +82,7 @@ export function TensorBoardPage({
             : trans.__('TensorBoard has failed')
         }
         actions={
-          <Button onClick={() => void view.restart()}>
+          <Button onClick={() => void model.restart()}>
             {trans.__('Restart')}
           </Button>
         }
@@ -107,15 +104,23 @@ export function TensorBoardPage({
       </EmptyState>
     );
   }
-  if (board.has_data && view.refusals !== null) {
-    return <NotFramed view={view} refusals={view.refusals} trans={trans} />;
+  if (board.has_data && model.refusals !== null) {
+    return (
+      <NotFramed
+        model={model}
+        reload={reload}
+        refusals={model.refusals}
+        trans={trans}
+      />
+    );
   }
-  return <NothingWritten view={view} board={board} run={run} trans={trans} />;
+  return <NothingWritten model={model} board={board} run={run} trans={trans} />;
 }
 
 /** Why the browser does not show TensorBoard's page in the tab, as far as that can be told. */
 function NotFramed({
-  view,
+  model,
+  reload,
   refusals,
   trans
 }: Omit<IViewProps, 'run'> & {
@@ -127,10 +132,10 @@ function NotFramed({
       title={trans.__('The browser does not show TensorBoard in this tab')}
       actions={
         <>
-          <Button kind="primary" onClick={() => view.openInBrowser()}>
+          <Button kind="primary" onClick={() => model.openInBrowser()}>
             {trans.__('Open in a new browser tab')}
           </Button>
-          <Button onClick={() => view.reload()}>{trans.__('Try again')}</Button>
+          <Button onClick={reload}>{trans.__('Try again')}</Button>
         </>
       }
     >
@@ -154,8 +159,11 @@ function NotFramed({
   );
 }
 
-function Starting({ view, trans }: Omit<IViewProps, 'run'>): React.JSX.Element {
-  const { board, readingSince } = view;
+function Starting({
+  model,
+  trans
+}: Pick<IViewProps, 'model' | 'trans'>): React.JSX.Element {
+  const { board, readingSince } = model;
   const isReading = readingSince !== null;
   const since = readingSince ?? board?.since ?? null;
   const says = isReading
@@ -212,13 +220,13 @@ function Refusal(props: {
 
 /** Why there is nothing: the job's own state explains it. Opens by itself as long as something may be written. */
 function NothingWritten({
-  view,
+  model,
   board,
   run,
   trans
-}: IViewProps & { board: TensorBoard }): React.JSX.Element {
-  const job = jobOf(view);
-  const awaits = mayCome(view);
+}: Omit<IViewProps, 'reload'> & { board: TensorBoard }): React.JSX.Element {
+  const job = jobOf(model);
+  const awaits = mayCome(model);
   return (
     <EmptyState
       icon={tensorBoardIcon}

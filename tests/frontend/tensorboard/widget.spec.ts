@@ -1,9 +1,12 @@
+import { ToolbarWidgetRegistry } from '@jupyterlab/apputils';
 import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
+import schema from '../../../jupyterlab_t9kjob/schema/tensorboard.json';
 import { ApiClient } from '../../../src/api/client';
 import { Reason } from '../../../src/api/types';
 import { Jobs } from '../../../src/jobs/jobs';
+import { TensorBoardPages } from '../../../src/tensorboard/pages';
 import { TensorBoardWidget } from '../../../src/tensorboard/widget';
 import {
   FakeServer,
@@ -50,13 +53,22 @@ describe('a TensorBoard’s tab', () => {
   ): void => {
     server.answer = request =>
       request.url.endsWith('/ui/data/runs') ? json(['.']) : answer(request);
-    tab = new TensorBoardWidget({
-      source: { paths: ['mnist_ddp/runs'], ...source },
+    const toolbars = new ToolbarWidgetRegistry({
+      defaultFactory: () => new Widget()
+    });
+    const items = schema['jupyter.lab.toolbars'].TensorBoard;
+    tab = new TensorBoardPages({
       jobs,
       commands: new CommandRegistry(),
+      toolbars,
+      createToolbar: widget =>
+        items.map(({ name }) => ({
+          name,
+          widget: toolbars.createWidget('TensorBoard', widget, { name })
+        })),
       themes: null,
       trans
-    });
+    }).create({ paths: ['mnist_ddp/runs'], ...source });
     Widget.attach(tab, document.body);
   };
   const push = (...tensorboards: ReturnType<typeof someTensorBoard>[]): void =>
@@ -140,11 +152,11 @@ describe('a TensorBoard’s tab', () => {
     push(empty);
     await says('Nothing has been written here yet');
     await says('Job mnist-ddp-1');
-    while (tab.board !== jobs.tensorboards[0]) {
+    while (tab.model.board !== jobs.tensorboards[0]) {
       await frames();
     }
     const changed = jest.fn();
-    tab.changed.connect(changed);
+    tab.model.changed.connect(changed);
     server.socket.push(delta({ jobs: [someJob({ display_name: 'Mine' })] }));
     await says('Job Mine');
     expect(changed).not.toHaveBeenCalled();
