@@ -146,7 +146,7 @@ LOST = ("the request", "the answer", "the answer of a request that comes late")
 async def test_what_is_lost_makes_no_second_job(
     what: str, engine: str, kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submission, "LOOKS", (0.0, 0.5))
+    monkeypatch.setattr(submission, "LOOKUP_DELAYS", (0.0, 0.5))
     lost: list[str] = []
     again, late = asyncio.Event(), asyncio.get_running_loop().create_future()
 
@@ -169,7 +169,7 @@ async def test_what_is_lost_makes_no_second_job(
     ):
         spec = bench.spec("true")
         if what != "the answer":
-            with pytest.raises(Unavailable, match="not created, as far as can be seen"):
+            with pytest.raises(Unavailable, match="probably not created"):
                 await bench.submit(engine, spec, request_id="once more")
         job = await bench.submit(engine, spec, request_id="once more")
         assert lost

@@ -152,7 +152,7 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         (
             "warning",
             "Untolerated",
-            "Nodes that have 4 A100 keep the job away by the taint team=b.",
+            "Nodes with 4 A100 have the taint team=b, which the job does not tolerate.",
             "/spec/scheduling/tolerations",
         ),
     ),
@@ -162,7 +162,7 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         (
             "warning",
             "ClusterTooSmall",
-            "The cluster has room for 3 of its 4 replicas, were it empty.",
+            "Even an empty cluster has room for only 3 of 4 replicas.",
             "/spec/replica_specs/0/replicas",
         ),
     ),
@@ -172,7 +172,7 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         (
             "warning",
             "WillWait",
-            "Will wait: needs 4 free A100 on one node; the most free is 2, on node-7.",
+            "Will wait. Needs 4 free A100 on one node; the most free is 2, on node-7.",
             f"{RESOURCES}/device",
         ),
     ),
@@ -182,14 +182,14 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         (
             "warning",
             "WillWait",
-            "Will wait: needs 8 free A100 on one node; the most free is 7, on one.",
+            "Will wait. Needs 8 free A100 on one node; the most free is 7, on one.",
             f"{RESOURCES}/device",
         ),
     ),
     "its only nodes are closed": (
         job(1, 1),
         (node("one", cordoned=True),),
-        ("warning", "WillWait", "Will wait: needs 1 free A100 on one node; none is.", f"{RESOURCES}/device"),
+        ("warning", "WillWait", "Will wait. Needs 1 free A100 on one node; none is.", f"{RESOURCES}/device"),
     ),
     "some have room": (
         job(3, 2),
@@ -197,25 +197,25 @@ SITUATIONS: dict[str, tuple[JobSpec, tuple[Node, ...], tuple[str, str, str, str 
         (
             "warning",
             "WillWait",
-            "Will wait: there is room now for 1 of its 3 replicas.",
+            "Will wait. There is room now for 1 of 3 replicas.",
             "/spec/replica_specs/0/replicas",
         ),
     ),
     "it fits": (
         job(2, 2),
         (*FULL, node("node-9", used=2)),
-        ("passed", "FitsNow", "Fits now: 8 A100 are free on 2 nodes.", None),
+        ("passed", "FitsNow", "Fits now. Free on 2 nodes: 8 A100.", None),
     ),
-    "it fits on one": (job(1, 1), (node("one", 1),), ("passed", "FitsNow", "Fits now: 1 A100 is free on one.", None)),
+    "it fits on one": (job(1, 1), (node("one", 1),), ("passed", "FitsNow", "Fits now. Free on one: 1 A100.", None)),
     "it fits without devices": (
         job(1, cpu="4", memory="8Gi"),
         FULL,
-        ("passed", "FitsNow", "Fits now: enough is free on 3 nodes.", None),
+        ("passed", "FitsNow", "Fits now. Enough is free on 3 nodes.", None),
     ),
     "a taint that is tolerated": (
         job(1, 8, scheduling={"tolerations": [{"key": "team", "operator": "Exists"}]}),
         (node("one", taint=("team", "b")),),
-        ("passed", "FitsNow", "Fits now: 8 A100 are free on one.", None),
+        ("passed", "FitsNow", "Fits now. Free on one: 8 A100.", None),
     ),
 }
 
@@ -238,7 +238,7 @@ def test_fractions_of_a_core_are_counted_exactly() -> None:
     assert only(checked(job(5, cpu="800m"), node("one", cpu="4")))[1] == "FitsNow"
     assert only(checked(job(10, cpu="100m"), node("one", cpu="1")))[1] == "FitsNow"
     found = only(checked(job(6, cpu="800m"), node("one", cpu="4")))
-    assert found[2] == "The cluster has room for 5 of its 6 replicas, were it empty."
+    assert found[2] == "Even an empty cluster has room for only 5 of 6 replicas."
 
 
 def test_containers_whose_fractions_fill_a_node() -> None:
@@ -259,7 +259,7 @@ def test_what_to_do() -> None:
     assert check.fix is not None
     assert (check.fix.label, check.fix.changes) == ("Set 8", {f"{RESOURCES}/device/count": 8})
     (check,) = checked(job(1, 1, device="amd.com/gpu"), *FULL)
-    assert check.hint == f"It will wait until such a node is added. Nodes here have {GPU}."
+    assert check.hint == f"The job will wait until such a node is added. Nodes of this cluster have {GPU}."
 
 
 def test_a_manifest_that_was_written_by_hand_has_it_at_its_own_field() -> None:
@@ -300,14 +300,14 @@ def test_affinity_counts_as_the_scheduler_has_it() -> None:
         return checks(manifest, ClusterRoom(nodes), "demo")
 
     def on(found: list[Check]) -> str:
-        return only(found)[2].removeprefix("Fits now: ").removesuffix(".")
+        return only(found)[2].removeprefix("Fits now. ").removesuffix(".")
 
-    one, both = "8 A100 are free on a", "16 A100 are free on 2 nodes"
+    one, both = "Free on a: 8 A100", "Free on 2 nodes: 16 A100"
     assert on(asks({"key": "zone", "operator": "In", "values": ["a", "c"]})) == one
     assert on(asks({"key": "zone", "operator": "NotIn", "values": ["b"]})) == one
     assert on(asks({"key": "zone", "operator": "NotIn", "values": ["c"]})) == both
     assert on(asks({"key": "age", "operator": "Exists"})) == one
-    assert on(asks({"key": "age", "operator": "DoesNotExist"})) == "8 A100 are free on b"
+    assert on(asks({"key": "age", "operator": "DoesNotExist"})) == "Free on b: 8 A100"
     assert on(asks({"key": "age", "operator": "Gt", "values": ["2"]})) == one
     assert on(asks(fields=[{"key": "metadata.name", "operator": "In", "values": ["a"]}])) == one
     for operator, bound in (("Lt", "2"), ("Lower", "5"), ("Lt", "1_0"), ("Lt", " 5"), ("Gt", ""), ([], "5")):
@@ -323,7 +323,7 @@ def test_types_that_ask_for_different_things_share_what_is_free() -> None:
     one = checks(manifest, ClusterRoom([node("one"), node("two", used=6)]), "demo")
     assert only(one)[1] == "FitsNow"
     (check,) = checks(manifest, ClusterRoom([node("one"), node("two", used=7)]), "demo")
-    assert check.message == "Will wait: there is room now for 1 of its 2 replicas."
+    assert check.message == "Will wait. There is room now for 1 of 2 replicas."
     assert check.field == "/spec/replica_specs/1/replicas"
 
 
@@ -331,17 +331,17 @@ def lines(**of: tuple[float, float | None]) -> dict[str, Any]:
     return {"lines": [{"resource": name, "hard": hard, "used": used} for name, (hard, used) in of.items()]}
 
 
-QUOTA = "he quota limits of namespace demo allows"
+QUOTA = "The quota limits of namespace demo allows"
 QUOTAS: dict[str, tuple[JobSpec, dict[str, Any], tuple[str, str, str, str | None]]] = {
     "one replica is more than is allowed": (
         job(2, 8),
         lines(**{f"requests.{GPU}": (4, 0)}),
-        ("error", "QuotaTooSmall", f"T{QUOTA} 4 GPUs, and a replica needs 8.", f"{RESOURCES}/device"),
+        ("error", "QuotaTooSmall", f"{QUOTA} 4 GPUs, and a replica needs 8.", f"{RESOURCES}/device"),
     ),
     "all together are": (
         job(4, 2),
         lines(**{f"requests.{GPU}": (4, 0)}),
-        ("error", "QuotaTooSmall", f"T{QUOTA} 4 GPUs, and the job needs 8.", f"{RESOURCES}/device"),
+        ("error", "QuotaTooSmall", f"{QUOTA} 4 GPUs, and the job needs 8.", f"{RESOURCES}/device"),
     ),
     "too much of it is used": (
         job(2, 2),
@@ -349,19 +349,19 @@ QUOTAS: dict[str, tuple[JobSpec, dict[str, Any], tuple[str, str, str, str | None
         (
             "warning",
             "QuotaUsedUp",
-            f"Will wait: t{QUOTA} 8 GPUs, 6 are used, and the job needs 4.",
+            f"Will wait. {QUOTA} 8 GPUs (6 used), and the job needs 4.",
             f"{RESOURCES}/device",
         ),
     ),
     "memory": (
         job(1, memory="2Gi", cpu="1"),
         lines(**{"limits.memory": (2**30, 0)}),
-        ("error", "QuotaTooSmall", f"T{QUOTA} 1 GiB memory, and the job needs 2 GiB.", f"{RESOURCES}/memory/limit"),
+        ("error", "QuotaTooSmall", f"{QUOTA} 1 GiB memory, and the job needs 2 GiB.", f"{RESOURCES}/memory/limit"),
     ),
     "pods": (
         job(3, 1),
         lines(pods=(2, 0)),
-        ("error", "QuotaTooSmall", f"T{QUOTA} 2 pods, and the job needs 3.", "/spec/replica_specs/0/replicas"),
+        ("error", "QuotaTooSmall", f"{QUOTA} 2 pods, and the job needs 3.", "/spec/replica_specs/0/replicas"),
     ),
     "a limit that has to be stated": (
         job(1, 1),
@@ -369,7 +369,7 @@ QUOTAS: dict[str, tuple[JobSpec, dict[str, Any], tuple[str, str, str, str | None
         (
             "warning",
             "QuotaNeedsResources",
-            "The quota limits of namespace demo wants every container to state limits.cpu.",
+            "The quota limits of namespace demo requires every container to set limits.cpu.",
             RESOURCES,
         ),
     ),
@@ -396,7 +396,7 @@ def test_a_quota_of_some_pods_only_is_not_spoken_of() -> None:
 def test_a_quota_of_jobs() -> None:
     quota = lines(**{"count/pytorchjobs.kubeflow.org": (3, 3)})
     found = only(checked(job(1, 1), kind="kubeflow", quota=quota))
-    assert found[:3] == ("warning", "QuotaUsedUp", f"T{QUOTA} 3 such jobs, and as many are there.")
+    assert found[:3] == ("warning", "QuotaUsedUp", f"{QUOTA} 3 jobs of this kind, and there are as many already.")
     assert checked(job(1, 1), kind="t9k", quota=quota) == []
 
 

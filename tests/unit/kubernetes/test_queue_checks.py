@@ -74,22 +74,22 @@ def test_a_queue_that_is_not_there(group: str) -> None:
     (check,) = checked(queue("other"), group)
     assert said(check) == [("warning", "NoSuchQueue", FIELD)]
     assert check.message.startswith("There is no queue team-a ")
-    assert check.hint is not None and check.hint.endswith(" There is other.")
+    assert check.hint is not None and check.hint.endswith(" Available queue: other.")
     (check,) = checked(QueueList(), group)
-    assert check.hint is not None and "There " not in check.hint
+    assert check.hint is not None and "Available" not in check.hint
 
 
 def test_a_queue_that_takes_no_jobs() -> None:
     shut = queue(open=False, reason="It is stopped: it lets no job in.")
     (check,) = checked(shut)
     assert said(check) == [("warning", "QueueNotOpen", FIELD)]
-    assert check.message == "The queue team-a: it is stopped: it lets no job in."
+    assert check.message == "The queue team-a may not take the job. It is stopped: it lets no job in."
     assert said(*checked(shut, T9K_SCHEDULER)) == [("error", "QueueClosed", FIELD)]
     granted = queue(reason="It is not open to namespace team as such, only to whom it was granted.")
     assert said(*checked(granted, T9K_SCHEDULER)) == [("warning", "QueueNotOpen", FIELD)]
 
 
-@pytest.mark.parametrize(("group", "later"), [(KUEUE, "It will wait"), (T9K_SCHEDULER, "The cluster ")])
+@pytest.mark.parametrize(("group", "later"), [(KUEUE, "The job will wait"), (T9K_SCHEDULER, "The cluster ")])
 def test_more_than_the_quota_and_more_than_is_free_of_it(group: str, later: str) -> None:
     (check,) = checked(queue(quota=[GPUS]), group, replicas=5)
     assert said(check) == [("warning", "AboveQueueQuota", FIELD)]
@@ -97,14 +97,14 @@ def test_more_than_the_quota_and_more_than_is_free_of_it(group: str, later: str)
     assert check.hint is not None and check.hint.startswith(later)
     (check,) = checked(queue(quota=[GPUS]), group, replicas=2)
     assert said(check) == [("warning", "QueueFull", FIELD)]
-    assert check.message == "The job asks for 4 GPUs, and 2 of 8 are free in the queue team-a."
+    assert check.message == "The job asks for 4 GPUs, and the queue team-a has 2 of 8 free."
     assert check.hint is not None and check.hint.startswith(later)
 
 
 def test_who_may_borrow_only_waits() -> None:
     (check,) = checked(queue(quota=[GPUS], borrows=True), replicas=5)
     assert check.code == "QueueFull"
-    assert check.hint is not None and "others of its cohort" in check.hint
+    assert check.hint is not None and "other queues of its cohort" in check.hint
 
 
 def test_a_queue_without_gpus() -> None:

@@ -1,1 +1,1 @@
-"""From a spec to an object in the cluster: checks, dry run, creation."""
+"""Submission of a job to a cluster: checks before it, the dry run, and the creation of its object."""

@@ -1,4 +1,4 @@
-"""How a job comes about: from a form or a manifest to an object in the cluster and our record of it."""
+"""Preview and creation of a job: from a specification or a manifest to an object in the cluster and its record."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from ....core.checks import Capability, Check, Preview
 from ....core.engine import Edited, Prepare
@@ -14,6 +13,7 @@ from ....core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ....core.lab import Lab
 from ....core.manifests import Context, parse, problems, render, to_yaml
 from ....core.spec import JobSpec
+from ....core.translation import _
 from ..client.api import Json
 from ..cluster.connection import Cluster
 from ..cluster.discovery import Found
@@ -26,24 +26,22 @@ from ..scheduling.job_size import size_text
 from . import capacity_checks, pod_security, queue_checks, submission
 from .lab_defaults import inherit
 
-_NAME_TAKEN: Final = "NameTaken"
-
 
 class Creation:
-    """Makes the jobs of one kind.
+    """Previews and creates the jobs of one kind.
 
     Parameters
     ----------
     kind
         The kind.
     cluster
-        Where they are made.
+        The cluster in which the jobs are created.
     table
-        Gets them.
+        The table of jobs, to which new jobs are added.
     queues
-        What they can be put into.
+        The queues that jobs can be put into.
     standards
-        What namespaces demand of pods.
+        The Pod Security Standards that namespaces enforce.
     root
         The contents root; None if files are not on this machine.
     """
@@ -67,22 +65,34 @@ class Creation:
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        """Render and check a specification, or a manifest that was edited, without creating anything.
+
+        Parameters
+        ----------
+        spec
+            The specification.
+        namespace
+            The job's namespace; empty for the default one.
+        edited
+            The manifest that is submitted in place of the specification's own.
+        dry_run
+            True to let the API server check the job object as well.
+        """
         namespace = namespace or self._cluster.default_namespace
         found = self._cluster.found(self._kind) or Found()
         checks = [] if edited is not None else problems(spec, self._kind.manifests, dialect=found.dialect)
-        checks += self._of_the_cluster(spec.name, namespace)
+        checks += self._check_engine(spec.name, namespace)
         manifest: Json | None = None
         try:
             manifest, spec, notes = await self._manifest(spec, namespace, found, edited=edited)
             checks += notes
-            checks += await self._of_its_room(manifest, spec, namespace, edited=edited is not None)
-            checks += await self._of_its_queue(spec, manifest, namespace)
-            checks += await self._of_its_namespace(spec, manifest, namespace, edited=edited is not None)
+            checks += await self._check_capacity(manifest, spec, namespace, edited=edited is not None)
+            checks += await self._check_queue(spec, manifest, namespace)
+            checks += await self._check_pod_security(spec, manifest, namespace, edited=edited is not None)
             if dry_run:
                 api = await self._cluster.api_for(self._kind)
-                tried = await submission.dry_run(api, self._kind, manifest, edited=edited is not None)
-                checks.append(_accepted(checks) if tried else _not_tried())
+                supported = await submission.dry_run(api, self._kind, manifest, edited=edited is not None)
+                checks.append(_accepted(checks) if supported else _not_supported())
         except JobError as error:
             checks.append(Check.of(error))
         return Preview(
@@ -102,14 +112,35 @@ class Creation:
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> KnownJob:
-        """Create a job and keep a record of it; raises what `KubernetesEngine.create` says."""
+        """Create a job and keep a record of it.
+
+        Parameters
+        ----------
+        spec
+            The specification.
+        namespace
+            The job's namespace; empty for the default one.
+        request_id
+            Identifier of the request; a repeated request does not create a second job.
+        edited
+            The manifest that is submitted in place of the specification's own.
+        rerun_of
+            Id of the job that this one repeats.
+        prepare
+            Called when all checks have passed, before the object is created.
+
+        Raises
+        ------
+        JobError
+            See `KubernetesEngine.create`.
+        """
         api = await self._cluster.api_for(self._kind)
         found = self._cluster.found(self._kind)
         if found is None:
             raise Unavailable(self._cluster.why_off(self._kind) or "")
         namespace = namespace or self._cluster.default_namespace
         if edited is None:
-            self._demand(problems(spec, self._kind.manifests, dialect=found.dialect))
+            _raise_first_error(problems(spec, self._kind.manifests, dialect=found.dialect))
         manifest, spec, _notes = await self._manifest(
             spec, namespace, found, edited=edited, request_id=request_id, rerun_of=rerun_of
         )
@@ -119,7 +150,7 @@ class Creation:
             answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
         except JobError as problem:
             if isinstance(problem, NotAllowed) or problem.code == "UnknownField":
-                self._cluster.refused()  # rights or the schema are others than they were
+                self._cluster.refused()  # Permissions or the schema may have changed.
             raise
         job = self._table.note_answer(namespace, answer)
         self._table.keep(job, submitted=manifest)
@@ -129,34 +160,32 @@ class Creation:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _of_the_cluster(self, name: str, namespace: str) -> list[Check]:
-        """Check what only the cluster tells, as far as it is known without asking."""
+    def _check_engine(self, name: str, namespace: str) -> list[Check]:
+        """Check the engine, the permission to create jobs, and the name, without a request to the cluster."""
         found: list[Check] = []
         why = self._cluster.why_off(self._kind)
         if why is not None:
             found.append(Check(level="error", code="EngineOff", message=why, field="/engine"))
-        right: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
-        if right is not None and not right.supported:
-            found.append(Check(level="error", code="Forbidden", message=right.reason or "", field="/namespace"))
+        permission: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
+        if permission is not None and not permission.supported:
+            found.append(Check(level="error", code="Forbidden", message=permission.reason or "", field="/namespace"))
         if self._table.has_name(name, namespace):
-            message = f"There is a job named “{name}” in namespace {namespace} already."
-            hint = "Choose another name, or delete that job."
-            found.append(Check(level="error", code=_NAME_TAKEN, message=message, field="/spec/name", hint=hint))
+            found.append(Check.of(submission.name_taken(name, namespace)))
         return found
 
-    async def _of_its_room(self, manifest: Json, spec: JobSpec, namespace: str, *, edited: bool) -> list[Check]:
-        """Check whether the cluster has room for a job, as far as this account sees that."""
+    async def _check_capacity(self, manifest: Json, spec: JobSpec, namespace: str, *, edited: bool) -> list[Check]:
+        """Check a job against the nodes and quotas that this account can see."""
         try:
             room = await self._cluster.capacity.room(namespace)
         except Unavailable:
-            return []  # which is said already
+            return []  # `_check_engine` has reported it.
         least = spec.elastic.min if spec.elastic is not None else None
         plural = f"{self._kind.plural}.{self._kind.group}"
-        say = partial(capacity_checks.checks, least=least, starts=not spec.paused, plural=plural, edited=edited)
-        return await asyncio.to_thread(say, manifest, room, namespace)  # there may be thousands of nodes
+        check = partial(capacity_checks.checks, least=least, starts=not spec.paused, plural=plural, edited=edited)
+        return await asyncio.to_thread(check, manifest, room, namespace)  # There may be thousands of nodes.
 
-    async def _of_its_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
-        """Check what its queue tells; nothing where the cluster does not answer."""
+    async def _check_queue(self, spec: JobSpec, manifest: Json, namespace: str) -> list[Check]:
+        """Check a job against its queue; nothing if the cluster does not answer."""
         if spec.scheduling.queue is None or self._cluster.why_off(self._kind) is not None:
             return []
         try:
@@ -165,18 +194,13 @@ class Creation:
             return []
         return queue_checks.checks(spec, manifest, self._kind.queues, known, namespace)
 
-    async def _of_its_namespace(self, spec: JobSpec, manifest: Json, namespace: str, *, edited: bool) -> list[Check]:
-        """Check what the namespace demands of pods; nothing where the cluster does not answer."""
+    async def _check_pod_security(self, spec: JobSpec, manifest: Json, namespace: str, *, edited: bool) -> list[Check]:
+        """Check a job against the Pod Security Standard of its namespace; nothing if the cluster does not answer."""
         api = self._cluster.api
         if api is None or self._cluster.why_off(self._kind) is not None:
             return []
         level = await self._standards.of(api, namespace)
         return pod_security.checks(manifest, spec, namespace, level, edited=edited)
-
-    def _demand(self, checks: list[Check]) -> None:
-        for check in checks:
-            if check.level == "error":
-                raise FieldError(check.message, code=check.code, field=check.field, hint=check.hint)
 
     async def _manifest(
         self,
@@ -188,7 +212,7 @@ class Creation:
         request_id: str | None = None,
         rerun_of: str | None = None,
     ) -> tuple[Json, JobSpec, list[Check]]:
-        """Return what is submitted, what it amounts to, and what was changed on the way."""
+        """Return the manifest that is submitted, its specification, and notes on the defaults that were applied."""
         owner = self._cluster.settings.owner
         context = Context(namespace=namespace, request_id=request_id, owner=owner, rerun_of=rerun_of)
         if edited is not None:
@@ -203,16 +227,24 @@ class Creation:
         return render(spec, self._kind.manifests, context=context, dialect=found.dialect), spec, notes
 
 
+def _raise_first_error(checks: list[Check]) -> None:
+    for check in checks:
+        if check.level == "error":
+            raise FieldError(check.message, code=check.code, field=check.field, hint=check.hint)
+
+
 def _accepted(checks: list[Check]) -> Check:
-    """Return the result of a dry run that was accepted; it tries the job's object, and none of its pods."""
+    """Return the result of a dry run that the API server accepted; it covers the job object but not its pods."""
     if all(check.level in ("hint", "passed") for check in checks):
-        message = "The API server would accept the job object. The dry run did not try its pods."
+        message = _("The API server would accept the job object. The dry run did not try its pods.")
         return Check(level="passed", code="DryRun", message=message)
-    message = "The API server would accept the job object. That does not try its pods: the other lines still hold."
+    message = _(
+        "The API server would accept the job object. The dry run did not try its pods: the other findings still apply."
+    )
     return Check(level="hint", code="DryRun", message=message)
 
 
-def _not_tried() -> Check:
-    """Return the result of a dry run that the cluster can't make."""
-    message = "The API server did not check the job object: an admission webhook does not support dry runs."
+def _not_supported() -> Check:
+    """Return the result of a dry run that the cluster does not support."""
+    message = _("The API server did not check the job object: an admission webhook does not support dry runs.")
     return Check(level="hint", code="NoDryRun", message=message)

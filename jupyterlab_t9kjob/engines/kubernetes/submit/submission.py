@@ -1,4 +1,7 @@
-"""Creating a job in a cluster: strictly, once, and nothing half-created."""
+"""Requests that try or create a job object in a cluster.
+
+The API server validates strictly; a repeated request returns the first job; an object that lost a field is deleted.
+"""
 
 from __future__ import annotations
 
@@ -14,64 +17,93 @@ from ....core.errors import Conflict, FieldError, JobError, Unavailable
 from ....core.manifests import Context, ManifestError, translate, vanished
 from ....core.manifests.kinds.formats import FORMATS
 from ....core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
+from ....core.translation import _, _n, listing, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..cluster.discovery import Found
 from ..cluster.namespace_watch import jobs_path
 from ..objects.kinds import JobKind
-from ..objects.text import quoted
+from ..objects.text import named, quoted
 from ..reasons.job import refused
 
 log = logging.getLogger(__name__)
 
-# What a manifest that was copied from a cluster says of the job that it was, not of the one that it is to be: its
-# owner would be missed, and the new job be collected as garbage; a job that was stopped would make one that is.
-_OF_THE_OBJECT: Final = (
+# Fields and annotations of a manifest that was copied from a cluster; they belong to the old object. An owner that does
+# not exist would make the garbage collector delete the new job; an annotation of a stop would stop it.
+_OBJECT_FIELDS: Final = (
     "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "ownerReferences",
     "deletionTimestamp", "deletionGracePeriodSeconds",
 )  # fmt: skip
-_OF_THE_JOB: Final = (REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDED)
+_JOB_ANNOTATIONS: Final = (REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDED)
 STRICT: Final = {"fieldValidation": "Strict"}
-LOOKS: Final = (0.0, 1.0, 2.0, 4.0)
-"""Seconds before each look for a job whose creation was not answered."""
+LOOKUP_DELAYS: Final = (0.0, 1.0, 2.0, 4.0)
+"""Seconds before each lookup of a job whose creation was not answered."""
+_MOST_NAMED: Final = 5
+"""Number of dropped fields that a message lists."""
 _NO_DRY_RUN: Final = re.compile("does not support dry run", re.IGNORECASE)
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Context) -> Json:
-    """Return a manifest as its user wrote it, in the cluster's spelling, with our annotations.
+    """Return a manifest that the user wrote, in the cluster's dialect and with our annotations.
+
+    Parameters
+    ----------
+    edited
+        The manifest.
+    kind
+        The kind of job that is created.
+    found
+        The kind's version and dialect in this cluster.
+    context
+        The job's namespace, and the values of our annotations.
 
     Raises
     ------
     ManifestError
-        If it is no job of this kind, has no name, or names another namespace.
+        If the manifest is not a job of this kind, has no name, or names another namespace.
     """
     manifest: Json = deepcopy(edited.manifest)
     form = FORMATS[kind.manifests]
     if manifest.get("kind") != kind.kind:
-        message = f"The manifest is a {str(manifest.get('kind'))[:80]}, and this engine creates {kind.kind}s."
-        raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint="Choose the other engine.")
+        raise ManifestError(
+            _(
+                "The kind of the manifest is {kind}, and this engine creates only {engine_kind} objects.",
+                kind=named(str(manifest.get("kind"))),
+                engine_kind=kind.kind,
+            ),
+            code="WrongKind",
+            field="/manifest/kind",
+            hint=_("Choose the other engine."),
+        )
     manifest["apiVersion"] = form.api_version
     manifest.pop("status", None)
     metadata = manifest.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise ManifestError("metadata must be an object.", field="/manifest/metadata")
+        raise ManifestError(_("{field} must be an object.", field="metadata"), field="/manifest/metadata")
     name = metadata.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        message = "The job needs a name: small letters, digits and dashes, beginning with a letter."
+        message = _("The job needs a name: small letters, digits and dashes, beginning with a letter.")
         raise ManifestError(message, code="NoName", field="/manifest/metadata/name")
     if metadata.setdefault("namespace", context.namespace) != context.namespace:
-        message = f"The manifest says namespace {str(metadata['namespace'])[:80]}, and {context.namespace} is chosen."
-        hint = "Choose that namespace, or take it out of the manifest."
-        raise ManifestError(message, code="OtherNamespace", field="/manifest/metadata/namespace", hint=hint)
-    for name in _OF_THE_OBJECT:
+        raise ManifestError(
+            _(
+                "The manifest names the namespace {other}, but the chosen namespace is {namespace}.",
+                other=named(str(metadata["namespace"])),
+                namespace=context.namespace or "",
+            ),
+            code="OtherNamespace",
+            field="/manifest/metadata/namespace",
+            hint=_("Choose that namespace, or remove it from the manifest."),
+        )
+    for name in _OBJECT_FIELDS:
         metadata.pop(name, None)
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict):
-        annotations = {key: value for key, value in annotations.items() if key not in _OF_THE_JOB}
-    said = {REQUEST_ID: context.request_id, OWNER: context.owner, RERUN_OF: context.rerun_of}
+        annotations = {key: value for key, value in annotations.items() if key not in _JOB_ANNOTATIONS}
+    ours = {REQUEST_ID: context.request_id, OWNER: context.owner, RERUN_OF: context.rerun_of}
     metadata["annotations"] = {
         **(annotations if isinstance(annotations, dict) else {}),
-        **{key: value for key, value in said.items() if value is not None},
+        **{key: value for key, value in ours.items() if value is not None},
     }
     return translate(manifest, found.dialect)[0] if kind.manifests == "t9k" else manifest
 
@@ -79,15 +111,26 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
 async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> bool:
     """Let the API server check a job object without creating anything.
 
+    Parameters
+    ----------
+    api
+        The connection to the cluster.
+    kind
+        The job's kind.
+    manifest
+        The job object, with its namespace.
+    edited
+        True if the user wrote the manifest: errors then point to fields of the manifest.
+
     Returns
     -------
     bool
-        False if it can't: an admission webhook of the cluster does not support dry runs.
+        False if the check is not possible because an admission webhook does not support dry runs.
 
     Raises
     ------
     JobError
-        If it would refuse it, or drop a part of it.
+        If the API server would refuse the object, or drop a part of it.
     """
     path = jobs_path(kind, manifest["metadata"]["namespace"])
     try:
@@ -101,23 +144,34 @@ async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) 
 
 
 async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, edited: bool) -> Json:
-    """Create a job; what has been created already by the same request is returned.
+    """Create a job, or return the job that the same request has created before.
 
     Parameters
     ----------
+    api
+        The connection to the cluster.
+    kind
+        The job's kind.
+    found
+        Facts about the kind in this cluster.
     manifest
-        With its namespace, and the request's id among the annotations.
+        The job object, with its namespace, and the request's id among the annotations.
     edited
-        Whether its user wrote it: errors are at its fields then, else at the spec's.
+        True if the user wrote the manifest: errors then point to fields of the manifest.
+
+    Returns
+    -------
+    dict
+        The object as the cluster has it.
 
     Raises
     ------
     Conflict
         If the name is taken.
     FieldError
-        If the cluster refuses a field, or drops one: then the job is taken back.
+        If the cluster refuses a field, or drops one; in the second case the object is deleted.
     Unavailable
-        If no answer came, and the job is not there.
+        If the creation was not answered, and the job does not exist.
     """
     path = jobs_path(kind, manifest["metadata"]["namespace"])
     if not found.strict:
@@ -146,7 +200,7 @@ async def _dry_run_first(api: KubeApi, path: str, manifest: Json, *, edited: boo
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except ApiError as error:
         if _NO_DRY_RUN.search(error.message) or error.status == 409:
-            return  # a webhook with side effects; what comes back from the creation is compared as well
+            return  # `create` compares its own answer as well, and reports the name that is taken.
         raise refused(error, manifest, edited=edited) from error
     except Unreachable as error:
         raise refused(error, manifest) from error
@@ -154,12 +208,12 @@ async def _dry_run_first(api: KubeApi, path: str, manifest: Json, *, edited: boo
 
 
 async def _existing(api: KubeApi, path: str, manifest: Json, error: ApiError | None) -> Json:
-    """Return the job that has the name if it is of the same request.
+    """Return the job that has the manifest's name.
 
     Raises
     ------
     Conflict
-        If it is another one.
+        If another request created it.
     """
     name = manifest["metadata"]["name"]
     try:
@@ -171,55 +225,89 @@ async def _existing(api: KubeApi, path: str, manifest: Json, error: ApiError | N
     request = manifest["metadata"]["annotations"].get(REQUEST_ID)
     if request is not None and _annotations(there).get(REQUEST_ID) == request:
         return there
-    raise Conflict(
-        f"There is a job named “{name}” in namespace {manifest['metadata']['namespace']} already.",
+    raise name_taken(name, manifest["metadata"]["namespace"], verbatim=error.message if error is not None else None)
+
+
+def name_taken(name: str, namespace: str, *, verbatim: str | None = None) -> Conflict:
+    """Return the error for a name that another job has.
+
+    Parameters
+    ----------
+    name
+        The name.
+    namespace
+        The namespace of both jobs.
+    verbatim
+        The API server's own words; None if it was not asked.
+    """
+    return Conflict(
+        _("There is already a job named “{name}” in namespace {namespace}.", name=name, namespace=namespace),
         code="NameTaken",
         field="/spec/name",
-        hint="Choose another name, or delete that job.",
-        verbatim=quoted(error.message) if error is not None else None,
+        hint=_("Choose another name, or delete that job."),
+        verbatim=quoted(verbatim),
     )
 
 
 async def _after_silence(api: KubeApi, path: str, manifest: Json, error: ApiError | Unreachable) -> Json:
-    """Find out whether a job was created whose creation was not answered."""
-    for seconds in LOOKS:
+    """Return the job if its creation was carried out although it was not answered.
+
+    Raises
+    ------
+    Conflict
+        If another job has the name.
+    Unavailable
+        If the job does not exist, or the cluster does not answer.
+    """
+    for seconds in LOOKUP_DELAYS:
         await asyncio.sleep(seconds)
         try:
             return await _existing(api, path, manifest, None)
         except Conflict:
             raise
         except JobError:
-            continue  # it is not there, or there is still no answer
+            continue  # The job does not exist, or the cluster still does not answer.
     problem = refused(error, manifest)
+    message = sentences(problem.message, _("The job was probably not created."))
     raise Unavailable(
-        f"{problem.message} The job was not created, as far as can be seen.",
+        message or problem.message,
         code=problem.code,
-        hint="Submit it again: should it have been created after all, that finds it, and there is no second one.",
+        hint=_("Submit the job again. If it was created after all, you get that job and no second one."),
         verbatim=problem.verbatim,
     ) from error
 
 
 async def _take_back(api: KubeApi, path: str, answer: Json, problem: FieldError) -> None:
+    """Delete an object that was created without all of its fields; the error's hint says so if that fails."""
     metadata = answer["metadata"]
     try:
         await api.delete(f"{path}/{metadata['name']}", uid=metadata["uid"])
     except (ApiError, Unreachable) as error:
         if isinstance(error, ApiError) and error.status == 404:
             return
-        log.warning("A job that lost a field could not be taken back: %s", error)
-        problem.hint = f"It was created even so, and could not be taken back: delete {metadata['name']}."
+        log.warning("A job that lost a field could not be deleted: %s", error)
+        name = metadata["name"]
+        problem.hint = _("The job was created without it and could not be deleted. Delete {name}.", name=name)
 
 
 def _demand_all(sent: Json, received: Json) -> None:
-    """Raise `FieldError` if a part of what was sent did not come back."""
+    """Raise `FieldError` if a field that was sent is missing in the answer."""
     lost = list(vanished(sent, received))
     if lost:
-        named = ", ".join(pointer.strip("/").replace("/", ".") for pointer in lost[:5])
+        kind, fields = sent["kind"], [named(pointer.strip("/").replace("/", ".")) for pointer in lost]
         raise FieldError(
-            f"The cluster drops {named}: its version of {sent['kind']} has no such field.",
+            _n(
+                "The cluster drops {fields}: its version of {kind} has no such field.",
+                "The cluster drops {fields}: its version of {kind} has no such fields.",
+                len(fields),
+                fields=listing(fields, _MOST_NAMED),
+                kind=kind,
+            ),
             code="FieldDropped",
             field=f"/manifest{lost[0]}",
-            hint="Nothing was created. Leave it out, or ask whoever looks after the cluster about its version.",
+            hint=_(
+                "Nothing was created. Remove it, or ask whoever runs the cluster to update {kind}.", kind=sent["kind"]
+            ),
         )
 
 
