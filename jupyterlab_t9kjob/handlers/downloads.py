@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..core.engine import LogFile
     from ..core.job import LogStream
-    from ..logs.serving.text import Place
+    from ..logs.serving.text import LinePosition
 
 CHUNK = 256 * 1024
 
@@ -198,14 +198,14 @@ class LogTextHandler(_Download):
     def _list(self, name: str) -> frozenset[str]:
         return frozenset(filter(None, self.get_query_argument(name, "").split(",")))
 
-    def _place(self, end: str) -> Place | None:
+    def _place(self, end: str) -> LinePosition | None:
         """Return the line at one end of the passage."""
-        from ..logs.serving.text import Place
+        from ..logs.serving.text import LinePosition
 
         stream = self.get_query_argument(f"{end}_stream", None)
         # Read without a stream as well: a wrong value is refused wherever it stands.
         offset, time = self.query(f"{end}_offset", 0), self._seconds(f"{end}_time")
-        return None if stream is None else Place(stream, offset, time)
+        return None if stream is None else LinePosition(stream, offset, time)
 
     def _seconds(self, name: str) -> float | None:
         text = self.get_query_argument(name, "")

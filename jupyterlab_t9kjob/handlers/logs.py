@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import JobError
+from ..core.translation import translated
 from .base import Socket, guarded_socket
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class LogsHandler(Socket):
 
         services = await self.app.services()
         try:
-            async with services.logs.look(ident) as self._logs:
+            async with services.logs.subscribe(ident) as self._logs:
                 while True:
                     listing = self._logs.listed.count
                     await self.send(LogStreams(streams=self._logs.streams).model_dump_json())
@@ -162,9 +163,10 @@ class LogsHandler(Socket):
         except JobError as error:
             await self.refuse(error, request.request)
             return
+        stopped = translated(found.stopped) if found.stopped is not None else None
         await self.send(
             f'{{"type":"hits","request":{request.request},"hits":[{",".join(found.hits)}],'
-            f'"complete":{json.dumps(found.complete)},"stopped":{json.dumps(found.stopped)}}}'
+            f'"complete":{json.dumps(found.complete)},"stopped":{json.dumps(stopped)}}}'
         )
 
 

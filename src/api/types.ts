@@ -1390,7 +1390,7 @@ export interface components {
             streams?: string[] | null;
             /**
              * Cursor
-             * @description Stream id → byte offset; streams not named start at 0. An offset within a line stands for that line: pages on both sides of it have the line.
+             * @description Stream id → byte offset; streams that are not named start at 0. If an offset is within a line, the pages on both sides of the offset have the line.
              */
             cursor: {
                 [key: string]: number;
@@ -2128,7 +2128,7 @@ export interface components {
             lines: components["schemas"]["LogLine"][];
             /**
              * After
-             * @description Stream id → byte offset; streams not named start at 0. An offset within a line stands for that line: pages on both sides of it have the line.
+             * @description Stream id → byte offset; streams that are not named start at 0. If an offset is within a line, the pages on both sides of the offset have the line.
              */
             after: {
                 [key: string]: number;
@@ -2141,23 +2141,33 @@ export interface components {
         };
         /**
          * LogHit
-         * @description A line that matches.
+         * @description A line that matches a search.
          */
         LogHit: {
-            /** Stream */
+            /**
+             * Stream
+             * @description Id of the log stream.
+             */
             stream: string;
-            /** Offset */
+            /**
+             * Offset
+             * @description Offset of the line's first byte in the stream.
+             */
             offset: number;
             /**
              * Time
+             * @description When the line was written, in seconds since the epoch (UTC).
              * @default null
              */
             time: number | null;
-            /** Text */
+            /**
+             * Text
+             * @description Decoded text, as of a `LogLine`.
+             */
             text: string;
             /**
              * Spans
-             * @description Start and end of each match in `text`, in UTF-16 units as JavaScript counts.
+             * @description Start and end of each match in `text`, in UTF-16 code units, as JavaScript counts.
              */
             spans: [
                 number,
@@ -2165,12 +2175,12 @@ export interface components {
             ][];
             /**
              * Before
-             * @description The lines above it in its stream, as many as were asked for.
+             * @description Lines before the hit in its stream, as many as were requested.
              */
             before: components["schemas"]["LogLine"][];
             /**
              * After
-             * @description The lines below it.
+             * @description Lines after the hit in its stream, as many as were requested.
              */
             after: components["schemas"]["LogLine"][];
         };
@@ -2202,52 +2212,56 @@ export interface components {
         };
         /**
          * LogLine
-         * @description One line. `(stream, offset)` names it: a line sent again replaces the one before.
+         * @description One line, identified by `stream` and `offset`: a line that is sent again replaces the earlier one.
          */
         LogLine: {
-            /** Stream */
+            /**
+             * Stream
+             * @description Id of the log stream.
+             */
             stream: string;
             /**
              * Offset
-             * @description Byte offset of its first byte.
+             * @description Offset of the line's first byte in the stream.
              */
             offset: number;
             /**
              * Size
-             * @description Bytes, the newline included.
+             * @description Size in bytes, with the newline.
              */
             size: number;
             /**
              * Time
+             * @description When the line was written, in seconds since the epoch (UTC).
              * @default null
              */
             time: number | null;
             /**
              * Text
-             * @description Decoded; of a progress bar (\r) only the last update.
+             * @description Decoded text; of a progress bar (\r) only the last update.
              */
             text: string;
             /**
              * Updates
-             * @description Updates that a progress bar overwrote, itself included.
+             * @description Number of updates of a progress bar, with the shown one.
              * @default 1
              */
             updates: number;
             /**
              * Partial
-             * @description No newline yet: it may grow.
+             * @description The line has no newline yet and may grow.
              * @default false
              */
             partial: boolean;
             /**
              * Cut
-             * @description Longer than what is sent; the rest is at its offset.
+             * @description The text is only the beginning of the line.
              * @default false
              */
             cut: boolean;
             /**
              * Removed
-             * @description This line stands for that many bytes which were cut out to keep the job's log below its cap; its text is empty.
+             * @description Number of bytes that were removed here to keep the job's log below its cap. The line stands for these bytes; its text is empty.
              * @default 0
              */
             removed: number;

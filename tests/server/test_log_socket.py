@@ -79,7 +79,7 @@ async def test_a_log_that_takes_long_to_open_holds_up_no_other(
     logs, opening = (await app.services()).logs, SlowLogs(engine, slow.uid, monkeypatch)
 
     async def look(ident: str) -> None:
-        async with logs.look(ident):
+        async with logs.subscribe(ident):
             pass
 
     waiting = asyncio.create_task(look(slow.id))
@@ -99,7 +99,7 @@ async def test_who_goes_while_a_log_is_opened_takes_it_from_nobody(
     opened, leave = asyncio.Event(), asyncio.Event()
 
     async def look() -> None:
-        async with logs.look(job.id):
+        async with logs.subscribe(job.id):
             opened.set()
             await leave.wait()
 
@@ -129,10 +129,10 @@ async def test_a_log_that_could_not_be_opened_is_opened_anew(engine: FakeEngine,
     engine.refusal = NotFound("It is not there yet.")
     for _ in range(2):
         with pytest.raises(NotFound):
-            async with logs.look(job.id):
+            async with logs.subscribe(job.id):
                 pass
     engine.refusal = None
-    async with logs.look(job.id) as found:
+    async with logs.subscribe(job.id) as found:
         assert found.streams == []
 
 
@@ -190,7 +190,7 @@ async def test_follow_sends_every_line_once_as_it_is_written(engine: FakeEngine,
 
 
 @pytest.mark.parametrize("door", [(follow.JobLogs, "_sizes"), (follow, "read_page")], ids=["look", "read"])
-async def test_what_is_told_is_sent_though_nobody_looks(door: Any, engine: FakeEngine, open_page, monkeypatch):
+async def test_what_is_told_is_sent_though_nobody_subscriptions(door: Any, engine: FakeEngine, open_page, monkeypatch):
     """Every line is written just when the sizes have been looked at, or lines have been read."""
     monkeypatch.setattr(follow, "INTERVAL", 3600.0)
     monkeypatch.setattr(follow, "SOON", 3600.0)
@@ -392,7 +392,7 @@ async def test_many_sockets_cost_one_reader(engine: FakeEngine, open_page, app: 
     for page in pages:
         await page.send(type="follow", cursor={})
         assert (await appended(page, 1))[0]["text"] == "start"
-    assert len((await app.services()).logs._looks) == 1
+    assert len((await app.services()).logs._subscriptions) == 1
     monkeypatch.setattr(follow, "read_page", read)
     monkeypatch.setattr(follow.JobLogs, "_sizes", sizes)
     started = asyncio.get_running_loop().time()
@@ -413,7 +413,7 @@ async def test_nothing_is_left_when_pages_go(engine: FakeEngine, open_page, app:
         await page.until(type="append")
         page.close()
     logs = (await app.services()).logs
-    await eventually(lambda: not app.sockets and not logs._looks)
+    await eventually(lambda: not app.sockets and not logs._subscriptions)
     names = {task.get_coro().__qualname__ for task in asyncio.all_tasks()}
     assert not any("JobLogs" in name or "LogsHandler" in name for name in names), names
 

@@ -1,1 +1,1 @@
-"""Windows, new lines, search results and downloads of logs, for pages."""
+"""Logs for pages: windows of lines, new lines, search results, downloads."""

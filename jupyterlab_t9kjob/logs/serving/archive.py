@@ -1,4 +1,4 @@
-"""All log files of a job as one ZIP file, made piece by piece."""
+"""All log files of a job as one ZIP file, which is made in chunks while it is sent."""
 
 from __future__ import annotations
 
@@ -11,30 +11,36 @@ from datetime import datetime, timezone
 
 from ...core.engine import LogFile
 from ...core.job import LogStream, MissingSpan
+from ...core.translation import _, translated
 from ..storage import cuts
 from .sources import open_log, size_of
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""A ZIP file knows no time before."""
+"""Earliest time that a ZIP file can store."""
 
 
 def missing_lines(stream: LogStream) -> list[tuple[int, bytes]]:
-    """Return what is missing of a stream, as lines for a download, with the offsets where they belong."""
-    return [(span.offset, _line(span)) for span in stream.missing]
+    """Return lines for a download that name the missing parts of a stream, each with its offset."""
+    return [(span.offset, f"[jupyterlab_t9kjob: {translated(_described(span))}]\n".encode()) for span in stream.missing]
 
 
-def _line(span: MissingSpan) -> bytes:
-    times = [_clock(time) for time in (span.since, span.until) if time is not None]
-    when = " to ".join(times)
-    return f"[jupyterlab_t9kjob: {when}{': ' if when else ''}{span.sentence}]\n".encode()
+def _described(span: MissingSpan) -> str:
+    since, until = _clock(span.since), _clock(span.until)
+    if since and until:
+        return _("{since} to {until}: {sentence}", since=since, until=until, sentence=span.sentence)
+    if since or until:
+        return _("{time}: {sentence}", time=since or until or "", sentence=span.sentence)
+    return span.sentence
 
 
-def _clock(moment: float) -> str:
+def _clock(moment: float | None) -> str | None:
+    if moment is None:
+        return None
     return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 class _Sink(io.RawIOBase):
-    """Takes in what the ZIP writer writes, until it is fetched."""
+    """Buffer of the ZIP writer's output, which `take` empties."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -53,13 +59,13 @@ class _Sink(io.RawIOBase):
 
 
 def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
-    """Return the pieces of a ZIP file (blocking).
+    """Yield the chunks of a ZIP file (blocking).
 
     Parameters
     ----------
     files
-        Each with its name in the archive. It is taken as long as it is when its turn comes, and left out if it is not
-        there then. A line in words stands for one that can't be read.
+        The log files, each with its name in the archive. The size of a file is the one that it has when it is read. A
+        file that does not exist then is left out; in place of a file that can't be read, the archive has the reason.
     """
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -69,7 +75,8 @@ def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                archive.writestr(name, f"[jupyterlab_t9kjob: this log can't be read: {error.strerror}]\n")
+                words = translated(_("this log can't be read: {error}", error=error.strerror or ""))
+                archive.writestr(name, f"[jupyterlab_t9kjob: {words}]\n")
                 yield sink.take()
                 continue
             try:

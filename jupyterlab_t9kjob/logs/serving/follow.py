@@ -1,7 +1,7 @@
-"""The logs of the jobs that somebody looks at: shared reading, and waiting for more.
+"""Logs of the jobs to which pages subscribe: reading, and waiting for new lines.
 
-All who look at a job share one `JobLogs`: one look at its files' sizes at a time, and one reading and one encoding of
-lines that several want from the same place.
+All subscribers of a job share one `JobLogs`, which checks the sizes of the job's files once for all of them, and reads
+and encodes once the lines that several subscribers request from the same position.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of
 
 INTERVAL = 0.1
-"""Seconds between two looks at files that somebody follows."""
+"""How often the sizes of followed files are checked, in seconds."""
 SOON = 0.02
-"""The same while they grow, for one page; several pages get no more messages by that than one does."""
+"""How often they are checked while they grow, for one follower; the interval grows with the number of followers."""
 GATHERING = 0.005
-"""Seconds in which lines are gathered once some were sent, for one page, where whoever writes them tells of it."""
+"""How long lines are gathered before they are sent, per follower, if the engine notifies of growth; in seconds."""
 FLOOD = 16 * 1024
-"""Bytes at once; they are gathered for longer, as reading them in small pieces holds up who writes them."""
+"""Growth in bytes from which lines are gathered for `SOON`: frequent small reads would slow the writer down."""
 STREAMS_INTERVAL = 1.0
-"""Seconds between two looks for new streams."""
+"""How often the streams of a job are listed, in seconds."""
 BATCH_LINES = 2000
 KEPT_BATCHES = 8
 
@@ -46,10 +46,10 @@ log = logging.getLogger(__name__)
 
 
 class LogFiles(Protocol):
-    """Log files of jobs, by the id of the job."""
+    """Access to the log files of jobs, by job id."""
 
     async def log_files(self, ident: str) -> list[LogFile]:
-        """Return a job's log streams on disk, in a stable order."""
+        """Return the files of a job's log streams, in a stable order."""
         ...
 
     async def look_at_logs(self, ident: str, grown: Callable[[], None]) -> Callable[[], None]:
@@ -57,36 +57,40 @@ class LogFiles(Protocol):
         ...
 
 
-class Pulse:
-    """A count that can be waited for."""
+class Signal:
+    """A counter of notifications, which tasks can wait for."""
 
     def __init__(self) -> None:
         self.count = 0
         self._event = asyncio.Event()
 
-    def beat(self) -> None:
-        """Count one and wake who waits."""
+    def notify(self) -> None:
+        """Increment the counter and wake all waiting tasks."""
         self.count += 1
         self._event.set()
         self._event = asyncio.Event()
 
     async def wait(self, count: int) -> None:
-        """Return when the count is another than `count`."""
+        """Return as soon as the counter differs from `count`."""
         while self.count == count:
             await self._event.wait()
 
 
 class Batch:
-    """Lines that follow a position, encoded once for all who send them.
+    """Lines after a position, encoded once for all subscribers.
 
     Attributes
     ----------
     lines
         JSON list of `LogLine`.
+    empty
+        True if there are no lines.
     after
-        The position behind them.
+        Position after the lines: offset by stream.
     caught_up
-        Nothing was behind them when they were read, at the count `growth`.
+        True if no lines were after these ones when they were read.
+    growth
+        Count of `JobLogs.grown` before the lines were read.
     """
 
     def __init__(self, page: Page, cursor: Mapping[str, int], growth: int) -> None:
@@ -98,26 +102,26 @@ class Batch:
 
 
 class JobLogs:
-    """The log streams of one job, while somebody looks.
+    """The log streams of one job while at least one client subscribes.
 
     Parameters
     ----------
     jobs
-        Knows the files.
+        Access to the job's log files.
     ident
-        The job's id.
+        Id of the job.
 
     Attributes
     ----------
     listed
-        Beats when there are other streams than before, or something but their size has changed.
+        Notified when streams were added or removed, or when more than the size of a stream changed.
     grown
-        Beats when there may be more to read; only while somebody waits for it.
+        Notified when there may be new lines; only while a task waits in `wait_for_growth`.
     """
 
     def __init__(self, jobs: LogFiles, ident: str) -> None:
-        self.listed = Pulse()
-        self.grown = Pulse()
+        self.listed = Signal()
+        self.grown = Signal()
         self._jobs = jobs
         self._ident = ident
         self._files: list[LogFile] = []
@@ -125,14 +129,14 @@ class JobLogs:
         self._reading = threading.Lock()
         self._followers = 0
         self._followed = asyncio.Event()
-        self._told = asyncio.Event()
+        self._notified = asyncio.Event()
         self._batches: dict[object, asyncio.Task[Batch]] = {}
         self._start: asyncio.Task[None] | None = None
         self._watch: asyncio.Task[None] | None = None
-        self._end_look: Callable[[], None] = lambda: None
+        self._unfollow: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        """Find the streams and begin to watch them, once for all who ask; whoever does not wait any more ends nothing.
+        """List the streams and begin to watch them, once for all callers; a cancelled call does not stop that.
 
         Raises
         ------
@@ -144,13 +148,13 @@ class JobLogs:
         await asyncio.shield(self._start)
 
     async def _begin(self) -> None:
-        self._end_look = await self._jobs.look_at_logs(self._ident, self._told.set)
+        self._unfollow = await self._jobs.look_at_logs(self._ident, self._notified.set)
         await self._list()
         self._watch = spawn(self._watch_files(), "watch the files of a log")
 
     async def stop(self) -> None:
-        """Stop watching, or opening what is to be watched."""
-        self._end_look()
+        """Stop watching the streams, or the start of it."""
+        self._unfollow()
         tasks = [*self._batches.values(), *(task for task in (self._start, self._watch) if task is not None)]
         for task in tasks:
             task.cancel()
@@ -160,21 +164,37 @@ class JobLogs:
 
     @property
     def streams(self) -> list[LogStream]:
-        """The streams as last seen."""
+        """The streams of the last listing."""
         return [file.stream for file in self._files]
 
     def sources(self, streams: Collection[str] | None) -> list[Source]:
-        """Return the files of the chosen streams, in order; of all for None."""
+        """Return the files of the chosen streams, in order; of all streams for None."""
         wanted = [file.stream.id for file in self._files if streams is None or file.stream.id in streams]
         return [self._sources[stream] for stream in wanted]
 
     async def page(self, streams: Collection[str] | None, anchor: Anchor, direction: Direction, limit: int) -> Page:
-        """Read one page of merged lines."""
+        """Return a page of merged lines.
+
+        Parameters
+        ----------
+        streams
+            Ids of the chosen streams; None for all.
+        anchor, direction, limit
+            See `read_page`.
+        """
         sources = self.sources(streams)
         return await on_disk(places(sources), self._read, sources, anchor, direction, limit)
 
     async def batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
-        """Return the lines behind `cursor`; all who ask for the same get the same, those who come late as well."""
+        """Return the lines after a position; equal requests share one batch, also after it was read.
+
+        Parameters
+        ----------
+        streams
+            Ids of the chosen streams; None for all.
+        cursor
+            The position: offset by stream.
+        """
         key = (streams, frozenset(cursor.items()))
         task = self._batches.get(key)
         if task is None or self._is_outdated(task):
@@ -200,11 +220,11 @@ class JobLogs:
         return await on_disk(places(sources), read)
 
     def _read(self, sources: list[Source], anchor: Anchor, direction: Direction, limit: int) -> Page:
-        with self._reading:  # the indexes and tails are shared
+        with self._reading:  # All readers share the indexes and tails of the sources.
             return read_page(sources, anchor, direction, limit)
 
     def _sizes(self) -> list[int]:
-        """Return how much of each file can be read (blocking)."""
+        """Return the number of bytes that can be read of each file (blocking)."""
         sizes = []
         with self._reading:
             for source in self.sources(None):
@@ -217,7 +237,7 @@ class JobLogs:
     # -- waiting ------------------------------------------------------------------------------------------------------
 
     async def wait_for_growth(self, count: int) -> None:
-        """Return when `self.grown` has another count than `count`; the files are watched meanwhile."""
+        """Watch the files until the count of `grown` differs from `count`."""
         self._followers += 1
         self._followed.set()
         try:
@@ -225,14 +245,14 @@ class JobLogs:
         finally:
             self._followers -= 1
 
-    async def _wait_to_be_told(self, seconds: float) -> None:
-        """Return when files are told to have grown, or after so long; what is written from then on is told again."""
-        timer = asyncio.get_running_loop().call_later(seconds, self._told.set)
+    async def _wait_for_notification(self, seconds: float) -> None:
+        """Return when the engine notifies of growth, at the latest after so many seconds."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._notified.set)
         try:
-            await self._told.wait()
+            await self._notified.wait()
         finally:
             timer.cancel()
-        self._told.clear()
+        self._notified.clear()
 
     async def _watch_files(self) -> None:
         loop = asyncio.get_running_loop()
@@ -242,11 +262,11 @@ class JobLogs:
         while True:
             if self._followers:
                 await asyncio.sleep(rest)
-                await self._wait_to_be_told(pause - rest)
+                await self._wait_for_notification(pause - rest)
                 begun = loop.time()
                 try:
                     now = await on_disk(places(self.sources(None)), self._sizes)
-                except Unavailable:  # which whoever reads on is told
+                except Unavailable:  # The next reader gets this error.
                     now = sizes
                 pause = min(INTERVAL, 2 * pause)
                 least = SHARE * (loop.time() - begun)
@@ -254,11 +274,11 @@ class JobLogs:
                     grown, sizes = sum(now) - sum(sizes), now
                     pause = min(INTERVAL, SOON * max(1, self._followers))
                     least = max(least, pause if grown > FLOOD else GATHERING * self._followers)
-                    self.grown.beat()
+                    self.grown.notify()
                 rest = min(pause, least)
             else:
                 self._followed.clear()
-                # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+                # `asyncio.wait_for` may swallow a cancellation before Python 3.12.
                 with anyio.move_on_after(STREAMS_INTERVAL):
                     await self._followed.wait()
             if loop.time() - listed >= STREAMS_INTERVAL:
@@ -275,7 +295,7 @@ class JobLogs:
         except NotFound:
             if self._watch is None:
                 raise
-            self._files = []  # the job has been removed while somebody looked
+            self._files = []  # The job was removed while its log was followed.
         for file in self._files:
             known = self._sources.get(file.stream.id)
             if known is None or (known.path, known.index.path, known.cuts) != (file.path, file.index, file.cuts):
@@ -283,45 +303,45 @@ class JobLogs:
                     file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within
                 )
         if [_steady(file) for file in self._files] != before:
-            self.listed.beat()
-            self.grown.beat()
+            self.listed.notify()
+            self.grown.notify()
 
 
 def _steady(file: LogFile) -> LogStream:
-    """Return what of a stream is worth a message; lines tell that it grows."""
+    """Return a stream without the fields that change whenever it grows, for which no message is sent."""
     return file.stream.model_copy(update={"size": 0, "first_time": None, "last_time": None})
 
 
 class LogService:
-    """The logs of all jobs that somebody looks at.
+    """The logs of all jobs to which at least one client subscribes.
 
     Parameters
     ----------
     jobs
-        Knows the jobs.
+        Access to the log files of jobs.
     """
 
     def __init__(self, jobs: LogFiles) -> None:
         self._jobs = jobs
-        self._looks: dict[str, list[JobLogs]] = {}
+        self._subscriptions: dict[str, list[JobLogs]] = {}
 
     @contextlib.asynccontextmanager
-    async def look(self, ident: str) -> AsyncIterator[JobLogs]:
-        """Give a job's logs to one who looks; they are watched as long as anybody does.
+    async def subscribe(self, ident: str) -> AsyncIterator[JobLogs]:
+        """Subscribe to the logs of a job; they are watched until the last subscriber leaves.
 
         Raises
         ------
         NotFound
             If there is no such job.
         """
-        looks = self._looks.setdefault(ident, [])
-        logs = looks[0] if looks else JobLogs(self._jobs, ident)
-        looks.append(logs)
+        subscriptions = self._subscriptions.setdefault(ident, [])
+        logs = subscriptions[0] if subscriptions else JobLogs(self._jobs, ident)
+        subscriptions.append(logs)
         try:
             await logs.start()
             yield logs
         finally:
-            looks.pop()
-            if not looks:
-                del self._looks[ident]
+            subscriptions.pop()
+            if not subscriptions:
+                del self._subscriptions[ident]
                 await logs.stop()

@@ -1,10 +1,18 @@
 """The program that searches logs: ``python -m jupyterlab_t9kjob.logs.serving.grep``.
 
-It is a process of its own so that neither a large file nor a regular expression that never comes to an end holds up the
-server, which kills it when nobody wants the answer any more. It imports little, so that it starts quickly.
+It is a process of its own, so that neither a large file nor a slow regular expression blocks the server; the server
+kills it when the answer is no longer needed. It imports little, so that it starts quickly.
 
-It reads one JSON object from standard input (`Question`) and writes lines: ``h`` and a hit as JSON, in order; at the
-end ``c`` if that was all, ``m`` if there are more; or ``e`` and what is wrong with the pattern.
+It reads one JSON object (`Question`) from standard input and writes lines. Each line begins with a letter:
+
+``h``
+    A hit as JSON; hits come in order.
+``c``, ``m``
+    The end: the hits are complete, or there are more of them.
+``e``
+    The pattern is wrong; the rest of the line is the error of the `re` module.
+``o``
+    The search ran out of memory.
 """
 
 from __future__ import annotations
@@ -28,13 +36,23 @@ MAX_SPANS = 100
 MAX_TEXT_OF_ALL = 4 * 1024 * 1024
 MAX_MEMORY = 1024**3
 MAX_SECONDS = 60
-"""Of processor time: the end of a search whose server was killed."""
+"""Limit of processor time, which ends a search whose server was killed."""
 
 
 class Question(TypedDict):
-    """What is searched: (stream, paths of the file, its index, its cuts; None for none) in order, and for what.
+    """A search, as JSON.
 
-    The last of each is the folder below which no link to the file is followed.
+    Attributes
+    ----------
+    files
+        The streams in order: id, path of the file, path of its index, path of the record of its cut, and the folder
+        below which no symbolic link is followed; each of the last three may be None.
+    pattern, regex, case_sensitive
+        Text or regular expression that is searched for.
+    limit
+        Largest number of hits.
+    context
+        Number of lines before and after each hit.
     """
 
     files: list[tuple[str, str, str | None, str | None, str | None]]
@@ -46,7 +64,7 @@ class Question(TypedDict):
 
 
 class Hit(NamedTuple):
-    """A line that matches, where it is, and the matches in its text; hits are ordered by `order`."""
+    """A matching line, with its file and the spans of the matches in its text; hits are sorted by `order`."""
 
     order: tuple[float, int, int]
     file: OpenSource
@@ -55,12 +73,12 @@ class Hit(NamedTuple):
 
 
 class Searcher:
-    """Finds the lines of a file that match, as they are shown.
+    """Search for the lines of a file whose shown text matches.
 
     Parameters
     ----------
     question
-        What is searched for.
+        Pattern and options of the search.
 
     Raises
     ------
@@ -74,7 +92,7 @@ class Searcher:
         self._prefilter = Prefilter(self._pattern)
 
     def hits(self, file: OpenSource) -> Iterator[Hit]:
-        """Return the lines that match."""
+        """Yield the matching lines of a file."""
         for first, last in file.reader.pieces:
             for line in self._lines(file, first, last):
                 matches = list(islice(self._pattern.finditer(line.text), MAX_SPANS))
@@ -83,7 +101,7 @@ class Searcher:
                     yield Hit(order, file, line, [match.span() for match in matches if match[0]])
 
     def _lines(self, file: OpenSource, start: int, last: int) -> Iterator[Line]:
-        """Return the lines between `start` and `last` that may match."""
+        """Yield the lines between `start` and `last` that may match."""
         while start < last:
             data = file.reader.read(start, min(start + LONG_BLOCK, last))
             if not data:
@@ -99,7 +117,7 @@ class Searcher:
 
 
 def _described(hit: Hit, context: int) -> dict[str, Any]:
-    """Return a hit as `LogHit` says, with so many lines on both sides of it."""
+    """Return a hit as fields of `LogHit`, with `context` lines before and after it."""
     file, line = hit.file, hit.line
     before = islice(file.reader.backward(line.offset), context)
     after = islice(file.reader.forward(line.offset + line.size), context)
@@ -116,17 +134,23 @@ def _described(hit: Hit, context: int) -> dict[str, Any]:
 
 
 def _shown(file: OpenSource, line: Line) -> dict[str, Any]:
-    """Return a line as `LogLine` says."""
+    """Return a line as fields of `LogLine`."""
     return {"stream": file.stream, "time": file.time(line.offset), **line._asdict()}
 
 
 def _utf16(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    begin, end = (len(text[:place].encode("utf-16-le")) // 2 for place in span)
+    begin, end = (len(text[:position].encode("utf-16-le")) // 2 for position in span)
     return begin, end
 
 
 def search(question: Question) -> Iterator[str]:
-    """Return the lines of the answer."""
+    """Yield the lines of the answer.
+
+    Raises
+    ------
+    re.error
+        If the pattern is not a regular expression.
+    """
     searcher = Searcher(question)
     sources = [
         Source(stream, Path(path), TimeIndex(_path(index)), _path(cut), _path(within))
@@ -150,7 +174,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _limit() -> None:
-    """Let a pattern that eats memory, or time, fail rather than the machine."""
+    """Limit memory and processor time of this process, since some patterns need very much of both."""
     try:
         import resource
     except ImportError:  # Windows
@@ -170,7 +194,7 @@ def main() -> None:
     except (Unavailable, OSError) as error:
         sys.exit(str(error))
     except MemoryError:
-        print("eit needs too much memory")  # noqa: T201
+        print("o")  # noqa: T201
 
 
 if __name__ == "__main__":

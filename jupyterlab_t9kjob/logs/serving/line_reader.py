@@ -1,8 +1,7 @@
-"""Lines of one log file, forward and backward from any offset, without ever holding a large part of it.
+"""Reader of a log file's lines, forward and backward from any offset, which holds only small parts of it in memory.
 
-A line ends with a newline. Of a line with carriage returns (a progress bar) the last update that shows something is
-the text; of a text longer than `MAX_TEXT` bytes the beginning. The module needs only the standard library, because
-the search process uses it.
+A line ends with a newline. The text of a line with carriage returns (a progress bar) is its last update that is not
+blank. Texts are cut after `MAX_TEXT` bytes. The search process uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SHORT_BLOCK = 1024
 BLOCK = 64 * 1024
 LONG_BLOCK = 1024 * 1024
 
-# Terminal control sequences: text that has nothing else shows nothing.
+# Terminal control sequences; a text of these alone is blank.
 CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 UTF8 = codecs.getincrementaldecoder("utf-8")
 
@@ -38,7 +37,7 @@ class Line(NamedTuple):
 
 
 class _Update:
-    """Collects a line's bytes, given in any pieces, down to what is shown of it."""
+    """The shown text of a line whose bytes are fed in pieces."""
 
     def __init__(self) -> None:
         self._finished = 0
@@ -48,7 +47,7 @@ class _Update:
         self._current_size = 0
 
     def feed(self, data: bytes) -> None:
-        """Take in the next bytes."""
+        """Add the next bytes of the line."""
         first, *rest = data.split(b"\r")
         self._grow(first)
         for part in rest:
@@ -64,12 +63,20 @@ class _Update:
             self._current += part[: MAX_TEXT - len(self._current)]
 
     def line(self, offset: int, size: int, *, partial: bool) -> Line:
-        """Return what is shown."""
+        """Return the line.
+
+        Parameters
+        ----------
+        offset, size
+            The line's position and size in its file.
+        partial
+            True if the line may still grow.
+        """
         shown, full, updates = self._current, self._current_size, self._finished + 1
         if _blank(shown) and self._finished:
             shown, full, updates = self._last, self._last_size, self._finished
         cut = full > len(shown)
-        # a character that is cut, or not yet written, in the middle is left out rather than shown as broken
+        # An incomplete last character is left out, not shown as broken: the cut, or the writer, may have split it.
         text = UTF8("replace").decode(shown, final=not (cut or (partial and shown is self._current)))
         return Line(offset, size, text, updates, partial, cut)
 
@@ -79,13 +86,23 @@ def _blank(data: bytes) -> bool:
 
 
 def last_update(body: bytes) -> bytes:
-    """Return the last update of a line (without its newline) that shows something; the line itself if it has one."""
+    """Return the last update of a line that is not blank, given the line without its newline."""
     *updates, last = body.split(b"\r")
     return next((update for update in reversed([*updates, last]) if not _blank(update)), last)
 
 
 def line_of(offset: int, data: bytes, *, growing: bool = True) -> Line:
-    """Return the line that `data` is, its newline included if it has one; without one it is partial while `growing`."""
+    """Return the line with the given bytes.
+
+    Parameters
+    ----------
+    offset
+        Offset of the line in its file.
+    data
+        Bytes of the line, with the newline if there is one.
+    growing
+        True if a line without a newline may still grow.
+    """
     ended = data[-1:] == b"\n"
     body = data[:-1] if ended else data
     if b"\r" in body or len(body) > MAX_TEXT or not ended:
@@ -97,7 +114,7 @@ def line_of(offset: int, data: bytes, *, growing: bool = True) -> Line:
 
 @dataclass(frozen=True)
 class Tail:
-    """How far an unfinished long line has been read, so that it is not read again whenever it grows."""
+    """State of reading a long line that still grows, so that later readers begin at `end` and not at `start`."""
 
     start: int
     end: int
@@ -105,48 +122,50 @@ class Tail:
 
 
 class LineReader:
-    """Reads the lines of one open file.
+    """Reader of the lines of an open file.
 
     Parameters
     ----------
     descriptor
         The open file.
     size
-        Bytes that are read; what is written behind that meanwhile is not there.
+        Number of bytes to read; bytes that are appended in the meantime are ignored.
     tail
-        What a reader before this one kept in `tail`.
+        The `tail` of an earlier reader of the same file.
     hole
-        Start and end of the bytes that have been removed, if any: one line stands for them.
+        Start and end of the removed bytes, which are read as one line; None if there are none.
 
     Attributes
     ----------
     tail
-        To be given to the next reader of the same file.
+        State for the next reader of the same file.
+    bytes_read
+        Number of bytes that were read so far.
     """
 
     def __init__(
         self, descriptor: int, size: int, tail: Tail | None = None, hole: tuple[int, int] | None = None
     ) -> None:
         self.size = size
-        # in a file without a hole everything lies behind an empty one at its start
+        # A file without a hole is treated as one with an empty hole at its start.
         self.hole = (hole[0], min(hole[1], size)) if hole is not None and hole[0] < size else (0, 0)
         self.tail = tail if tail is not None and tail.start >= self.hole[1] else None
         self.bytes_read = 0
         self._descriptor = descriptor
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes from `start` to `end`, or as many as there are."""
+        """Return the bytes from `start` to `end`, or fewer at the end of the file."""
         data = os.pread(self._descriptor, end - start, start)
         self.bytes_read += len(data)
         return data
 
     @property
     def pieces(self) -> list[tuple[int, int]]:
-        """Start and end of what is still there."""
+        """Start and end of each part of the file that was not removed."""
         return [(start, end) for start, end in ((0, self.hole[0]), (self.hole[1], self.size)) if start < end]
 
     def line_start(self, offset: int) -> int:
-        """Return where the line that has the byte at `offset` begins; `size` at the end of a finished line."""
+        """Return the start of the line with the byte at `offset`; `offset` behind the file's last complete line."""
         offset = min(offset, self.size)
         if self.hole[0] <= offset < self.hole[1]:
             return self.hole[0]
@@ -163,7 +182,7 @@ class LineReader:
         return first
 
     def line_end(self, offset: int) -> int:
-        """Return where the line that has bytes on both sides of `offset` ends; `offset` if there is none."""
+        """Return the end of the line with bytes on both sides of `offset`; `offset` if it is between two lines."""
         if self.hole[0] < offset < self.hole[1]:
             return self.hole[1]
         if offset in (0, self.size, *self.hole) or self.read(offset - 1, offset) == b"\n":
@@ -181,10 +200,7 @@ class LineReader:
         return last
 
     def forward(self, offset: int) -> Iterator[Line]:
-        """Return the lines from `offset` on.
-
-        An offset within a line stands for that line, unless nothing is behind it.
-        """
+        """Yield the lines from `offset` on, beginning with the whole line if the offset is within one."""
         if offset >= self.size:
             return
         start = self.line_start(offset)
@@ -197,7 +213,7 @@ class LineReader:
         yield from self._forward(start, self.size)
 
     def backward(self, offset: int) -> Iterator[Line]:
-        """Return the lines before `offset`, the last first; one that has bytes on both sides belongs to them."""
+        """Yield the lines before `offset`, the last one first, beginning with the whole line if it is within one."""
         end = self.line_end(min(offset, self.size))
         if end > self.hole[1]:
             yield from self._backward(self.hole[1], end)
@@ -212,11 +228,11 @@ class LineReader:
         return Line(start, end - start, "", 1, partial=False, cut=False, removed=end - start)
 
     def _forward(self, start: int, last: int) -> Iterator[Line]:
-        """Return the lines from `start`, where one begins, to `last`."""
+        """Yield the lines from `start`, where a line begins, to `last`."""
         while start < last:
             data = self.read(start, min(start + BLOCK, last))
             if not data:
-                return  # the file has been cut meanwhile
+                return  # The file was truncated in the meantime.
             begin = 0
             while (end := data.find(b"\n", begin) + 1) > 0:
                 yield line_of(start + begin, data[begin:end])
@@ -232,13 +248,13 @@ class LineReader:
                 start += line.size
 
     def _backward(self, first: int, end: int) -> Iterator[Line]:
-        """Return the lines between `first` and `end`, at both of which one begins, the last first."""
+        """Yield the lines between `first` and `end`, at both of which a line begins, the last one first."""
         growing = end == self.size
         while end > first:
             start = max(first, end - BLOCK)
             data = self.read(start, end)
             if len(data) < end - start:
-                return  # the file has been cut meanwhile
+                return  # The file was truncated in the meantime.
             stop = len(data)
             while stop > 0:
                 begin = data.rfind(b"\n", 0, stop - 1) + 1
@@ -254,23 +270,23 @@ class LineReader:
                 end = start + stop
 
     def long_line(self, start: int, last: int) -> Line:
-        """Return the line at `start`, which is longer than a block and ends before `last`, or there."""
+        """Return the line at `start`, which is longer than a block and ends at `last` at the latest."""
         tail = self.tail
         if tail is not None and tail.start == start and tail.end <= last:
-            place, update = tail.end, copy.copy(tail.update)
+            offset, update = tail.end, copy.copy(tail.update)
         else:
-            place, update = start, _Update()
-        while place < last:
-            data = self.read(place, min(place + LONG_BLOCK, last))
+            offset, update = start, _Update()
+        while offset < last:
+            data = self.read(offset, min(offset + LONG_BLOCK, last))
             if not data:
                 break
             found = data.find(b"\n")
             if found >= 0:
                 update.feed(data[:found])
-                return update.line(start, place + found + 1 - start, partial=False)
+                return update.line(start, offset + found + 1 - start, partial=False)
             update.feed(data)
-            place += len(data)
+            offset += len(data)
         if last < self.size:
-            return update.line(start, place - start, partial=False)
-        self.tail = Tail(start, place, copy.copy(update))
-        return update.line(start, place - start, partial=True)
+            return update.line(start, offset - start, partial=False)
+        self.tail = Tail(start, offset, copy.copy(update))
+        return update.line(start, offset - start, partial=True)

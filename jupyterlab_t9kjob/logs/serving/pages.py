@@ -1,4 +1,4 @@
-"""Pages of lines of several streams, merged by time."""
+"""Pages: windows of the lines of several streams, merged by time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .model import LogLine
 from .sources import Anchor, OpenSource, Source, opened
 
 MAX_PAGE_TEXT = 512 * 1024
-"""Characters in a page; its last line may exceed them."""
+"""Number of characters after which a page ends; its last line may exceed it."""
 MAX_PAGE_READ = 64 * 1024 * 1024
-"""Bytes that are read for a page, unless its first line alone is longer."""
+"""Number of bytes read from disk after which a page ends; its first line alone may exceed it."""
 
 Direction = Literal["forward", "backward"]
 Ordered = tuple[tuple[float, int, int], LogLine]
@@ -21,7 +21,7 @@ Ordered = tuple[tuple[float, int, int], LogLine]
 
 @dataclass
 class Page:
-    """Lines in order, and the positions on both sides of them in every stream."""
+    """Lines in order, with the positions before and after them and the sizes of the streams."""
 
     lines: list[LogLine]
     before: dict[str, int]
@@ -30,12 +30,12 @@ class Page:
 
     @property
     def at_start(self) -> bool:
-        """Nothing is before these lines."""
+        """True if no lines are before these ones."""
         return not any(self.before.values())
 
     @property
     def at_end(self) -> bool:
-        """Nothing was behind these lines when they were read."""
+        """True if no lines were after these ones when they were read."""
         return all(offset >= self.sizes[stream] for stream, offset in self.after.items())
 
 
@@ -45,18 +45,18 @@ def read_page(sources: Sequence[Source], anchor: Anchor, direction: Direction, l
     Parameters
     ----------
     sources
-        In the order in which lines of the same time come.
+        The streams; their order decides between lines of the same time.
     anchor
-        Where the page begins (forward) or ends (backward).
+        Position at which the page begins (forward) or ends (backward).
     direction
-        On which side of `anchor` it lies.
+        Side of `anchor` on which the page lies.
     limit
-        Lines at most; `MAX_PAGE_TEXT` and `MAX_PAGE_READ` bound it as well.
+        Largest number of lines; `MAX_PAGE_TEXT` and `MAX_PAGE_READ` limit the page as well.
 
     Returns
     -------
     Page
-        With at least one line, unless there is none.
+        At least one line, unless there are none on that side.
     """
     while True:
         page, sound = _read(sources, anchor, direction, limit)
@@ -65,7 +65,7 @@ def read_page(sources: Sequence[Source], anchor: Anchor, direction: Direction, l
 
 
 def _read(sources: Sequence[Source], anchor: Anchor, direction: Direction, limit: int) -> tuple[Page, bool]:
-    """Return a page, and whether nothing was cut out while it was read."""
+    """Return a page, and True if no bytes were removed from the files while it was read."""
     with opened(sources) as files:
         start = {file.stream: file.position(anchor) for file in files}
         lines = _take(files, start, direction, limit)
@@ -84,7 +84,7 @@ def _read(sources: Sequence[Source], anchor: Anchor, direction: Direction, limit
 
 
 def _take(files: list[OpenSource], start: dict[str, int], direction: Direction, limit: int) -> list[LogLine]:
-    """Return the lines next to `start`, the nearest first."""
+    """Return the lines next to `start`, the nearest one first."""
     merged = heapq.merge(
         *(_ordered(file, start[file.stream], direction) for file in files),
         key=lambda item: item[0],
@@ -92,7 +92,7 @@ def _take(files: list[OpenSource], start: dict[str, int], direction: Direction, 
     )
     taken: list[LogLine] = []
     text = 0
-    for _, line in merged:
+    for _order, line in merged:
         taken.append(line)
         text += len(line.text)
         if len(taken) >= limit or text > MAX_PAGE_TEXT:
@@ -103,7 +103,7 @@ def _take(files: list[OpenSource], start: dict[str, int], direction: Direction, 
 
 
 def _ordered(file: OpenSource, position: int, direction: Direction) -> Iterator[Ordered]:
-    """Return a file's lines with what they are ordered by: time, then stream, then place."""
+    """Yield a file's lines, each with its sort key: time, then stream, then offset."""
     for line in file.reader.forward(position) if direction == "forward" else file.reader.backward(position):
         time = file.time(line.offset)
         public = LogLine(

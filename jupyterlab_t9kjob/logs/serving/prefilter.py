@@ -1,8 +1,9 @@
-"""Finding quickly the lines of a block of log that may match a pattern: all that do, and few that don't.
+"""Prefilter of a search: quickly finds the lines in a block of a log that may match a regular expression.
 
-A `Prefilter` is the pattern translated for bytes and for a whole block of lines, so that one call of an engine goes
-through a megabyte. The engine is RE2, whose time does not depend on the pattern; without it, Python's own.
-Where something can't be translated, what takes its place matches more.
+It finds all matching lines and few others. A `Prefilter` translates the pattern for bytes and for many lines at once,
+so that one call of the regular-expression engine searches a megabyte. The engine is RE2, whose time does not depend on
+the pattern; Python's own engine is used without it. A part of the pattern that can't be translated is replaced by one
+that matches more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 try:
     import re2
-except ImportError:  # no wheel for this machine
+except ImportError:  # There is no wheel for this machine.
     re2 = None
 
 _ERRORS = (re.error,) if re2 is None else (re.error, re2.error)
@@ -23,7 +24,7 @@ _parser: Any = import_module("re._parser" if sys.version_info >= (3, 11) else "s
 
 _NEVER = r"[^\x00-\xff]"
 _HIGH = r"[\x80-\xff]"
-# A line holds none of these: of a progress bar, each update counts as a line here.
+# Characters between lines; here each update of a progress bar counts as a line.
 _ENDS = frozenset(b"\r\n")
 _SHOWN = frozenset(range(128)) - _ENDS
 _CATEGORIES = {
@@ -31,20 +32,20 @@ _CATEGORIES = {
     for name, small in (("DIGIT", r"\d"), ("SPACE", r"\s"), ("WORD", r"\w"))
     for negation, letter in (("", small), ("NOT_", small.upper()))
 }
-# Beyond ASCII, `re` takes others for the same letters: the Kelvin sign, the long s, the i without a dot.
+# Letters that `re` also finds in non-ASCII characters when it ignores case: Kelvin sign, long s, dotless i.
 _SAME_BEYOND = frozenset(b"iIkKsS")
 _SHORTEST_PART = 3
 _MOST_REPEATS = 1000
-"""More RE2 does not take."""
+"""Largest number of repetitions that RE2 accepts."""
 
 
 class Prefilter:
-    """Finds the lines of a block that may match.
+    """Search for the lines of a block that may match.
 
     Parameters
     ----------
     pattern
-        The pattern, for one line.
+        Pattern that is applied to one line.
     """
 
     def __init__(self, pattern: re.Pattern[str]) -> None:
@@ -53,7 +54,7 @@ class Prefilter:
         self._wide = _finder(pattern, wide=True) if re2 is not None else None
 
     def lines(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Return begin and end of the lines in `data` that may match, newlines included, in order."""
+        """Yield start and end of each line in `data` that may match, with its newline, in order."""
         finder = self._ascii if data.isascii() else self._wide
         if finder is None:
             yield from self._one_by_one(data)
@@ -72,7 +73,7 @@ class Prefilter:
         begin = 0
         for line in data.split(b"\n"):
             stop = min(begin + len(line) + 1, len(data))
-            # of a progress bar only the last update is shown, of the last line perhaps less
+            # The shown text may differ from these bytes: a progress bar's last update, a last line that is cut.
             shown_otherwise = b"\r" in line or stop == len(data)
             if begin < stop and (shown_otherwise or self._pattern.search(line.decode("utf-8", "replace"))):
                 yield begin, stop
@@ -80,14 +81,14 @@ class Prefilter:
 
 
 class _Finder(NamedTuple):
-    """A pattern for bytes, and the longest text that whatever it matches has in it: quickly found, or not there."""
+    """A pattern for bytes, and one for the longest text that every match contains, which is searched for first."""
 
     whole: Any
     part: Any
 
 
 def _finder(pattern: re.Pattern[str], *, wide: bool) -> _Finder | None:
-    """Return the pattern for bytes; None where it can't be translated."""
+    """Return the pattern for bytes; None if it can't be translated."""
     try:
         translation = _Translation(pattern, wide=wide)
         part = _compiled(translation.part) if translation.part is not None else None
@@ -97,7 +98,7 @@ def _finder(pattern: re.Pattern[str], *, wide: bool) -> _Finder | None:
 
 
 def _compiled(text: str) -> Any:
-    """Return an expression with the methods of `re.Pattern`."""
+    """Return a compiled expression with the methods of `re.Pattern`, by RE2 if it is installed."""
     if re2 is None:
         return re.compile(text.encode())
     options = re2.Options()
@@ -111,14 +112,16 @@ class _NotTranslatable(Exception):
 
 
 class _Translation:
-    """A parsed pattern as one for the bytes of a block.
+    """Translation of a pattern for the characters of a line into one for the bytes of a block.
+
+    Each method ``_name`` translates the operation NAME of `re`'s parser.
 
     Parameters
     ----------
     pattern
         The pattern.
     wide
-        Whether the block holds more than ASCII; a character is then any number of bytes.
+        True for blocks with non-ASCII characters, each of which has several bytes.
     """
 
     def __init__(self, pattern: re.Pattern[str], *, wide: bool) -> None:
@@ -138,7 +141,7 @@ class _Translation:
     # -- single characters --------------------------------------------------------------------------------------------
 
     def _one(self, codes: frozenset[int], *, beyond: bool) -> str:
-        """Return what matches one of the ASCII characters in `codes`, or if `beyond` any other character."""
+        """Return an expression for one of the ASCII characters in `codes`, and with `beyond` any other character."""
         shown = sorted(codes & _SHOWN)
         ascii_set = "[" + "".join(map(_byte, shown)) + "]" if shown else ""
         if self._ignore_case and codes & _SAME_BEYOND:
@@ -150,7 +153,7 @@ class _Translation:
     def _literal(self, code: int) -> str:
         if code >= 128 and self._ignore_case:
             return self._any(None)
-        if code >= 128 and self._wide and code != 0xFFFD:  # that stands for any bytes that are no character
+        if code >= 128 and self._wide and code != 0xFFFD:  # U+FFFD replaces any invalid bytes.
             return "".join(map(_byte, chr(code).encode("utf-8", "surrogatepass")))
         return self._one(frozenset({code}), beyond=code >= 128)
 
@@ -178,7 +181,7 @@ class _Translation:
             codes = _SHOWN - codes
         return self._one(codes, beyond=beyond)
 
-    # -- what is made of them -----------------------------------------------------------------------------------------
+    # -- groups and repetitions ---------------------------------------------------------------------------------------
 
     def _branch(self, what: Any) -> str:
         return f"(?:{'|'.join(map(self._sequence, what[1]))})"
@@ -200,14 +203,14 @@ class _Translation:
     def _groupref_exists(self, what: Any) -> str:
         return f"(?:{'|'.join(self._sequence(branch or ()) for branch in what[1:])})"
 
-    # -- places -------------------------------------------------------------------------------------------------------
+    # -- positions ----------------------------------------------------------------------------------------------------
 
-    def _at(self, place: Any) -> str:
-        if place.name.startswith("AT_BEGINNING"):
+    def _at(self, position: Any) -> str:
+        if position.name.startswith("AT_BEGINNING"):
             return "^"
-        if place.name.startswith("AT_END"):
-            return f"{_HIGH}*$" if self._wide else "$"  # a character that is not yet written to its end is not shown
-        return r"\b" if place.name == "AT_BOUNDARY" and not self._wide else ""
+        if position.name.startswith("AT_END"):
+            return f"{_HIGH}*$" if self._wide else "$"  # An incomplete last character is not part of the shown text.
+        return r"\b" if position.name == "AT_BOUNDARY" and not self._wide else ""
 
     def _assert(self, _: Any) -> str:
         return ""
@@ -219,7 +222,7 @@ class _Translation:
 
 
 def _longest_literal(items: Any) -> list[Any]:
-    """Return the longest run of literal characters that every match of these items has."""
+    """Return the longest run of literal characters that every match of these items contains."""
     runs: list[list[Any]] = [[]]
     for item in items:
         name, what = item[0].name, item[1]

@@ -1,4 +1,4 @@
-"""How far a run says that it is, read from its log files as they grow."""
+"""Progress of a run, read from its log files as they grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_BYTES: Final = 64 * 1024
 
 
 class LogProgress:
-    """Reads only what was appended since, and of that at most the last 64 KiB."""
+    """Progress that a run reports in its log; each call of `read` reads at most the last 64 KiB of appended bytes."""
 
     def __init__(self) -> None:
         self._reader = ProgressReader()
@@ -23,20 +23,25 @@ class LogProgress:
 
     @property
     def reading(self) -> Reading | None:
-        """What is known now."""
+        """The latest progress; None if the run has reported none."""
         return self._reader.reading
 
     def read(self, logs: Iterable[tuple[str, Path, Path | None]]) -> bool:
-        """Read what is new (blocking); return whether that told anything.
+        """Read the bytes that were appended since the last call (blocking).
 
         Parameters
         ----------
         logs
-            Each with an id, its path, and the folder below which no link is followed (None for any).
+            The log files: id, path, and the folder below which no symbolic link is followed (None follows all links).
+
+        Returns
+        -------
+        bool
+            True if `reading` has changed.
         """
         before = self._reader.reading
         for ident, path, within in logs:
-            with contextlib.suppress(OSError):  # removed meanwhile: there is nothing to read from
+            with contextlib.suppress(OSError):  # The file was removed in the meantime.
                 self._read_on(ident, path, within)
         return self._reader.reading is not before
 

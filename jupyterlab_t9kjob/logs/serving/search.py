@@ -1,4 +1,4 @@
-"""Searching logs without holding up the server: see `grep`, which does it in a process of its own."""
+"""Search of logs by the program `grep` in a process of its own, so that a search does not block the server."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core.errors import BadRequest, Unavailable
+from ...core.translation import Text, _, _n
 from .grep import Question
 from .sources import Source
 
@@ -17,43 +18,60 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TIMEOUT = 20.0
-"""Seconds after which a search ends with what it has found."""
+"""Seconds after which a search ends with the hits found so far."""
 LONGEST_HIT = 16 * 1024 * 1024
-"""Bytes: a line and its context, where every character needs an escape."""
+"""Largest size of a hit in bytes: a line and its context, if every character needs an escape."""
 
 PACKAGES = Path(__file__).parents[3]
 
+_MEND_PATTERN = _("Search for plain text instead, or correct the expression.")
+
 
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Attributes
     ----------
     hits
-        JSON objects like `LogHit`, in order.
+        Hits as JSON objects (`LogHit`), in order.
     complete
-        There are no others.
+        True if there are no more hits.
     stopped
-        Why not all was searched, a sentence.
+        Sentence that says why the search ended early; None if it did not.
     """
 
     def __init__(self) -> None:
         self.hits: list[str] = []
         self.complete = False
-        self.stopped: str | None = None
+        self.stopped: Text | None = None
 
 
 async def search(
     sources: Sequence[Source], pattern: str, *, regex: bool, case_sensitive: bool, limit: int, context: int
 ) -> Found:
-    """Find the lines that match. When the caller is cancelled, so is the search.
+    """Return the lines that match a pattern. Cancelling the call ends the search process.
+
+    Parameters
+    ----------
+    sources
+        The streams; their order decides between lines of the same time.
+    pattern
+        Text or regular expression.
+    regex
+        True if the pattern is a regular expression.
+    case_sensitive
+        True if upper and lower case differ.
+    limit
+        Largest number of hits.
+    context
+        Number of lines before and after each hit.
 
     Raises
     ------
     BadRequest
-        If the pattern is not a regular expression.
+        If the pattern is not a regular expression, or needs too much memory.
     Unavailable
-        If the search process can't be run.
+        If the search process can't be started, or fails.
     """
     question = Question(
         files=[
@@ -76,17 +94,17 @@ async def search(
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "jupyterlab_t9kjob.logs.serving.grep"),
-            cwd=PACKAGES,  # `-m` looks there first: never into a folder of the user's
+            cwd=PACKAGES,  # `-m` looks for the module in this folder first, so it must not be the user's.
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             limit=LONGEST_HIT,
         )
-    except (OSError, RuntimeError) as error:  # too many open files, processes or threads
+    except (OSError, RuntimeError) as error:  # The machine has too many open files, processes or threads.
         raise Unavailable(
-            "The log could not be searched: the server can't start a process for it.",
+            _("The log could not be searched: the server can't start a process for it."),
             code="NoProcess",
-            hint="Close what is not needed, or raise the limits of this machine (ulimit -n, ulimit -u).",
+            hint=_("Close what is not needed, or raise the limits of this machine (ulimit -n, ulimit -u)."),
             verbatim=getattr(error, "strerror", None) or str(error),
         ) from error
     assert process.stdin and process.stdout and process.stderr  # noqa: S101
@@ -97,10 +115,15 @@ async def search(
         try:
             if not await asyncio.wait_for(_collect(process.stdout, found), TIMEOUT):
                 raise Unavailable(
-                    "The log could not be searched.", verbatim=(await process.stderr.read()).decode(errors="replace")
+                    _("The log could not be searched."),
+                    verbatim=(await process.stderr.read()).decode(errors="replace"),
                 )
         except asyncio.TimeoutError:
-            found.stopped = f"The search took longer than {TIMEOUT:.0f} seconds and was ended."
+            found.stopped = _n(
+                "The search took longer than {n} second and was ended.",
+                "The search took longer than {n} seconds and was ended.",
+                round(TIMEOUT),
+            )
     finally:
         with contextlib.suppress(ProcessLookupError):
             process.kill()
@@ -113,16 +136,20 @@ def _text(path: Path | None) -> str | None:
 
 
 async def _collect(output: asyncio.StreamReader, found: Found) -> bool:
-    """Read the answer; returns whether it came to its end."""
+    """Read the answer; return True if the process wrote its end."""
     async for line in output:
         kind, rest = line[:1], line[1:].decode().strip()
         if kind == b"h":
             found.hits.append(rest)
         elif kind == b"e":
             raise BadRequest(
-                f"This is not a regular expression: {rest}.",
+                _("This is not a regular expression: {error}.", error=rest), code="BadPattern", hint=_MEND_PATTERN
+            )
+        elif kind == b"o":
+            raise BadRequest(
+                _("The search for this regular expression needs too much memory."),
                 code="BadPattern",
-                hint="Search for plain text instead, or mend the expression.",
+                hint=_MEND_PATTERN,
             )
         else:
             found.complete = kind == b"c"

@@ -1,9 +1,9 @@
-r"""The launcher's own words, out of a log in which each rank's lines are repeated behind a prefix.
+r"""The launcher's own lines, sifted out of a log in which torchrun repeats each rank's lines with a prefix.
 
-torchrun with ``--tee`` prints ``[default0]:`` and the line, for the role ``default`` and the local rank 0; in our jobs
-of several replicas ``[rank5.default0]:``, which names the global rank as well (`core.manifests.names`). Where the ranks
-have files of their own, what is left is worth a stream. It is made from the log, so it can be made again: a
-record beside it, written behind the bytes, tells how far that has got.
+torchrun with ``--tee`` prints ``[default0]:`` before a line of local rank 0 with the role ``default``. In our jobs with
+several replicas, the prefix is ``[rank5.default0]:`` and names the global rank as well (`core.manifests.names`). If the
+ranks have log files of their own, the launcher's lines become a stream of their own: the file ``<log>.launcher``. It is
+made from the log; a record beside it, written after its bytes, says how much of the log has been sifted.
 """
 
 from __future__ import annotations
@@ -24,23 +24,21 @@ DONE_SUFFIX = ".done"
 RANKS_SUFFIX = ".ranks"
 CHUNK = 1024 * 1024
 _DONE = struct.Struct("<QQQ")
-_TOLD_BYTES = 256 * 1024
+_SEARCHED_BYTES = 256 * 1024
 _MOST_CHANGES = 1000
 _RANKS = re.compile(rb"\bglobal_ranks=\[(\d{1,6})")
 _FAILED = re.compile(rb"\brank\s*: (\d{1,6}) \(local_rank: (\d{1,6})\)")
 _REPEATED = re.compile(rb"\[[A-Za-z_][\w.-]*?\d+\]:")
-
-
 _GLOBAL = re.compile(rb"\[rank(\d{1,6})\.[\w.-]*?(\d{1,6})\]:")
 
 
 def sifted_path(log: Path) -> Path:
-    """Return where the launcher's words of a log are."""
+    """Return the path of the file with the launcher's own lines of a log."""
     return log.with_name(log.name + SIFTED_SUFFIX)
 
 
 def sift(log: Path) -> None:
-    """Bring the launcher's words up to date with a log's whole lines (blocking).
+    """Append the launcher's own lines among the log's new complete lines to the sifted file (blocking).
 
     Raises
     ------
@@ -90,17 +88,17 @@ def sift(log: Path) -> None:
 
 
 def _note_rank(line: bytes, ranks: list[int]) -> None:
-    """Add the global rank of local rank 0 that a line's prefix tells, if it is another one than the last."""
-    told = _GLOBAL.match(line)
-    if told is None:
+    """Add the global rank of local rank 0, computed from a line's prefix, if it differs from the last one."""
+    prefix = _GLOBAL.match(line)
+    if prefix is None:
         return
-    first = int(told[1]) - int(told[2])
+    first = int(prefix[1]) - int(prefix[2])
     if first >= 0 and ranks[-1:] != [first] and len(ranks) < _MOST_CHANGES:
         ranks.append(first)
 
 
 def first_ranks(sifted: Path) -> list[int]:
-    """Return the global ranks that local rank 0 had one after another, as the lines' prefixes tell them (blocking)."""
+    """Return the global ranks that local rank 0 had, in order of time, according to the prefixes (blocking)."""
     try:
         return [int(word) for word in sifted.with_name(sifted.name + RANKS_SUFFIX).read_text().split()]
     except (OSError, ValueError):
@@ -108,26 +106,26 @@ def first_ranks(sifted: Path) -> list[int]:
 
 
 def first_rank(sifted: Path) -> int | None:
-    """Return the global rank of local rank 0, if the launcher has told it; blocking.
+    """Return the global rank of local rank 0 from the launcher's own lines (blocking); None if it is not in them.
 
-    It does so at its log level INFO, and where a rank has failed.
+    torchrun logs it at level INFO, and in its report about a failed rank.
     """
     try:
         with sifted.open("rb") as file:
-            start = file.read(_TOLD_BYTES)
-            file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _TOLD_BYTES))
-            end = file.read(_TOLD_BYTES)
+            start = file.read(_SEARCHED_BYTES)
+            file.seek(max(file.tell(), file.seek(0, os.SEEK_END) - _SEARCHED_BYTES))
+            end = file.read(_SEARCHED_BYTES)
     except OSError:
         return None
-    told = _RANKS.findall(start + end)
-    if told:
-        return int(told[-1])
+    ranks = _RANKS.findall(start + end)
+    if ranks:
+        return int(ranks[-1])
     failed = _FAILED.search(end or start)
     return max(0, int(failed[1]) - int(failed[2])) if failed is not None else None
 
 
 def _pieces(log: Path, start: int) -> list[tuple[int, int]]:
-    """Return what is there of a log from an offset on: what was cut out of it is not."""
+    """Return start and end of each part of a log from an offset on, without the removed bytes."""
     cut = cuts.read(log.with_name(log.name + cuts.SUFFIX))
     size = log.stat().st_size
     if cut is None or cut.end <= start:
@@ -137,7 +135,7 @@ def _pieces(log: Path, start: int) -> list[tuple[int, int]]:
 
 
 def _lines(source: BinaryIO, start: int, end: int) -> Iterator[bytes]:
-    """Return the whole lines between two offsets."""
+    """Yield the complete lines between two offsets."""
     source.seek(start)
     rest = b""
     while start < end and (chunk := source.read(min(CHUNK, end - start))):

@@ -1,4 +1,7 @@
-"""Log files as sources of lines with times. Standard library only: the search process uses it."""
+"""Log files as sources of lines with times.
+
+The search process uses this module, so it imports little.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...core.errors import Unavailable
 from ...core.system.disk import no_descriptor
+from ...core.translation import _, _n
 from ..storage import cuts
 from ..storage.index import TimeIndex
 from .line_reader import LineReader, Tail
@@ -25,29 +29,29 @@ Anchor = Literal["start", "end"] | Mapping[str, int] | float
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 SETTLING = 2.0
-"""Seconds in which bytes that were written get into the index, if there is anybody who keeps it; a tenth is usual."""
+"""Seconds after which written bytes are shown even if the index does not have them; it usually has them in 0.1 s."""
 
 
 @dataclass
 class Source:
-    """A log file with what is remembered of it from page to page.
+    """A log file, with state that is kept between two reads.
 
     Attributes
     ----------
     stream
         Id of the stream.
     path
-        Its bytes.
+        The log file.
     index
-        When they were written.
+        Time index of the file.
     cuts
-        The record of what was cut out; None if nothing ever is.
+        Record of the file's cut; None if the file is never cut.
     within
-        Folder below which no link is followed; None for any.
+        Folder below which no symbolic link is followed; None follows all links.
     tail
-        How far an unfinished long line has been read.
+        State of reading a long line that still grows.
     shown
-        How many bytes have been shown.
+        Number of bytes that have been shown.
     """
 
     stream: str
@@ -59,15 +63,15 @@ class Source:
     shown: int = 0
 
     def settle(self, status: os.stat_result) -> int:
-        """Return how many bytes can be shown: those that have a time, which they then keep (blocking).
+        """Return the number of bytes that can be shown (blocking).
 
-        What was written since the index was last appended to is held back until it is in it, unless that has taken so
-        long that nobody seems to keep the index.
+        A byte is shown once the index has its time, so that the time does not change afterwards. All bytes are shown if
+        the file was not written to for `SETTLING` seconds, since the index may have no writer any more.
 
         Parameters
         ----------
         status
-            The file's, of this moment.
+            Current status of the file.
         """
         size = size_of(status)
         if size > self.index.size:
@@ -79,21 +83,21 @@ class Source:
 
 
 class OpenSource:
-    """A source while its file is open.
+    """A source whose file is open.
 
     Parameters
     ----------
     source
-        The file.
+        The source.
     order
-        Its place among files that have lines of the same time.
+        Rank of the source among the streams, which decides between lines of the same time.
     descriptor
         The open file.
 
     Attributes
     ----------
     reader
-        Its lines.
+        Reader of the file's lines.
     """
 
     def __init__(self, source: Source, order: int, descriptor: int) -> None:
@@ -109,22 +113,22 @@ class OpenSource:
 
     @property
     def size(self) -> int:
-        """Bytes that the file had when it was opened, without those that have no time yet."""
+        """Number of bytes that could be shown when the file was opened."""
         return self.reader.size
 
     @property
     def was_cut(self) -> bool:
-        """Whether something was cut out since it was opened: what was read may have been gone already."""
+        """True if bytes were removed since the file was opened; bytes read since then may be zeros of the hole."""
         return cuts.read(self.source.cuts) != self._cut
 
     def time(self, offset: int) -> float | None:
-        """Return when a byte was written; of bytes that are not indexed, when the file was last written to."""
+        """Return when a byte was written, in seconds since the epoch; the file's last change if it is not indexed."""
         if offset < self._index.size or self._index.path is None:
             return self._index.time_at(offset)
         return max(self._modified, self._index.span[1] if self._index.span else 0.0)
 
     def position(self, anchor: Anchor) -> int:
-        """Return the offset that an anchor stands for."""
+        """Return the offset of an anchor: “start” or “end”, an offset by stream, or a time."""
         if anchor == "start":
             return 0
         if anchor == "end":
@@ -138,19 +142,19 @@ class OpenSource:
 
 
 def places(files: Iterable[Source | LogFile]) -> list[Path]:
-    """Return folders whose disks hold these files: a job's own volume, and where this server keeps logs."""
+    """Return folders on the disks of these files: the job's own volume, and this server's folder of logs."""
     return list({file.within: file.within or file.path.parent for file in files}.values())
 
 
 def open_log(path: Path, within: Path | None = None) -> int:
-    """Return a descriptor to read a log file; a pipe that was put in its place does not block us.
+    """Return a descriptor to read a log file. Opening never blocks, even if the file was replaced by a pipe.
 
     Parameters
     ----------
     path
         The file.
     within
-        Folder below which it lies and no link is followed, whoever puts one there meanwhile.
+        Folder with the file, below which no symbolic link is followed, not even one that is made at the same time.
 
     Raises
     ------
@@ -172,7 +176,14 @@ def open_log(path: Path, within: Path | None = None) -> int:
 
 
 def status_of(path: Path, within: Path | None = None) -> os.stat_result:
-    """Return a log file's status; of a link that must not be followed its own, which is that of no file.
+    """Return the status of a log file, or of a symbolic link that must not be followed.
+
+    Parameters
+    ----------
+    path
+        The file.
+    within
+        Folder below which no symbolic link is followed; None follows all links.
 
     Raises
     ------
@@ -183,18 +194,18 @@ def status_of(path: Path, within: Path | None = None) -> os.stat_result:
 
 
 def size_of(status: os.stat_result) -> int:
-    """Return the bytes of a log file; 0 if it is no file."""
+    """Return the size of a log file in bytes; 0 if it is not a regular file."""
     return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 @contextlib.contextmanager
 def opened(sources: Sequence[Source]) -> Iterator[list[OpenSource]]:
-    """Open the files; those that are not there are left out.
+    """Open the files; files that can't be opened are left out.
 
     Raises
     ------
     Unavailable
-        If no more files can be opened, here or in the body of the `with` statement.
+        If the server has too many open files, here or in the body of the `with` statement.
     """
     try:
         with contextlib.ExitStack() as stack:
@@ -212,10 +223,13 @@ def opened(sources: Sequence[Source]) -> Iterator[list[OpenSource]]:
     except OSError as error:
         if not no_descriptor(error):
             raise
-        streams = f"{len(sources)} {'stream' if len(sources) == 1 else 'streams'}"
         raise Unavailable(
-            f"The log has {streams}, and this server may not open as many files more.",
+            _n(
+                "The log has {n} stream, and this server can't open so many more files.",
+                "The log has {n} streams, and this server can't open so many more files.",
+                len(sources),
+            ),
             code="TooManyFiles",
-            hint="Choose fewer streams, or raise the limit on open files (ulimit -n) and start JupyterLab again.",
+            hint=_("Choose fewer streams, or raise the limit on open files (ulimit -n) and start JupyterLab again."),
             verbatim=error.strerror,
         ) from error

@@ -1,6 +1,6 @@
-"""The text of several streams, merged by time as the log view shows it, for copying and for one file to download.
+"""Text of several streams, merged by time as in the log view, for copying and for a download as one file.
 
-Lines are whole, however long; of a progress bar only the last update is there. Control sequences stay as they are.
+Long lines are complete; of a progress bar, the text has the last update only. Control sequences are kept.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .line_reader import Line, last_update
 from .sources import OpenSource, Source, opened
 
 PIECE = 256 * 1024
-"""Bytes after which a piece of the text is sent."""
+"""Number of bytes after which a chunk of the text is sent."""
 LONGEST_LINE = 16 * 1024 * 1024
-"""Bytes of one line that are held in memory; the rest of a longer line is left out, and the text says so."""
+"""Number of bytes of a line that are held in memory; the text notes where the rest of a longer line is left out."""
 
 Notes = Mapping[str, Sequence[tuple[int, bytes]]]
 Order = tuple[float, int, int]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A line of the merged log: its stream, the offset of its first byte, and its time."""
+class LinePosition:
+    """Position of a line in the merged log: its stream, the offset of its first byte, and its time."""
 
     stream: str
     offset: int
@@ -36,10 +36,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Passage:
-    """The lines from `first` to `last`, both included; None stands for the log's start or end."""
+    """The lines from `first` to `last`, with both; None stands for the log's start or end."""
 
-    first: Place | None = None
-    last: Place | None = None
+    first: LinePosition | None = None
+    last: LinePosition | None = None
 
 
 class _Item(NamedTuple):
@@ -50,7 +50,15 @@ class _Item(NamedTuple):
 
 
 def size_of_passage(sources: Sequence[Source], passage: Passage) -> int:
-    """Return about how many bytes the passage has, without what was removed from the logs (blocking)."""
+    """Return the approximate size of a passage in bytes, without removed bytes (blocking).
+
+    Parameters
+    ----------
+    sources
+        The streams.
+    passage
+        The lines.
+    """
     with opened(sources) as files:
         return sum(_size(file, files, passage) for file in files)
 
@@ -58,25 +66,25 @@ def size_of_passage(sources: Sequence[Source], passage: Passage) -> int:
 def passage_text(
     sources: Sequence[Source], passage: Passage, *, labels: bool = False, notes: Notes | None = None
 ) -> Generator[bytes, None, None]:
-    """Return the passage in pieces (blocking).
+    """Yield the text of a passage in chunks (blocking).
 
     Parameters
     ----------
     sources
-        In the order in which lines of the same time come.
+        The streams; their order decides between lines of the same time.
     passage
-        Which lines.
+        The lines.
     labels
-        Put the stream's id and the time (UTC, ISO 8601) before each line, each with a tab behind it.
+        True to put the stream's id and the time (UTC, ISO 8601) before each line, each followed by a tab.
     notes
-        By stream, lines that are put in before the line at an offset, with that offset.
+        Lines to insert, by stream, each with the offset of the line before which it comes.
     """
     reached: dict[str, int] = {}
     while True:
         with opened(sources) as files:
             for text, used, after in _pieces(_merged(files, passage, reached, notes or {}), labels):
                 if any(file.was_cut for file in used):
-                    break  # these bytes may have been gone already: read again what is there now
+                    break  # These bytes may be zeros of a hole: read again from the same position.
                 reached.update(after)
                 yield text
             else:
@@ -84,11 +92,11 @@ def passage_text(
 
 
 def _pieces(items: Iterator[_Item], labels: bool) -> Iterator[tuple[bytes, list[OpenSource], dict[str, int]]]:
-    """Return pieces of text, the files that each is from, and where the next line of each of these streams begins."""
+    """Yield chunks of text, each with its files and the offsets of the next lines of their streams."""
     text = bytearray()
     used: dict[str, OpenSource] = {}
     after: dict[str, int] = {}
-    for _, file, line, note in items:
+    for _key, file, line, note in items:
         label = _label(file, line) if labels else b""
         if note is not None:
             text += label + note
@@ -104,7 +112,7 @@ def _pieces(items: Iterator[_Item], labels: bool) -> Iterator[tuple[bytes, list[
 
 
 def _merged(files: Sequence[OpenSource], passage: Passage, reached: Mapping[str, int], notes: Notes) -> Iterator[_Item]:
-    """Return the lines of the passage that have not been reached, in order."""
+    """Return the lines of the passage, in order, from the offsets in `reached` on."""
     lines = [_lines(file, files, passage, reached, notes.get(file.stream, ())) for file in files]
     return lines[0] if len(lines) == 1 else heapq.merge(*lines, key=lambda item: item.order)
 
@@ -118,8 +126,8 @@ def _lines(
 ) -> Iterator[_Item]:
     """Return a file's lines in the passage.
 
-    The stream of the passage's first or last line is cut at that line's offset: of bytes that are just written the
-    time may still change. The other streams are cut by what lines are ordered by.
+    The stream of the passage's first or last line is cut at that line's offset, since the time of bytes that were just
+    written may still change. The other streams are cut by the sort key of that line.
     """
     start = _start(file, files, passage.first)
     items = _ordered(file, max(start, reached.get(file.stream, 0)), notes)
@@ -145,17 +153,17 @@ def _ordered(file: OpenSource, start: int, notes: Sequence[tuple[int, bytes]]) -
     if waiting:
         end = Line(file.size, 0, "", 1, partial=False, cut=False)
         order = (file.time(max(0, file.size - 1)) or 0.0, file.order, file.size)
-        for _, note in waiting:
+        for _offset, note in waiting:
             yield _Item(order, file, end, note)
 
 
-def _order(place: Place, files: Sequence[OpenSource]) -> Order:
-    """Return what a line is ordered by, as `OpenSource` orders its own."""
-    number = next((file.order for file in files if file.stream == place.stream), -1)
-    return (place.time or 0.0, number, place.offset)
+def _order(position: LinePosition, files: Sequence[OpenSource]) -> Order:
+    """Return the sort key of a line."""
+    number = next((file.order for file in files if file.stream == position.stream), -1)
+    return (position.time or 0.0, number, position.offset)
 
 
-def _start(file: OpenSource, files: Sequence[OpenSource], first: Place | None) -> int:
+def _start(file: OpenSource, files: Sequence[OpenSource], first: LinePosition | None) -> int:
     """Return an offset at or before the file's first line in the passage."""
     if first is None:
         return 0
@@ -166,7 +174,7 @@ def _start(file: OpenSource, files: Sequence[OpenSource], first: Place | None) -
     return file.position(first.time)
 
 
-def _end(file: OpenSource, last: Place | None) -> int:
+def _end(file: OpenSource, last: LinePosition | None) -> int:
     """Return an offset near the end of the file's last line in the passage."""
     if last is None or last.time is None:
         return file.size
@@ -187,7 +195,7 @@ def _label(file: OpenSource, line: Line) -> bytes:
 
 
 def _whole(file: OpenSource, line: Line) -> bytes:
-    """Return a line's text as a whole, without the newline; in the place of removed bytes, how many they were."""
+    """Return a line's complete text without the newline; for removed bytes, the line that stands for them."""
     if line.removed:
         cut = read_cut(file.source.cuts)
         return cut.words.rstrip(b"\n") if cut is not None else b""

@@ -264,7 +264,7 @@ def of_code(place: ReplicaView, container: Json, code: int, at: float | None, en
         words = f"could not be started: {within(badly[0]) if badly else plain(message) or f'code {code}'}"
         return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
     told = told_by_message(message, code)
-    hint = advice(code, told.error, signaled=told.signaled)
+    hint: str | None = advice(code, told.error, signaled=told.signaled)
     if told.error is None and code == 137:
         hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
     if told.error is None:
