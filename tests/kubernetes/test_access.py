@@ -165,7 +165,7 @@ async def test_a_kind_that_comes_later_is_asked_about_too(
         wanted = json.loads(call.request.body)["spec"]["resourceAttributes"]
         await call.answer(201, {"status": {"allowed": wanted["verb"] != "create"}})
 
-    monkeypatch.setattr(connection, "LOOK_SECONDS", 0.5)
+    monkeypatch.setattr(connection, "DISCOVERY_SECONDS", 0.5)
     async with (
         Between(kube=kube, rule=rule) as between,
         serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench,

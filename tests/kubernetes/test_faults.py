@@ -253,7 +253,7 @@ async def test_a_fault_is_lived_through(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "BEAT_SECONDS", 2.0)
+    monkeypatch.setattr(connection, "HEALTH_SECONDS", 2.0)
     monkeypatch.setattr(discovery, "SILENCE_SECONDS", 4.0)
     fault, stale = FAULTS[name]
     (tmp_path / "token").write_text("first")
@@ -411,7 +411,7 @@ async def test_a_log_is_rotated_under_the_follower(kube: Kube, image: str, tmp_p
 async def test_a_kind_is_removed_and_installed_while_all_runs(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BEAT_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "HEALTH_SECONDS", 1.0)
     monkeypatch.setattr(kind_availability, "MISSING_SECONDS", 0.5)
 
     class OfTheTest(Kubeflow):

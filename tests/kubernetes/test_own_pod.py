@@ -192,4 +192,4 @@ def test_a_lab_in_a_pod_finds_itself(kube: Kube, site: Path, volume: Volume, vol
     # and without `get` and `list` on pods it knows nothing of itself
     nothing = told("may-nothing", "notebook")
     assert (nothing["mounts"], nothing["image"]) == ([], None)
-    assert "may not look at JupyterLab's own pod" in nothing["problems"][0]
+    assert "permission to read JupyterLab's own pod" in nothing["problems"][0]

@@ -156,7 +156,7 @@ async def no_pods(bench: Bench, job: Running) -> None:
     assert await engine.log_files(job.uid) == []
     seen = await engine.job(job.uid)
     assert seen.phase == "Running"
-    assert [said.partition(" in namespace")[0] for said in seen.limited] == ["This account may not see pods"]
+    assert [said.partition(" in namespace")[0] for said in seen.limited] == ["You don't have permission to see pods"]
 
 
 async def all_goes_on(bench: Bench, job: Running) -> None:
@@ -174,7 +174,9 @@ async def no_events(bench: Bench, job: Running) -> None:
     assert "Scheduled" not in {event.reason for event in await bench.engines[job.engine].events(job.uid)}
     assert (await bench.engines[job.engine].replicas(job.uid))[0].pod is not None
     (limited,) = (await bench.engines[job.engine].job(job.uid)).limited
-    assert limited.startswith(f"This account may not see events in namespace {bench.kube.namespace} (list events), so")
+    assert limited.startswith(
+        f"You don't have permission to see events in namespace {bench.kube.namespace} (list events). "
+    )
 
 
 async def no_list_of_volumes(bench: Bench, job: Running) -> None:

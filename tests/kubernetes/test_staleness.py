@@ -31,7 +31,7 @@ FORBIDDEN = 'pytorchjobs.kubeflow.org is forbidden: User "me" cannot list resour
     ("path", "answer", "code", "sentence", "hint"),
     [
         (JOBS, refuse(401, "Unauthorized", "Unauthorized"), "NoCredentials",
-         "The cluster does not accept the credentials of this lab", "Log in to the cluster again"),
+         "The cluster does not accept this lab's credentials", "Log in to the cluster again"),
         (JOBS, refuse(403, "Forbidden", FORBIDDEN), "Forbidden",
          "You don't have permission to see PyTorchJobs in namespace lab.",
          'the verbs "list" and "watch" for pytorchjobs.kubeflow.org'),

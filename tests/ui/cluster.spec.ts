@@ -244,9 +244,9 @@ test('a cluster that is reached late, by an account that may not see its nodes',
     });
     await expect(strip).toContainText(`Quota of ${namespace}`);
     await expect(strip).toContainText('GPUs4 left');
-    await expect(strip).toContainText('This account may not see nodes');
+    await expect(strip).toContainText("You don't have permission to see nodes");
     await expect(banner).toBeHidden();
-    await expect(nodes).toContainText('This account may not see nodes');
+    await expect(nodes).toContainText("You don't have permission to see nodes");
     await expect(nodes).toContainText('Your jobs hold nothing.');
     await expect(
       nodes

@@ -22,7 +22,7 @@ from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from .client.api import ApiError, Json, KubeApi, Unreachable
 from .cluster import volumes
-from .cluster.connection import LOOKING, Cluster
+from .cluster.connection import CONNECTING, Cluster
 from .cluster.discovery import Found
 from .cluster.namespace_watch import jobs_path
 from .cluster.queues import Queues
@@ -125,7 +125,7 @@ class KubernetesEngine:
             facts=self._kind.facts,
             available=reason is None,
             reason=reason,
-            looking=reason == LOOKING,
+            looking=reason == CONNECTING,
             namespaces=cluster.namespaces or [cluster.default_namespace],
             default_namespace=cluster.default_namespace,
             capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.observer.pausable()},

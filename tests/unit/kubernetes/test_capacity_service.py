@@ -217,7 +217,6 @@ async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypat
     for name, api in clusters.items():
         api.put_node(f"{name}-node")
     connected = [clusters["old"].connection]
-    monkeypatch.setattr(cluster_module, "nothing_to_load", lambda _context: None)
     monkeypatch.setattr(cluster_module, "load_connection", lambda _context: connected[0])
     monkeypatch.setattr(cluster_module, "KubeApi", lambda connection, _attended: clusters[connection.host])
     kind = cast(JobKind, SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs", kind="Job"))
@@ -340,8 +339,11 @@ async def test_what_own_jobs_hold_is_not_known_where_none_of_their_pods_are() ->
     api = Api(SimpleNamespace(host="a", cluster="a"))
     api.refusals = {NODES: DENIED, PODS: DENIED, OWN_PODS: DENIED}
     space = a_space(api)
-    no_nodes = "This account may not see nodes (list, watch nodes), so only quotas are known."
-    no_pods = "It may not see the pods of namespace lab (list, watch pods), so what its jobs hold there is not known."
+    no_nodes = "You don't have permission to see nodes (list, watch nodes). Only quotas are known."
+    no_pods = (
+        "You don't have permission to see the pods of namespace lab (list, watch pods)."
+        " The usage of your jobs there is not known."
+    )
     for spaces, limited in (({"lab": space}, f"{no_nodes} {no_pods}"), ({}, no_nodes)):
         reader = reader_of(api, spaces)
         seen = await reader.now()

@@ -85,7 +85,7 @@ def test_a_queue_that_takes_no_jobs() -> None:
     assert said(check) == [("warning", "QueueNotOpen", FIELD)]
     assert check.message == "The queue team-a may not take the job. It is stopped: it lets no job in."
     assert said(*checked(shut, T9K_SCHEDULER)) == [("error", "QueueClosed", FIELD)]
-    granted = queue(reason="It is not open to namespace team as such, only to whom it was granted.")
+    granted = queue(reason="It is not open to all users of namespace team, only to users who were authorized.")
     assert said(*checked(granted, T9K_SCHEDULER)) == [("warning", "QueueNotOpen", FIELD)]
 
 

@@ -106,7 +106,9 @@ async def test_what_may_not_be_listed_is_said_and_what_is_not_there_is_none(grou
     assert (none.queues, none.limited) == ([], None)
     refused = await queues_of(Objects({LOCAL: 403, T9K_QUEUES: 403}), group, version, "team")  # type: ignore[arg-type]
     assert refused.queues == []
-    assert refused.limited is not None and refused.limited.startswith("This account may not list the queues of ")
+    assert refused.limited is not None and refused.limited.startswith(
+        "You don't have permission to list the queues of "
+    )
     with pytest.raises(ApiError):
         await queues_of(Objects({LOCAL: 500, T9K_QUEUES: 500}), group, version, "team")  # type: ignore[arg-type]
 
@@ -144,7 +146,7 @@ async def test_t9k_queues_by_whether_they_take_jobs_of_a_namespace() -> None:
         ("closed", False, True),
     ]
     assert found.queues[-1].reason == "It is closed: it takes no new jobs."
-    assert found.queues[2].reason == "It is not open to namespace team as such, only to whom it was granted."
+    assert found.queues[2].reason == "It is not open to all users of namespace team, only to users who were authorized."
 
 
 async def test_queues_of_any_shape() -> None:

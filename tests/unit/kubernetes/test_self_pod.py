@@ -144,7 +144,7 @@ async def test_two_pods_at_one_address_are_not_guessed_between() -> None:
     twins = [pod("a", "1"), pod("b", "2")]
     lab = await find_lab(FakeApi(*twins), "team", here=replace(HERE, names=("node",)))
     assert lab.mounts == () and lab.problems[0].code == "LabUnknown"
-    assert "was not found in the namespace team" in lab.problems[0].message
+    assert "was not found in namespace team" in lab.problems[0].message
 
 
 async def test_the_container_is_told_by_its_mounts() -> None:
@@ -176,8 +176,8 @@ async def test_what_may_not_be_asked_is_said() -> None:
     lab = await find_lab(api, "team", here=HERE)
     assert (lab.mounts, lab.image, lab.security) == ((), None, Security())
     assert lab.user == "t9kuser"
-    assert "may not look at JupyterLab's own pod" in lab.problems[0].message
-    assert "get pods in the namespace team" in (lab.problems[0].hint or "")
+    assert "permission to read JupyterLab's own pod" in lab.problems[0].message
+    assert "get pods in namespace team" in (lab.problems[0].hint or "")
 
 
 async def test_outside_a_pod_an_administrator_says_it() -> None:

@@ -1,73 +1,97 @@
-"""What can go wrong between here and a cluster."""
+"""Errors of requests to a cluster: no credentials, no answer, a refusal."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ....core.engine import StaleCode
+from ....core.translation import Sentence, Text, _
 
 _LONGEST_MESSAGE = 4096
 _LONGEST_PAUSE = 3600
 
 
 class NoCluster(Exception):
-    """There is no way to a cluster from here; the text says why, as a sentence, and has no secret in it."""
-
-
-class Unreachable(Exception):
-    """No answer came from the API server.
+    """There are no usable credentials for a cluster.
 
     Parameters
     ----------
     message
-        Why, a sentence.
-    code
-        Why, for programs.
+        Sentence that says why, without secrets.
     """
 
-    def __init__(self, message: str, code: StaleCode = "Unreachable") -> None:
+    def __init__(self, message: Sentence) -> None:
         super().__init__(message)
+        self.message = message
+
+
+class Unreachable(Exception):
+    """The API server did not answer.
+
+    Parameters
+    ----------
+    message
+        Sentence that says why.
+    code
+        Cause for programs.
+    """
+
+    def __init__(self, message: Sentence, code: StaleCode = "Unreachable") -> None:
+        super().__init__(message)
+        self.message = message
         self.code = code
 
 
 class BrokenOff(Unreachable):
-    """A connection that stood broke off before the whole answer was here."""
+    """An established connection broke before the whole answer arrived."""
 
 
 class Silent(Unreachable):
-    """An open watch does not bring its events any more, although the API server answers new requests.
+    """An open watch brings no events any more, although the API server answers new requests.
 
     Parameters
     ----------
     host
-        The API server's.
+        Host and port of the API server.
     """
 
     def __init__(self, host: str) -> None:
-        message = f"Changes in the cluster at {host} do not reach this lab: an open connection has fallen silent."
-        super().__init__(message, "Silent")
+        super().__init__(
+            _(
+                "Changes in the cluster at {host} do not reach this lab: an open connection has fallen silent.",
+                host=host,
+            ),
+            "Silent",
+        )
+
+
+def timed_out(host: str) -> Text:
+    """Return the sentence that says that an API server is too slow."""
+    return _("The cluster at {host} does not answer in time.", host=host)
 
 
 class ApiError(Exception):
-    """An answer of the API server that is no success.
+    """The API server answered with an error status.
 
     Parameters
     ----------
     status
-        The HTTP status.
+        HTTP status.
     body
-        The `Status` object that came with it, or what was made of a text.
+        `Status` object of the answer; for an answer in another form, an object with ``message``.
+    retry_after
+        Seconds of the answer's ``Retry-After`` header; None without the header.
 
     Attributes
     ----------
     reason
-        For programs: ``NotFound``, ``Forbidden``, ``AlreadyExists``, ``Expired`` …
+        Code for programs: ``NotFound``, ``Forbidden``, ``AlreadyExists``, ``Expired`` …
     message
-        The server's own words.
+        The API server's own words.
     causes
-        Its list of (field, message), where a field is wrong.
+        Pairs of field and message for fields that are wrong.
     retry_after
-        Seconds after which to ask again, an hour at most; None if it did not say.
+        Seconds to wait before the next request, an hour at most; None if the API server named none.
     """
 
     def __init__(self, status: int, body: dict[str, Any], retry_after: int | None = None) -> None:

@@ -1,1 +1,1 @@
-"""One cluster: the connection, its watches, what this account may do, and what the nodes have."""
+"""Cluster: connection, discovery, permissions, namespace watches, capacity, queues and volumes."""

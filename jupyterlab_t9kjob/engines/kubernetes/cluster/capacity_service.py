@@ -1,4 +1,7 @@
-"""What a cluster has and how much of it is free, followed only while somebody looks, however many do."""
+"""Capacity of a cluster: nodes, accelerators, quotas, and how much of them is free.
+
+The capacity is kept current only while at least one client subscribes; all clients share the same watches.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Final, Protocol
 from ....core.capacity import Capacity, NodeList
 from ....core.errors import Unavailable
 from ....core.system.tasks import spawn
+from ....core.translation import Sentence, _
 from ..client.api import KubeApi
 from ..objects.resources import together
 from ..scheduling.node_capacity import most_beside, pools_of, sum_of
@@ -22,73 +26,75 @@ from .namespace_watch import NamespaceWatch
 from .usage import Counting
 
 LINGER_SECONDS = 60.0
-"""How long the cluster is followed after the last one has looked."""
+"""How long the watches continue after the last client has left."""
 READY_SECONDS = 10.0
-"""How long who looks first waits for quotas, and for what is counted from, to be read."""
+"""How long the first request waits until nodes, pods and quotas have been read."""
 ROOM_SECONDS = 2.0
-"""How long a form waits for nodes and pods: it can be told without, and is soon told again."""
+"""How long a form's check waits for nodes and pods. Without them it checks less, and it is repeated soon."""
 FRESH_SECONDS: Final = 60.0
-"""How old what is known of nodes may be, and still be a reason."""
+"""Greatest age of the nodes' state that reasons may rely on."""
 
-Moved = Callable[[], None]
+Listener = Callable[[], None]
 
 
 class CountedCluster(Protocol):
-    """The connection to a cluster, as far as counting needs it."""
+    """Connection to a cluster, with the attributes that counting needs."""
 
     @property
     def api(self) -> KubeApi | None:
-        """The API server; None while there is no connection."""
+        """Client of the API server; None while there is no connection."""
         ...
 
     @property
     def spaces(self) -> Mapping[str, NamespaceWatch]:
-        """The namespaces that are followed, by name."""
+        """Watches of the namespaces, by name."""
         ...
 
     @property
-    def problem(self) -> str | None:
-        """Why there is no connection."""
+    def problem(self) -> Sentence | None:
+        """Sentence that says why there is no connection."""
         ...
 
     @property
     def problem_since(self) -> float | None:
-        """Since when; Unix time in seconds."""
+        """Since when the cluster does not answer, in seconds since the epoch."""
         ...
 
 
 class CapacityService:
-    """Has a cluster counted while somebody looks, and anew from the start where the connection is another one.
+    """Keeps the capacity of a cluster current while at least one client subscribes.
+
+    After `stop`, which a change of the cluster calls, `go_on` counts the new cluster from the start.
 
     Parameters
     ----------
     cluster
-        The cluster.
+        Connection to the cluster.
     """
 
     def __init__(self, cluster: CountedCluster) -> None:
         self._cluster = cluster
         self._counting: Counting | None = None
         self._ending: set[Counting] = set()
-        self._lookers: list[Moved] = []
-        self._rest: asyncio.Task[None] | None = None
+        self._listeners: list[Listener] = []
+        self._lingering: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # -- life ---------------------------------------------------------------------------------------------------------
+    # -- subscriptions ------------------------------------------------------------------------------------------------
 
-    def look(self, moved: Moved = lambda: None) -> Callable[[], None]:
-        """Follow the cluster, and call `moved` at every change; return how to end that."""
-        self._lookers.append(moved)
-        if self._rest is not None:
-            self._rest.cancel()
-            self._rest = None
+    def look(self, moved: Listener = lambda: None) -> Callable[[], None]:
+        """Subscribe: keep the capacity current and call `moved` after each change; return how to unsubscribe."""
+        self._listeners.append(moved)
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
         self.go_on()
         return partial(self._leave, moved)
 
     def go_on(self) -> None:
-        """Begin, or go on with what is new, if somebody looks and there is a connection."""
+        """Start the watches that are missing, if a client subscribes and there is a connection."""
         api = self._cluster.api
-        if api is None or not (self._lookers or self._rest):
+        if api is None or not (self._listeners or self._lingering):
             return
         if self._counting is None:
             self._counting = Counting(api, self._cluster.spaces, self.tell)
@@ -96,24 +102,24 @@ class CapacityService:
         self._counting.follow_quotas()
 
     async def stop(self) -> None:
-        """Let go of the cluster; `go_on` begins anew if somebody still looks."""
+        """Stop all watches; `go_on` starts them again if clients still subscribe."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._rest = None
+        self._lingering = None
         await self._end()
 
     def tell(self) -> None:
-        """Tell who looks that something has changed that is counted, or how well it is seen."""
-        for moved in list(self._lookers):
-            moved()
+        """Notify the listeners of a change of the capacity, or of the health of its watches."""
+        for listener in list(self._listeners):
+            listener()
 
-    # -- what is known ------------------------------------------------------------------------------------------------
+    # -- answers ------------------------------------------------------------------------------------------------------
 
     async def now(self, namespace: str = "") -> Capacity:
-        """Return what is free, and the quotas of a namespace, or of all that are watched.
+        """Return the capacity with the quotas of one namespace, or for an empty name of all watched namespaces.
 
-        It is followed from now on for a while, so that who asks again gets the answer at once.
+        The watches continue for `LINGER_SECONDS`, so that the next request is answered at once.
 
         Raises
         ------
@@ -139,7 +145,7 @@ class CapacityService:
             )
 
     async def nodes(self) -> NodeList:
-        """Return all nodes with what is free on each, by name; none where this account may not see them.
+        """Return all nodes by name, with the free amounts of each; none if this account may not see nodes.
 
         Raises
         ------
@@ -157,7 +163,7 @@ class CapacityService:
             )
 
     async def room(self, namespace: str) -> ClusterRoom:
-        """Return what decides whether a job can be placed in a namespace, as far as that is known soon.
+        """Return the nodes and quotas that decide whether a job fits, as far as they are read within `ROOM_SECONDS`.
 
         Raises
         ------
@@ -170,7 +176,7 @@ class CapacityService:
             return replace(self.room_now or ClusterRoom(), quotas={namespace: quota.lines})
 
     async def glance(self) -> None:
-        """Count nodes, as far as they are known soon, for `room_now`; nothing without a cluster."""
+        """Count the nodes for `room_now`, as far as they are read within `ROOM_SECONDS`; nothing without a cluster."""
         if self._cluster.api is not None:
             with self._looking() as counting:
                 await counting.ready(ROOM_SECONDS)
@@ -178,7 +184,7 @@ class CapacityService:
 
     @property
     def room_now(self) -> ClusterRoom | None:
-        """What is known of nodes without asking: None unless somebody has looked lately."""
+        """State of the nodes from the last count; None if it is older than `FRESH_SECONDS` or there was no count."""
         counting = self._counting
         if counting is None or time.time() - self._right_at(counting) >= FRESH_SECONDS:
             return None
@@ -187,7 +193,7 @@ class CapacityService:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _right_at(self, counting: Counting) -> float:
-        """Return when all that is told was right."""
+        """Return the time at which the whole answer was current, in seconds since the epoch."""
         lost = self._cluster.problem_since
         return counting.right_at if lost is None else min(counting.right_at, lost)
 
@@ -196,21 +202,21 @@ class CapacityService:
         leave = self.look()
         try:
             if self._counting is None:
-                raise Unavailable(self._cluster.problem or "", hint="See to the kubeconfig and refresh.")
+                raise Unavailable(self._cluster.problem or "", hint=_("Correct the kubeconfig and refresh."))
             yield self._counting
         finally:
             leave()
 
-    def _leave(self, moved: Moved) -> None:
-        self._lookers.remove(moved)
-        if not self._lookers and self._counting is not None:
-            self._rest = spawn(self._linger(), "follow the cluster's capacity a while longer")
-            self._tasks.add(self._rest)
-            self._rest.add_done_callback(self._tasks.discard, context=Context())
+    def _leave(self, listener: Listener) -> None:
+        self._listeners.remove(listener)
+        if not self._listeners and self._counting is not None:
+            self._lingering = spawn(self._linger(), "keep the watches of the cluster's capacity for a while")
+            self._tasks.add(self._lingering)
+            self._lingering.add_done_callback(self._tasks.discard, context=Context())
 
     async def _linger(self) -> None:
         await asyncio.sleep(LINGER_SECONDS)
-        self._rest = None
+        self._lingering = None
         await self._end()
 
     async def _end(self) -> None:

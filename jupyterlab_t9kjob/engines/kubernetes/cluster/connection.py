@@ -1,7 +1,7 @@
-"""The cluster that both engines share: the connection, what there is, what this account may do, and the watches.
+"""Connection to the cluster that the Kubernetes engines share: discovery, permissions, namespace watches, health.
 
-Nothing is imported or connected where there are no credentials, and nothing waits for the cluster: it is looked for
-in the background, again and again, and everybody is told when something has changed.
+`Cluster` connects in the background and retries until it is stopped, so the server's start never waits for a cluster.
+Without credentials nothing is imported and no request is sent. Listeners are notified of every change.
 """
 
 from __future__ import annotations
@@ -11,41 +11,42 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import anyio
 
-from ....core.checks import Capability, Check
+from ....core.checks import Capability
 from ....core.errors import Unavailable
 from ....core.lab import Lab
+from ....core.translation import Sentence, _
 from ..client.api import KubeApi
-from ..client.credentials import load_connection, nothing_to_load
+from ..client.credentials import load_connection
 from ..client.errors import ApiError, NoCluster, Unreachable
 from ..client.fair_slots import Slots
-from ..lab.configured_volumes import lab_mounts
-from ..lab.lab_pod import find_lab
+from ..lab.lab_pod import find_lab_or_problem
 from ..objects.kinds import JobKind
-from ..objects.text import answer_of
 from .capacity_service import CapacityService
-from .discovery import QUEUEING, Found, namespaces_of, sign_of_life
+from .discovery import Found, namespaces_of, sign_of_life
 from .kind_availability import Presence
 from .namespace_watch import NamespaceWatch, Sink
-from .permissions import Rights, allowed
+from .permissions import Permissions
 from .settings import Settings
-from .staleness import Staleness, Trouble, stale, trouble_of
+from .staleness import Staleness, Trouble, not_understood, stale, trouble_of
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 60.0
-"""Between two looks at what the cluster has: a kind may be installed or removed."""
-BEAT_SECONDS = 15.0
-"""Between two signs of life: a connection may die without anybody knowing."""
+DISCOVERY_SECONDS = 60.0
+"""Interval between two discoveries of the cluster's kinds: a kind may be installed or removed."""
+HEALTH_SECONDS = 15.0
+"""Interval between two health checks: a connection may die without an error."""
 LOST_SECONDS = 1.5
-"""Between two looks at a cluster that does not answer; one small request each, and all watches go on when it does."""
+"""Interval between two health checks while the cluster does not answer. Each is one small request; the watches retry
+when one of them succeeds."""
 READY_SECONDS = 5.0
-"""How long a request waits for the first look to end."""
+"""How long a request waits for the first discovery."""
 
-OFF = "Clusters are switched off in this JupyterLab's settings (T9kJobApp.kubernetes)."
-LOOKING = "The cluster is being looked for."
+OFF: Final = _("Clusters are switched off in this JupyterLab's settings (T9kJobApp.kubernetes).")
+CONNECTING: Final = _("Connecting to the cluster.")
 
 
 class Cluster:
@@ -54,34 +55,34 @@ class Cluster:
     Parameters
     ----------
     settings
-        What an administrator may change.
+        Settings of the administrator.
 
     Attributes
     ----------
     api
-        None as long as there are no credentials.
+        Client of the API server; None without credentials.
     problem
-        Why there is no cluster, or why it does not answer, a sentence; None while all is well.
+        Sentence that says why there is no cluster or why it does not answer; None while the cluster answers.
     problem_since, trouble
-        Since when a cluster that was found does not answer (seconds since the epoch), and why.
+        Since when a connected cluster does not answer (seconds since the epoch), and why.
     version
-        The API server's.
+        Version of the API server.
     namespaces
-        Those that the account can see, the connection's own first.
+        Namespaces that the account can see, the connection's own first.
     lab
-        What jobs inherit; None before the first look.
+        Settings of this lab that jobs inherit; None before the first discovery.
     spaces
-        The namespaces that are watched, by name.
+        Watches of the namespaces, by name.
     capacity
-        What is free; followed while somebody looks.
+        Capacity of the nodes; kept current while at least one client subscribes.
     log_turns
-        Turns to follow the log of a container, which all engines share.
+        Limit of the container logs that are followed at the same time, shared by all engines.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.api: KubeApi | None = None
-        self.problem: str | None = LOOKING if settings.enabled else OFF
+        self.problem: Sentence | None = CONNECTING if settings.enabled else OFF
         self.problem_since: float | None = None
         self.trouble: Trouble | None = None
         self.version: str | None = None
@@ -91,42 +92,42 @@ class Cluster:
         self.capacity = CapacityService(self)
         self.log_turns = Slots(settings.followed_logs)
         self._presence = Presence()
-        self._rights = Rights()
+        self._permissions = Permissions()
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
-        self._wanted: dict[str, None] = dict.fromkeys(settings.namespaces)
+        self._requested: dict[str, None] = dict.fromkeys(settings.namespaces)
         self._lab_due = True
         self._lock = asyncio.Lock()
-        self._looked = asyncio.Event()
-        self._looked_at = -LOOK_SECONDS
-        self._alive_at: float | None = None
+        self._first_update = asyncio.Event()
+        self._discovered_at = -DISCOVERY_SECONDS
+        self._answered_at: float | None = None
         self._hurry = asyncio.Event()
         self._refused = False
-        self._users = 0
+        self._engines = 0
         self._attended = asyncio.Event()
         self._pages = 0
         self._task: asyncio.Task[None] | None = None
 
-    # -- life ---------------------------------------------------------------------------------------------------------
-
     def start(self, sink: Sink, namespaces: Iterable[str] = ()) -> None:
-        """Begin to look for the cluster, and to tell `sink` of its jobs; each engine calls it once.
+        """Connect in the background and notify an engine of its jobs; each engine calls this once.
 
         Parameters
         ----------
+        sink
+            Receiver of the changes.
         namespaces
-            Those in which there are jobs already.
+            Namespaces in which the engine has jobs already.
         """
         self._sinks[sink.kind.engine] = sink
-        self._wanted.update(dict.fromkeys(namespaces))
-        self._users += 1
+        self._requested.update(dict.fromkeys(namespaces))
+        self._engines += 1
         if self._task is None and self.settings.enabled:
-            self._task = asyncio.create_task(self._run(), name="look at the cluster")
+            self._task = asyncio.create_task(self._run(), name="keep the cluster's state current")
 
     async def stop(self) -> None:
-        """Let go of it; the last engine that stops closes the connection."""
-        self._users -= 1
-        if self._users > 0 or self._task is None:
+        """Stop for one engine; the connection is closed for the last one."""
+        self._engines -= 1
+        if self._engines > 0 or self._task is None:
             return
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
@@ -137,50 +138,49 @@ class Cluster:
             await self.api.close()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` when what the cluster has, or how well it is seen, has changed."""
+        """Call `listener` after each change of the cluster's state or health; return how to end that."""
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
     def attend(self) -> Callable[[], None]:
-        """Probe all watches from now on, for a page is open, see `Probe`; return how to end that."""
+        """Probe all watches while a page is open, see `client.probe`; return how to end that."""
+
+        def leave() -> None:
+            self._pages -= 1
+            if self._pages == 0:
+                self._attended.clear()
+
         self._pages += 1
         self._attended.set()
-        return self._leave
-
-    def _leave(self) -> None:
-        self._pages -= 1
-        if self._pages == 0:
-            self._attended.clear()
+        return leave
 
     async def looked(self) -> None:
-        """Wait until the cluster has been looked at once, but not for long."""
+        """Wait for the end of the first discovery, at most `READY_SECONDS`."""
         if self._task is not None:
             with anyio.move_on_after(READY_SECONDS):
-                await self._looked.wait()
+                await self._first_update.wait()
 
     async def refresh(self) -> None:
-        """Look again at everything, now."""
+        """Discover everything anew, now."""
         if not self.settings.enabled:
             return
         if self.api is not None:
             self.api.wake()
         else:
-            self.problem = LOOKING
-            self._tell()
-        await self._look(thoroughly=True)
+            self.problem = CONNECTING
+            self._notify()
+        await self._update(thoroughly=True)
         if self._presence.doubtful:
             self._hurry.set()
 
-    # -- what is known ------------------------------------------------------------------------------------------------
-
     @property
     def server(self) -> str:
-        """The API server's host and port, for people; empty without a connection."""
+        """Host and port of the API server; empty without a connection."""
         return self.api.connection.host if self.api is not None else ""
 
     @property
     def identity(self) -> str:
-        """Which cluster it is, see `Connection.cluster`; empty without a connection."""
+        """Identity of the cluster, see `Connection.cluster`; empty without a connection."""
         return self.api.connection.cluster if self.api is not None else ""
 
     @property
@@ -189,21 +189,21 @@ class Cluster:
         return self.api.connection.namespace if self.api is not None else ""
 
     def found(self, kind: JobKind) -> Found | None:
-        """Return what there is to know of a kind; None if the cluster does not have it."""
+        """Return what discovery found about a kind; None if the cluster does not have the kind."""
         return self._presence.kinds.get(kind.engine)
 
     @property
     def groups(self) -> Mapping[str, str]:
-        """Version to speak of each API group of what queues jobs, see `discovery.QUEUEING`; those that there are."""
+        """API groups of the cluster's queueing systems, see `discovery.QUEUEING`, each with the version to use."""
         return self._presence.groups
 
     def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
-        """Return what this account may do with a kind of job in a namespace, by name."""
-        return self._rights.on_jobs(kind, namespace)
+        """Return this account's permissions on a kind of job in a namespace, by name."""
+        return self._permissions.on_jobs(kind, namespace)
 
     def queue_rights(self, group: str, namespace: str) -> dict[str, Capability]:
-        """Return what this account may do with what queues jobs in a namespace, by name."""
-        return self._rights.on_queueing(group, namespace)
+        """Return this account's permissions on the objects of a queueing system in a namespace, by name."""
+        return self._permissions.on_queueing(group, namespace)
 
     def watching(self, kind: JobKind) -> Iterator[NamespaceWatch]:
         """Yield the namespaces of the connected cluster in which jobs of a kind are watched."""
@@ -211,27 +211,25 @@ class Cluster:
         return (space for space in spaces if kind.engine in space.jobs and space.cluster == cluster)
 
     def stale(self, kind: JobKind) -> Staleness | None:
-        """Return since when, and why, changes of a kind of job may have been missed; None while all is well."""
+        """Return since when, and why, changes of jobs of a kind may have been missed; None if none were missed."""
         watched = [one for space in self.spaces.values() for one in space.watched(kind)]
-        if self.trouble is not None and self.problem_since is not None:
-            times = [
-                one.watch.stale_since for one in watched if one.watch.stale_since is not None and not one.watch.denied
-            ]
-            return Staleness(min([self.problem_since, *times]), self.trouble)
-        return stale(watched, self.server)
+        if self.trouble is None or self.problem_since is None:
+            return stale(watched, self.server)
+        times = [one.watch.stale_since for one in watched if not one.watch.denied]
+        return Staleness(min([self.problem_since, *(time for time in times if time is not None)]), self.trouble)
 
-    def why_off(self, kind: JobKind) -> str | None:
-        """Return why no job of a kind can be created or seen here, a sentence; None if it can."""
+    def why_off(self, kind: JobKind) -> Sentence | None:
+        """Return the sentence that says why jobs of a kind can't be created or seen; None if they can."""
         if self.found(kind) is not None:
             return None
         if self.problem is not None:
             return self.problem
-        return f"This cluster has no {kind.kind} ({kind.group}/{kind.version})."
-
-    # -- doing --------------------------------------------------------------------------------------------------------
+        return _(
+            "This cluster has no {kind} ({group}/{version}).", kind=kind.kind, group=kind.group, version=kind.version
+        )
 
     async def api_for(self, kind: JobKind) -> KubeApi:
-        """Return the API.
+        """Return the client of the API server.
 
         Raises
         ------
@@ -240,92 +238,89 @@ class Cluster:
         """
         await self.looked()
         if self.api is None:
-            hint = "Choose another engine, or see to the kubeconfig and refresh."
+            hint = _("Choose another engine, or correct the kubeconfig and refresh.")
             raise Unavailable(self.why_off(kind) or "", hint=hint)
         return self.api
 
     async def use(self, namespace: str) -> None:
-        """Watch one more namespace from now on, and ask what may be done there."""
-        self._wanted[namespace] = None
+        """Watch one more namespace from now on, and read this account's permissions there."""
+        self._requested[namespace] = None
         async with self._lock:
             if self.api is not None and self._presence.kinds and namespace not in self.spaces:
-                await self._watch(self.api, namespace)
-                await self._ask(self.api, [namespace])
+                self._watch(self.api, namespace)
+                await self._read_permissions(self.api, [namespace])
 
     def refused(self) -> None:
-        """Look again at what this account may do, and what the cluster has: it refused what was thought to be right."""
+        """Discover permissions and kinds anew soon: the API server refused a request that seemed allowed."""
         self._refused = True
         self._hurry.set()
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- the background task ------------------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while True:
             self._hurry.clear()
             thoroughly, self._refused = self._refused, False
-            well = await self._look(thoroughly=thoroughly)
-            self._looked.set()
-            calm = self._presence.haste or min(BEAT_SECONDS, LOOK_SECONDS)
-            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
-            with anyio.move_on_after(calm if well or self.api is None else LOST_SECONDS):
+            answered = await self._update(thoroughly=thoroughly)
+            self._first_update.set()
+            usual = self._presence.haste or min(HEALTH_SECONDS, DISCOVERY_SECONDS)
+            # Not `asyncio.wait_for`, which may swallow a cancellation before Python 3.12.
+            with anyio.move_on_after(usual if answered or self.api is None else LOST_SECONDS):
                 await self._hurry.wait()
 
-    async def _look(self, *, thoroughly: bool = False) -> bool:
-        """See what there is; return whether the cluster answered. One look at a time."""
+    async def _update(self, *, thoroughly: bool = False) -> bool:
+        """Check the cluster's health and discover what is due; return True if the cluster answered."""
         async with self._lock:
             before = self._state()
             try:
-                await self._look_at_all(thoroughly=thoroughly)
-                self._well()
+                await self._discover(thoroughly=thoroughly)
+                self.problem = self.problem_since = self.trouble = None
             except NoCluster as error:
-                self.problem, self.problem_since, self.trouble = str(error), None, None
+                self.problem, self.problem_since, self.trouble = error.message, None, None
             except (ApiError, Unreachable) as error:
-                self._unwell(trouble_of(error, self.server))
+                self._set_trouble(trouble_of(error, self.server))
             except Exception as error:
-                # an answer that no API server gives; the next one may be right again
+                # An API server does not answer so; the next answer may be right again.
                 log.exception("The cluster's answer was not understood")
-                sentence = f"The cluster's answer was not understood: {type(error).__name__}."
-                self._unwell(Trouble("ServerError", sentence, "The lab tries again by itself."))
+                self._set_trouble(not_understood(error))
             if self._state() != before:
-                self._tell()
+                self._notify()
             return self.problem is None
 
-    async def _look_at_all(self, *, thoroughly: bool) -> None:
-        api = await self._connect(anew=thoroughly and self.problem is not None)
+    async def _discover(self, *, thoroughly: bool) -> None:
+        api = await self._connect(reload=thoroughly and self.problem is not None)
         first = not self.namespaces or thoroughly
-        await self._see_if_alive(api)
-        due = thoroughly or self.problem is not None or time.monotonic() - self._looked_at >= LOOK_SECONDS
-        if not await self._look_for_kinds(api, every=due) and not due:
+        await self._check_health(api)
+        due = thoroughly or self.problem is not None or time.monotonic() - self._discovered_at >= DISCOVERY_SECONDS
+        if not await self._discover_kinds(api, every=due) and not due:
             return
-        self._looked_at = time.monotonic() if not self._presence.doubtful else -LOOK_SECONDS
+        self._discovered_at = time.monotonic() if not self._presence.doubtful else -DISCOVERY_SECONDS
         if not self._presence.kinds:
             return
         await self._presence.look_for_queueing(api)
         own = api.connection.namespace
         if thoroughly or self._lab_due:
-            self.lab = await self._lab(api, own)  # before any job is read: its files are found by it
-        for namespace in dict.fromkeys([own, *self._wanted]):
-            await self._watch(api, namespace)
-        await self._ask(api, list(self.spaces), again=thoroughly)
+            # Before jobs are read: the lab's volumes tell where their files are.
+            self.lab, self._lab_due = await find_lab_or_problem(api, own, self.settings.volumes)
+        for namespace in dict.fromkeys([own, *self._requested]):
+            self._watch(api, namespace)
+        await self._read_permissions(api, list(self.spaces), again=thoroughly)
         if first:
-            seen = await namespaces_of(api)
-            self.namespaces = list(dict.fromkeys([own, *self._wanted, *seen]))
+            visible = await namespaces_of(api)
+            self.namespaces = list(dict.fromkeys([own, *self._requested, *visible]))
 
-    async def _connect(self, *, anew: bool) -> KubeApi:
-        """Return the connection; `anew` reads the credentials again, which may have changed."""
-        if self.api is not None and not anew and not self.api.moved:
+    async def _connect(self, *, reload: bool) -> KubeApi:
+        """Return the client; `reload` reads the credentials again, which may have changed."""
+        if self.api is not None and not reload and not self.api.moved:
             return self.api
-        why = await asyncio.to_thread(nothing_to_load, self.settings.context)
-        if why is not None:
-            raise NoCluster(why)
         connection = await asyncio.to_thread(load_connection, self.settings.context)
         if self.api is not None and connection.cluster == self.identity:
             await self.api.use(connection)
             return self.api
         old, spaces = self.api, self.spaces
         api, self.spaces = KubeApi(connection, self._attended), {}
-        self.api, self.namespaces, self._rights = api, [], Rights()
-        self._looked_at, self._lab_due = -LOOK_SECONDS, True
+        self.api, self.namespaces, self._permissions = api, [], Permissions()
+        self._discovered_at, self._lab_due = -DISCOVERY_SECONDS, True
         if old is not None:
             await self.capacity.stop()
             await asyncio.gather(*(space.stop() for space in spaces.values()))
@@ -333,103 +328,71 @@ class Cluster:
         self.capacity.go_on()
         return api
 
-    async def _see_if_alive(self, api: KubeApi) -> None:
+    async def _check_health(self, api: KubeApi) -> None:
         try:
             self.version = await sign_of_life(api)
         except (ApiError, Unreachable):
             await api.lose()
             raise
-        self._alive_at = time.time()
+        self._answered_at = time.time()
         await api.find()
 
-    async def _look_for_kinds(self, api: KubeApi, *, every: bool) -> bool:
-        """See which kinds there are, of `every` one or of those that were not there; return whether one has come."""
-        come = False
+    async def _discover_kinds(self, api: KubeApi, *, every: bool) -> bool:
+        """Discover kinds of jobs: all, or only those that were missing; return True if a missing kind was found."""
+        appeared = False
         for engine, sink in self._sinks.items():
-            known = self.found(sink.kind)
-            if known is not None and not every:
+            before = self.found(sink.kind)
+            if before is not None and not every:
                 continue
             found = await self._presence.look_for_kind(api, sink.kind, self.version)
-            if found == known:
+            if found == before:
                 continue
             if found is None:
                 for space in self.spaces.values():
                     await space.drop(engine)
-            come = come or known is None
+            appeared = appeared or before is None
             sink.kind_found(found)
-        return come
+        return appeared
 
-    async def _watch(self, api: KubeApi, namespace: str) -> None:
+    def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = self.spaces[namespace] = NamespaceWatch(api, namespace, self._space_changed, self.capacity.tell)
+            space = NamespaceWatch(api, namespace, self._watch_state_changed, self.capacity.tell)
+            self.spaces[namespace] = space
             space.start()
             self.capacity.go_on()
         for engine in self._presence.kinds:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
 
-    async def _ask(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
-        """Ask what may be done in these namespaces, as far as it is not known; `again` asks for all of it."""
+    async def _read_permissions(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
+        """Read the permissions in these namespaces that are not known yet, or all of them `again`."""
         kinds = [self._sinks[engine].kind for engine in self._presence.kinds]
         for namespace in namespaces:
-            await self._rights.ask(api, namespace, kinds, self.groups, again=again)
-            await self._follow_queues(self.spaces[namespace])
+            await self._permissions.read(api, namespace, kinds, self.groups, again=again)
+            await self.spaces[namespace].follow_queues(self.groups, partial(self.queue_rights, namespace=namespace))
 
-    async def _follow_queues(self, space: NamespaceWatch) -> None:
-        """Watch what queues jobs in a namespace, where there is such a thing and it may be seen."""
-        for group in QUEUEING:
-            version, rights = self.groups.get(group), self.queue_rights(group, space.name)
-            if version is not None and allowed(rights, ("list", "watch")):
-                await space.queueing.follow(group, version)
-            else:
-                await space.queueing.drop(group)
-
-    async def _lab(self, api: KubeApi, own: str) -> Lab:
-        """See what this lab is; where the cluster did not tell it is due again at the next look."""
-        self._lab_due = False
-        try:
-            return await find_lab(api, own, lab_mounts(self.settings.volumes, own))
-        except ValueError as error:
-            message = f"This JupyterLab's settings of its volumes are wrong: {error}."
-            hint = "Until that is mended, choose volumes in the form."
-        except (ApiError, Unreachable) as error:
-            self._lab_due = True
-            message = "JupyterLab's own pod could not be looked at, so its volumes and image are not known."
-            hint = answer_of(error)
-        return Lab(problems=(Check(level="warning", code="LabUnknown", message=message, hint=hint),))
-
-    def _space_changed(self) -> None:
-        """Tell of a watch that broke or stands again, and look at the cluster if it, or a kind, seems gone or back."""
-        self._tell()
+    def _watch_state_changed(self) -> None:
+        """Notify of a watch that broke or recovered; check the cluster now if it, or a kind, seems gone or back."""
+        self._notify()
         errors = [watch.error for space in self.spaces.values() for watch in space.jobs.values()]
         unreachable = any(isinstance(error, Unreachable) or (error and error.status >= 500) for error in errors)
         missing = any(isinstance(error, ApiError) and error.status == 404 for error in errors)
         if missing:
-            self._looked_at = -LOOK_SECONDS
+            self._discovered_at = -DISCOVERY_SECONDS
         if unreachable != (self.problem is not None) or missing:
             self._hurry.set()
 
-    def _well(self) -> None:
-        self.problem = self.problem_since = self.trouble = None
-
-    def _unwell(self, trouble: Trouble) -> None:
+    def _set_trouble(self, trouble: Trouble) -> None:
         self.problem, self.trouble = trouble.sentence, trouble
         if self.problem_since is None:
-            self.problem_since = self._alive_at or time.time()
+            self.problem_since = self._answered_at or time.time()
 
     def _state(self) -> object:
-        return (
-            self.problem,
-            self.version,
-            dict(self._presence.kinds),
-            dict(self.groups),
-            self._rights.known,
-            list(self.namespaces),
-            self.lab,
-        )
+        presence = dict(self._presence.kinds), dict(self.groups)
+        return self.problem, self.version, *presence, self._permissions.version, list(self.namespaces), self.lab
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self.capacity.tell()
         for listener in list(self._listeners):
             listener()

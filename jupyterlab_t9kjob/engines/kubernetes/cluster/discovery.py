@@ -1,4 +1,4 @@
-"""What a cluster has: kinds of jobs, their schema and dialect, its version, its namespaces."""
+"""Discovery of a cluster: its version, its kinds of jobs with their schemas, its queueing systems, its namespaces."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from typing import Any, Final
 from ....core.manifests import CURRENT, Dialect
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ..client.api import ApiError, Json, KubeApi, Unreachable
+from ..client.errors import timed_out
 from ..objects.kinds import JobKind
 
 STRICT_SINCE: Final = (1, 27)
-"""The first version whose field validation can be relied upon (KEP-2885 is stable in it)."""
+"""First version of Kubernetes whose strict field validation is reliable (KEP-2885 is stable in it)."""
 QUEUEING: Final[Mapping[str, tuple[str, ...]]] = {KUEUE: ("v1beta2", "v1beta1"), T9K_SCHEDULER: ("v1beta1",)}
-"""API groups of what queues jobs, each with the versions that are understood, the best first."""
+"""API groups of the queueing systems, each with the supported versions, the preferred one first."""
 SILENCE_SECONDS: Final = 10.0
-"""How long an API server may leave the smallest question unanswered before it counts as lost."""
+"""How long a health check may take before the cluster counts as lost."""
 AGAIN_SECONDS: Final = 2.0
-"""Between two such questions."""
+"""Interval between two requests of a health check."""
 _PRESERVES: Final = "x-kubernetes-preserve-unknown-fields"
 
 
 @dataclass(frozen=True)
 class Found:
-    """A kind of job that a cluster has.
+    """Result of the discovery of a kind of job that the cluster has.
 
     Attributes
     ----------
     dialect
-        How a PyTorchTrainingJob is spelled.
+        Spelling of the fields of a PyTorchTrainingJob.
     strict
-        Whether a create with strict field validation refuses whatever the schema lacks; where not, a dry run
+        True if a create with strict field validation refuses every field that the schema lacks. Otherwise a dry run
         comes first.
     schema
-        Tells one state of its schema from the next.
+        Version of the schema: changes whenever the schema does. Empty if the API server names none.
     """
 
     dialect: Dialect = CURRENT
@@ -45,27 +46,28 @@ class Found:
 
 
 async def sign_of_life(api: KubeApi) -> str | None:
-    """Return the API server's version (``v1.34.1``) as soon as it answers; None if it does not tell that to everybody.
+    """Return the API server's version (``v1.34.1``); None if this account may not read it.
 
-    It is asked again while an answer is awaited, for the connection that was used may be dead without anybody knowing.
+    The request is repeated every `AGAIN_SECONDS` while no answer comes, because the connection of the first request
+    may be dead without an error.
 
     Raises
     ------
     ApiError, Unreachable
-        If it refuses, can't be reached, or is silent for too long.
+        If the API server refuses, can't be reached, or does not answer within `SILENCE_SECONDS`.
     """
-    asked: set[asyncio.Task[str | None]] = set()
+    requests: set[asyncio.Task[str | None]] = set()
     try:
-        for _ in range(round(SILENCE_SECONDS / AGAIN_SECONDS)):
-            asked.add(asyncio.create_task(_version_of(api)))
-            answers, _rest = await asyncio.wait(asked, timeout=AGAIN_SECONDS, return_when="FIRST_COMPLETED")
-            for answer in answers:
-                return answer.result()
-        raise Unreachable(f"The cluster at {api.connection.host} does not answer in time.")
+        for _attempt in range(round(SILENCE_SECONDS / AGAIN_SECONDS)):
+            requests.add(asyncio.create_task(_version_of(api)))
+            answered, _pending = await asyncio.wait(requests, timeout=AGAIN_SECONDS, return_when="FIRST_COMPLETED")
+            for request in answered:
+                return request.result()
+        raise Unreachable(timed_out(api.connection.host))
     finally:
-        for question in asked:
-            question.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        for request in requests:
+            request.cancel()
+        await asyncio.gather(*requests, return_exceptions=True)
 
 
 async def _version_of(api: KubeApi) -> str | None:
@@ -79,19 +81,23 @@ async def _version_of(api: KubeApi) -> str | None:
 
 
 async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Found | None) -> Found | None:
-    """Return what there is to know of a kind; None if the cluster does not have it.
+    """Discover a kind of job; return None if the cluster does not have it.
 
     Parameters
     ----------
+    api
+        Client of the API server.
+    kind
+        Kind of job.
     version
-        The API server's.
+        Version of the API server.
     known
-        What was found before: as long as the schema is the same, that is not read again.
+        Result of an earlier discovery. While the schema's version stays the same, the schema is not read again.
 
     Raises
     ------
     ApiError, Unreachable
-        If the cluster can't say.
+        If the API server does not answer.
     """
     path = f"/apis/{kind.group}/{kind.version}"
     try:
@@ -112,23 +118,29 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
 
 
 async def queueing_of(api: KubeApi) -> dict[str, str]:
-    """Return the API groups of `QUEUEING` that a cluster has, each with the version of it to speak."""
+    """Return the API groups of `QUEUEING` that the cluster has, each with the version to use.
+
+    Raises
+    ------
+    ApiError, Unreachable
+        If the API server does not answer. An account that may not list API groups gets an empty mapping.
+    """
     try:
         listed = (await api.get("/apis")).get("groups") or []
     except ApiError as error:
         if error.status not in (403, 404):
             raise
         return {}
-    offered = {group.get("name"): [entry.get("version") for entry in group.get("versions") or []] for group in listed}
-    spoken = {
-        group: next((version for version in versions if version in offered.get(group, ())), None)
+    served = {group.get("name"): [entry.get("version") for entry in group.get("versions") or []] for group in listed}
+    chosen = {
+        group: next((version for version in versions if version in served.get(group, ())), None)
         for group, versions in QUEUEING.items()
     }
-    return {group: version for group, version in spoken.items() if version is not None}
+    return {group: version for group, version in chosen.items() if version is not None}
 
 
 async def namespaces_of(api: KubeApi) -> list[str]:
-    """Return the names of all namespaces; none where this account may not list them."""
+    """Return the names of all namespaces; an empty list if this account may not list them."""
     try:
         items, _version = await api.list("/api/v1/namespaces")
     except ApiError as error:
@@ -139,7 +151,7 @@ async def namespaces_of(api: KubeApi) -> list[str]:
 
 
 async def _schema_address(api: KubeApi, kind: JobKind) -> str:
-    """Return the address of the kind's schema, which has a hash of it in it; empty where there is none."""
+    """Return the address of the kind's schema, which contains the schema's hash; empty if there is none."""
     try:
         paths = (await api.get("/openapi/v3")).get("paths") or {}
     except ApiError:
@@ -155,12 +167,12 @@ async def _schema(api: KubeApi, kind: JobKind) -> Json | None:
         try:
             return await api.get(path)
         except ApiError:
-            continue  # before 1.27 there may be no OpenAPI 3, and few may read definitions
+            continue  # Before 1.27 there may be no OpenAPI 3, and few accounts may read definitions.
     return None
 
 
 def _keeps_unknown(document: Json, kind: JobKind) -> bool:
-    """Whether the kind's schema keeps fields that it does not know, anywhere."""
+    """Return True if the kind's schema preserves unknown fields anywhere."""
     schemas = (document.get("components") or {}).get("schemas") or {}
     of_kind = [
         schema

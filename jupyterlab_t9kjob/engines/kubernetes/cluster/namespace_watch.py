@@ -1,70 +1,97 @@
-"""What happens in one namespace: its jobs, pods and events, by one watch each, sorted by job."""
+"""Watches of one namespace: one for each kind of job, for pods, events and queue objects, all sorted by job.
+
+The watches are shared: however many pages are open, the API server serves each collection once.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Protocol
 
+from ....core.checks import Capability
 from ..client.api import Json, KubeApi
 from ..client.informer import Informer
 from ..objects.events import uid_of
 from ..objects.kinds import JobKind
-from .discovery import Found
+from .discovery import QUEUEING, Found
+from .permissions import allowed
 from .pod_fields import PodKeeper, kept_pod
 from .queue_objects import Queueing
 from .staleness import Watched
 
 
 class Sink(Protocol):
-    """Who is told what happens to the jobs of one kind."""
+    """Receiver of the changes of one kind of job; each engine has one.
+
+    Attributes
+    ----------
+    kind
+        Kind of job.
+    """
 
     kind: JobKind
 
     def job_changed(self, namespace: str, manifest: Json) -> None:
-        """Take note of a job that is new or has changed."""
+        """Receive a job that is new or has changed.
+
+        Parameters
+        ----------
+        namespace
+            Namespace of the job.
+        manifest
+            The job's object.
+        """
 
     def job_gone(self, namespace: str, uid: str) -> None:
-        """Take note that a job's object is not there any more."""
+        """Receive the end of a job's object.
+
+        Parameters
+        ----------
+        namespace
+            Namespace of the job.
+        uid
+            Uid of the job's object.
+        """
 
     def is_mine(self, uid: str) -> bool:
-        """Whether whoever uses this lab has submitted a job."""
+        """Return True if the user of this lab has submitted the job."""
 
     def touched(self, uid: str) -> None:
-        """Take note that something has happened to a job's pods, or an event to the job."""
+        """Receive that a pod, an event or a queue object of a job has changed."""
 
     def space_changed(self) -> None:
-        """Take note that a watch has become stale, or is right again."""
+        """Receive that a watch became stale or recovered."""
 
     def kind_found(self, found: Found | None) -> None:
-        """Take note of what the cluster has of this kind; None where it has none any more."""
+        """Receive the discovery of the kind; None if the cluster does not have it any more."""
 
 
 class NamespaceWatch:
-    """One namespace, as far as jobs are concerned.
+    """Watches of the jobs of one namespace and of all that belongs to them.
 
     Parameters
     ----------
     api
-        The cluster.
+        Client of the API server.
     name
         The namespace.
     state_changed
-        Called when a watch has become stale, or is right again.
+        Called when a watch became stale or recovered.
     pods_changed
         Called when any pod has changed.
 
     Attributes
     ----------
     cluster
-        Which one it is in, see `Connection.cluster`.
+        Identity of the cluster, see `Connection.cluster`.
     pods, events
-        All of the namespace; a watch that the account may not have keeps trying, and stays empty.
+        Watches of all pods and events. A watch without permission keeps trying and stays empty.
     jobs
-        By engine.
+        Watches of the kinds of jobs, by engine.
     queueing
-        What queues the jobs says of them.
+        Watches of the queue objects.
     """
 
     def __init__(
@@ -72,26 +99,32 @@ class NamespaceWatch:
     ) -> None:
         self.name = name
         self.cluster = api.connection.cluster
-        self._told = state_changed
-        self._pods_changed = pods_changed
+        self._notify = state_changed
+        self._notify_of_pods = pods_changed
         self.jobs: dict[str, Informer] = {}
         self._api = api
         self._sinks: dict[str, Sink] = {}
         self._pods_of: dict[str, dict[str, Json]] = {}
-        self._gone_of: dict[str, list[Json]] = {}
+        self._deleted_of: dict[str, list[Json]] = {}
         self._owner_of: dict[str, tuple[str, str]] = {}
         self._pods_seen: dict[str, set[str]] = {}
         self._events_of: dict[str, dict[str, Json]] = {}
         core = f"/api/v1/namespaces/{name}"
-        told = self._state_changed
+        state_changed = self._state_changed
         self._keeper = PodKeeper()
-        keep = self._keeper.keep
-        self.pods = Informer(api, f"{core}/pods", self._pod_changed, keep=keep, from_cache=True, state_changed=told)
-        self.queueing = Queueing(api, name, self._touch_job, told)
-        self.events = Informer(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=told)
+        self.pods = Informer(
+            api,
+            f"{core}/pods",
+            self._pod_changed,
+            keep=self._keeper.keep,
+            from_cache=True,
+            state_changed=state_changed,
+        )
+        self.queueing = Queueing(api, name, self._touch_job, state_changed)
+        self.events = Informer(api, f"{core}/events", self._event_changed, from_cache=True, state_changed=state_changed)
 
     def start(self) -> None:
-        """Begin to watch pods and events."""
+        """Start the watches of pods and events."""
         self.pods.start()
         self.events.start()
 
@@ -101,7 +134,7 @@ class NamespaceWatch:
         await asyncio.gather(self.queueing.stop(), *(watch.stop() for watch in watches))
 
     def add(self, sink: Sink) -> None:
-        """Begin to watch the jobs of one more kind."""
+        """Start the watch of one more kind of job."""
         kind = sink.kind
         self._sinks[kind.engine] = sink
         for pod in self.pods.objects.values():
@@ -117,52 +150,78 @@ class NamespaceWatch:
         watch.start()
 
     async def drop(self, engine: str) -> None:
-        """Stop watching the jobs of a kind."""
+        """Stop the watch of a kind of job."""
         watch = self.jobs.pop(engine, None)
         self._sinks.pop(engine, None)
         if watch is not None:
             await watch.stop()
 
+    async def follow_queues(
+        self, groups: Mapping[str, str], permissions: Callable[[str], Mapping[str, Capability]]
+    ) -> None:
+        """Watch the objects of each queueing system that the cluster has and the account may see; drop the others.
+
+        Parameters
+        ----------
+        groups
+            API groups that the cluster has, each with the version to use.
+        permissions
+            Returns the account's permissions on the objects of a group, by name.
+        """
+        for group in QUEUEING:
+            version = groups.get(group)
+            if version is not None and allowed(permissions(group), ("list", "watch")):
+                await self.queueing.follow(group, version)
+            else:
+                await self.queueing.drop(group)
+
     def watched(self, kind: JobKind) -> list[Watched]:
-        """Return the watches by which jobs of a kind are seen, but for pods and events that were never allowed."""
-        where = f"in namespace {self.name}"
+        """Return the watches that show jobs of a kind, without those of pods and events that were never permitted."""
         jobs = self.jobs.get(kind.engine)
-        own = [Watched(jobs, f"{kind.kind}s {where}", f"{kind.plural}.{kind.group}")] if jobs is not None else []
-        others = [Watched(self.pods, f"pods {where}", "pods"), Watched(self.events, f"events {where}", "events")]
+        own = [Watched(jobs, f"{kind.kind}s", self.name, f"{kind.plural}.{kind.group}")] if jobs is not None else []
+        others = [Watched(self.pods, "pods", self.name, "pods"), Watched(self.events, "events", self.name, "events")]
         return [*own, *(other for other in others if other.watch.known or not other.watch.denied)]
 
     def pods_of(self, uid: str) -> list[Json]:
-        """Return the pods of a job, with the fields that are kept."""
+        """Return the pods of a job with the fields of `pod_fields.KEPT`."""
         return [kept_pod(kept) for kept in self._pods_of.get(uid, {}).values()]
 
     def gone_pods(self, uid: str) -> list[Json]:
-        """Return the pods of a job that have gone since the last call, as they were at last: each pod is given once.
+        """Return the last states of the job's pods that were deleted since the last call; each pod is returned once.
 
-        Several changes of a pod can come between two looks at its job, also its whole end.
+        Between two calls a pod may have changed several times before its deletion.
         """
-        return [kept_pod(kept) for kept in self._gone_of.pop(uid, ())]
+        return [kept_pod(kept) for kept in self._deleted_of.pop(uid, ())]
 
     @property
     def knows_own_pods(self) -> bool:
-        """Whether `own_pods` are all that there are: the pods have been read, and so have all jobs that may be seen."""
+        """True if `own_pods` is complete: the pods and all jobs that the account may see have been read."""
         return self.pods.known and all(watch.known or watch.denied for watch in self.jobs.values())
 
     def own_pods(self) -> Iterator[Json]:
-        """Yield the pods of the jobs that whoever uses this lab has submitted, as they are kept, see `kept_pod`."""
+        """Yield the pods of the jobs that the user of this lab has submitted, in the form that `kept_pod` reads."""
         for job, pods in self._pods_of.items():
             owner = next((self._owner_of.get(uid) for uid in pods), None)
             if owner is not None and owner[0] in self._sinks and self._sinks[owner[0]].is_mine(job):
                 yield from pods.values()
 
     def events_of(self, uid: str, pods: Iterable[str] = ()) -> list[Json]:
-        """Return the events of a job and all its pods, in no order; `pods` are uids of more of them."""
-        about = {uid, *self._pods_seen.get(uid, ()), *pods, *self.queueing.about(uid)}
-        return [event for each in about for event in self._events_of.get(each, {}).values()]
+        """Return the events of a job, its pods and its queue objects, in no order.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        pods
+            Uids of further pods of the job.
+        """
+        objects = {uid, *self._pods_seen.get(uid, ()), *pods, *self.queueing.about(uid)}
+        return [event for each in objects for event in self._events_of.get(each, {}).values()]
 
     def forget(self, uid: str) -> None:
-        """Drop what is known of a job that is gone."""
+        """Drop the pods of a deleted job."""
         self._pods_of.pop(uid, None)
-        self._gone_of.pop(uid, None)
+        self._deleted_of.pop(uid, None)
         for pod in self._pods_seen.pop(uid, ()):
             self._owner_of.pop(pod, None)
 
@@ -176,7 +235,7 @@ class NamespaceWatch:
             sink.job_gone(self.name, before["metadata"]["uid"])
 
     def _pod_changed(self, before: Json | None, after: Json | None) -> None:
-        self._pods_changed()
+        self._notify_of_pods()
         if after is not None:
             self._assign(after)
         elif before is not None:
@@ -187,13 +246,13 @@ class NamespaceWatch:
                 engine, job = owner
                 pods = self._pods_of.get(job, {})
                 pods.pop(uid, None)
-                self._gone_of.setdefault(job, []).append(before)
+                self._deleted_of.setdefault(job, []).append(before)
                 self._touch(owner)
                 if not pods and not (engine in self.jobs and job in self.jobs[engine].objects):
-                    self.forget(job)  # pods outlive their job for a while
+                    self.forget(job)  # The job was deleted before its pods.
 
     def _claim(self, sink: Sink, manifest: Json) -> None:
-        """Take note of the pods that a job's status names."""
+        """Assign the pods that a job's status names to the job."""
         owner = (sink.kind.engine, manifest["metadata"]["uid"])
         for uid in sink.kind.pod_uids(manifest):
             if self._owner_of.setdefault(uid, owner) == owner and uid in self.pods.objects:
@@ -217,14 +276,14 @@ class NamespaceWatch:
 
     def _event_changed(self, before: Json | None, after: Json | None) -> None:
         event = after or before or {}
-        about = uid_of(event)
+        about = uid_of(event)  # the object that the event is about
         uid = event["metadata"]["uid"]
         if after is None:
             events = self._events_of.get(about, {})
             events.pop(uid, None)
             if not events:
                 self._events_of.pop(about, None)
-            return  # it has expired; nothing has happened
+            return  # An event that expires changes nothing.
         self._events_of.setdefault(about, {})[uid] = after
         owner = self._owner_of.get(about)
         if owner is not None:
@@ -238,16 +297,16 @@ class NamespaceWatch:
             self._sinks[engine].touched(job)
 
     def _touch_job(self, uid: str) -> None:
-        """Tell of a job whose engine is not known here: it is nothing to the others."""
+        """Notify all sinks of a job whose engine is not known here; those of other engines ignore it."""
         for sink in self._sinks.values():
             sink.touched(uid)
 
     def _state_changed(self) -> None:
         for sink in self._sinks.values():
             sink.space_changed()
-        self._told()
+        self._notify()
 
 
 def jobs_path(kind: JobKind, namespace: str) -> str:
-    """Return the path of the jobs of a kind in a namespace."""
+    """Return the API path of the jobs of a kind in a namespace."""
     return f"/apis/{kind.group}/{kind.version}/namespaces/{namespace}/{kind.plural}"

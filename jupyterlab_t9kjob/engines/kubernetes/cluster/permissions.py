@@ -1,4 +1,4 @@
-"""What this account may do, as the API server says before it is tried."""
+"""Permissions of this account, as the API server's access reviews give them before a request is tried."""
 
 from __future__ import annotations
 
@@ -9,144 +9,257 @@ from typing import Final
 
 from ....core.checks import Capability
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
+from ....core.translation import Text, _, sentences
 from ..client.api import ApiError, KubeApi, Unreachable
 from ..objects.kinds import JobKind
 from .queue_objects import OBJECTS
 
 AT_A_TIME = 6
-_YES: Final = Capability(supported=True)
+_ALLOWED: Final = Capability(supported=True)
 
 
 @dataclass(frozen=True)
-class Right:
-    """Something that an account may do or not.
+class Permission:
+    """One permission in the terms of RBAC.
 
     Attributes
     ----------
     verb, group, resource, subresource
-        As RBAC says it.
-    words
-        The action, to stand after “may not”.
-    everywhere
-        Whether it is asked for the whole cluster.
-    so
-        Consequence of its absence, a clause; empty where the action says it.
+        As a rule of a Role names them.
+    missing
+        Sentence that says that the account lacks the permission, with the parameters ``namespace`` and ``rule``.
+    consequence
+        Sentence that says what the page lacks then; None if `missing` says enough.
+    cluster_wide
+        True if the permission is needed in the whole cluster.
     """
 
     verb: str
     group: str
     resource: str
-    words: str
+    missing: Text
+    consequence: Text | None = None
     subresource: str = ""
-    everywhere: bool = False
-    so: str = ""
+    cluster_wide: bool = False
 
     @property
     def rule(self) -> str:
-        """The rule of a Role that grants it, as an administrator reads it."""
+        """Rule of a Role that grants it, as an administrator reads it."""
         name = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
         return f"{self.verb} {name}.{self.group}" if self.group else f"{self.verb} {name}"
 
 
-_NO_REPLICAS: Final = "replicas can't be shown"
-_LESS_EXACT: Final = "no events are shown and reasons are less exact"
-_NO_QUOTAS: Final = "what is left of them is not known"
-NAMESPACE_RIGHTS: Final[Mapping[str, Right]] = {
-    "list_pods": Right("list", "", "pods", "see pods", so=_NO_REPLICAS),
-    "watch_pods": Right("watch", "", "pods", "watch pods", so=_NO_REPLICAS),
-    "read_logs": Right("get", "", "pods", "read the logs of pods", subresource="log"),
-    "list_events": Right("list", "", "events", "see events", so=_LESS_EXACT),
-    "watch_events": Right("watch", "", "events", "watch events", so=_LESS_EXACT),
-    "list_quotas": Right("list", "", "resourcequotas", "see quotas", so=_NO_QUOTAS),
-    "watch_quotas": Right("watch", "", "resourcequotas", "watch quotas", so=_NO_QUOTAS),
-    "list_volumes": Right("list", "", "persistentvolumeclaims", "see volumes", so="their names must be typed"),
-    "get_volumes": Right(
-        "get", "", "persistentvolumeclaims", "read a volume", so="the access modes of the lab's volumes are not known"
+_NO_REPLICAS: Final = _("Replicas can't be shown.")
+_NO_EVENTS: Final = _("Events can't be shown, and reasons are less exact.")
+_NO_QUOTAS: Final = _("It is not known how much of the quotas is left.")
+NAMESPACE_PERMISSIONS: Final[Mapping[str, Permission]] = {
+    "list_pods": Permission(
+        "list",
+        "",
+        "pods",
+        _("You don't have permission to see pods in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_REPLICAS,
     ),
-    "list_namespaces": Right(
-        "list", "", "namespaces", "see namespaces", everywhere=True, so="their names must be typed"
+    "watch_pods": Permission(
+        "watch",
+        "",
+        "pods",
+        _("You don't have permission to watch pods in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_REPLICAS,
+    ),
+    "read_logs": Permission(
+        "get",
+        "",
+        "pods",
+        _("You don't have permission to read logs of pods in namespace {namespace} ({rule}).", namespace="", rule=""),
+        subresource="log",
+    ),
+    "list_events": Permission(
+        "list",
+        "",
+        "events",
+        _("You don't have permission to see events in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_EVENTS,
+    ),
+    "watch_events": Permission(
+        "watch",
+        "",
+        "events",
+        _("You don't have permission to watch events in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_EVENTS,
+    ),
+    "list_quotas": Permission(
+        "list",
+        "",
+        "resourcequotas",
+        _("You don't have permission to see quotas in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_QUOTAS,
+    ),
+    "watch_quotas": Permission(
+        "watch",
+        "",
+        "resourcequotas",
+        _("You don't have permission to watch quotas in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _NO_QUOTAS,
+    ),
+    "list_volumes": Permission(
+        "list",
+        "",
+        "persistentvolumeclaims",
+        _("You don't have permission to see volumes in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _("Type the names of volumes."),
+    ),
+    "get_volumes": Permission(
+        "get",
+        "",
+        "persistentvolumeclaims",
+        _("You don't have permission to read a volume in namespace {namespace} ({rule}).", namespace="", rule=""),
+        _("The access modes of the lab's volumes are not known."),
+    ),
+    "list_namespaces": Permission(
+        "list",
+        "",
+        "namespaces",
+        _("You don't have permission to see namespaces in this cluster ({rule}).", rule=""),
+        _("Type the names of namespaces."),
+        cluster_wide=True,
     ),
 }
-"""By the names under which `ClusterInfo.rights` has them."""
+"""Permissions that do not depend on the kind of job, by their names in `ClusterInfo.rights`."""
 
 
-_CHANGE_QUEUED: Final = "pause or resume jobs in a queue of Kueue, which would start a job again that is only suspended"
-
-
-def queue_rights(group: str) -> dict[str, Right]:
-    """Return the rights on what an API group has for each job that it queues."""
+def queue_permissions(group: str) -> dict[str, Permission]:
+    """Return the permissions on the objects that a queueing system keeps for each job, by name."""
     system = {KUEUE: "Kueue", T9K_SCHEDULER: "T9k's scheduler"}[group]
-    verbs = {verb: (verb, f"see what {system} says of jobs") for verb in ("list", "watch")}
-    verbs["change"] = ("patch", _CHANGE_QUEUED)
-    return {name: Right(verb, group, OBJECTS[group], words) for name, (verb, words) in verbs.items()}
-
-
-def job_rights(kind: JobKind) -> dict[str, Right]:
-    """Return the rights on a kind of job, by the same names."""
-    verbs = {
-        "list_jobs": ("list", f"see {kind.kind}s"),
-        "watch_jobs": ("watch", f"watch {kind.kind}s"),
-        "create_jobs": ("create", f"create {kind.kind}s"),
-        "change_jobs": ("patch", f"pause or resume {kind.kind}s"),
-        "delete_jobs": ("delete", f"delete {kind.kind}s"),
+    see = _(
+        "You don't have permission to see how {system} queues jobs in namespace {namespace} ({rule}).",
+        system=system,
+        namespace="",
+        rule="",
+    )
+    change = _(
+        "You don't have permission to pause or resume jobs in a Kueue queue in namespace {namespace} ({rule}).",
+        namespace="",
+        rule="",
+    )
+    restarts = _("Kueue would start a job again that is only suspended.")
+    return {
+        "list": Permission("list", group, OBJECTS[group], see),
+        "watch": Permission("watch", group, OBJECTS[group], see),
+        "change": Permission("patch", group, OBJECTS[group], change, restarts),
     }
-    return {name: Right(verb, kind.group, kind.plural, words) for name, (verb, words) in verbs.items()}
 
 
-class Rights:
-    """What this account may do in each namespace, as far as it was asked for."""
+def job_permissions(kind: JobKind) -> dict[str, Permission]:
+    """Return the permissions on a kind of job, by their names in `ClusterInfo.rights`."""
+    see = _(
+        "You don't have permission to see {kinds} in namespace {namespace} ({rule}).", kinds="", namespace="", rule=""
+    )
+    watch = _(
+        "You don't have permission to watch {kinds} in namespace {namespace} ({rule}).", kinds="", namespace="", rule=""
+    )
+    create = _(
+        "You don't have permission to create {kinds} in namespace {namespace} ({rule}).",
+        kinds="",
+        namespace="",
+        rule="",
+    )
+    change = _(
+        "You don't have permission to pause or resume {kinds} in namespace {namespace} ({rule}).",
+        kinds="",
+        namespace="",
+        rule="",
+    )
+    delete = _(
+        "You don't have permission to delete {kinds} in namespace {namespace} ({rule}).",
+        kinds="",
+        namespace="",
+        rule="",
+    )
+    verbs = {
+        "list_jobs": ("list", see),
+        "watch_jobs": ("watch", watch),
+        "create_jobs": ("create", create),
+        "change_jobs": ("patch", change),
+        "delete_jobs": ("delete", delete),
+    }
+    return {
+        name: Permission(verb, kind.group, kind.plural, missing.with_params(kinds=f"{kind.kind}s"))
+        for name, (verb, missing) in verbs.items()
+    }
+
+
+class Permissions:
+    """Table of the permissions that were read, by namespace."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], dict[str, Capability]] = {}
+        self._table: dict[tuple[str, str], dict[str, Capability]] = {}
 
     @property
-    def known(self) -> object:
-        """Tells one state of what is known from the next."""
-        return dict(self._known)
+    def version(self) -> object:
+        """Version of the table; changes whenever a permission does."""
+        return dict(self._table)
 
     def on_jobs(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
-        """Return what may be done with a kind of job, and all that comes with it, by name."""
-        return {**self._known.get(("", namespace), {}), **self._known.get((kind.engine, namespace), {})}
+        """Return the permissions on a kind of job, and those of the namespace, by name."""
+        return {**self._table.get(("", namespace), {}), **self._table.get((kind.engine, namespace), {})}
 
     def on_queueing(self, group: str, namespace: str) -> dict[str, Capability]:
-        """Return what may be done with what an API group has for each job that it queues, by name."""
-        return self._known.get((group, namespace), {})
+        """Return the permissions on the objects of a queueing system, by name."""
+        return self._table.get((group, namespace), {})
 
-    async def ask(
+    async def read(
         self, api: KubeApi, namespace: str, kinds: Iterable[JobKind], groups: Iterable[str], *, again: bool = False
     ) -> None:
-        """Ask what may be done in a namespace, as far as it is not known; `again` asks for all of it."""
-        wanted = {"": NAMESPACE_RIGHTS} | {kind.engine: job_rights(kind) for kind in kinds}
-        wanted |= {group: queue_rights(group) for group in groups}
-        for name, rights in wanted.items():
-            if again or (name, namespace) not in self._known:
-                self._known[name, namespace] = await _ask(api, rights, namespace)
+        """Read the permissions in a namespace.
+
+        Parameters
+        ----------
+        api
+            Client of the API server.
+        namespace
+            The namespace.
+        kinds
+            Kinds of jobs.
+        groups
+            API groups of queueing systems.
+        again
+            True to read also the permissions that are known.
+        """
+        wanted = {"": NAMESPACE_PERMISSIONS} | {kind.engine: job_permissions(kind) for kind in kinds}
+        wanted |= {group: queue_permissions(group) for group in groups}
+        for name, permissions in wanted.items():
+            if again or (name, namespace) not in self._table:
+                self._table[name, namespace] = await _reviewed(api, permissions, namespace)
 
 
-async def _ask(api: KubeApi, rights: Mapping[str, Right], namespace: str) -> dict[str, Capability]:
-    """Return which of these rights this account has in a namespace, each with the reason where it has not.
+async def _reviewed(api: KubeApi, permissions: Mapping[str, Permission], namespace: str) -> dict[str, Capability]:
+    """Return which of these permissions the account has in a namespace.
 
-    What can't be asked counts as allowed: the cluster's own refusal then tells.
+    A failed review counts as permission: the API server's refusal of the request itself tells then.
     """
     gate = asyncio.Semaphore(AT_A_TIME)
 
-    async def one(right: Right) -> Capability:
-        where = "" if right.everywhere else namespace
+    async def one(permission: Permission) -> Capability:
+        where = "" if permission.cluster_wide else namespace
         try:
             async with gate:
-                allowed = await api.may(right.verb, right.group, right.resource, where, right.subresource)
+                granted = await api.may(
+                    permission.verb, permission.group, permission.resource, where, permission.subresource
+                )
         except (ApiError, Unreachable):
-            return _YES
-        if allowed:
-            return _YES
-        place = "in this cluster" if right.everywhere else f"in namespace {namespace}"
-        so = f", so {right.so}" if right.so else ""
-        return Capability(supported=False, reason=f"This account may not {right.words} {place} ({right.rule}){so}.")
+            return _ALLOWED
+        if granted:
+            return _ALLOWED
+        missing = permission.missing.with_params(rule=permission.rule)
+        if not permission.cluster_wide:
+            missing = missing.with_params(namespace=namespace)
+        return Capability(supported=False, reason=sentences(missing, permission.consequence))
 
-    answers = await asyncio.gather(*map(one, rights.values()))
-    return dict(zip(rights, answers, strict=True))
+    answers = await asyncio.gather(*map(one, permissions.values()))
+    return dict(zip(permissions, answers, strict=True))
 
 
-def allowed(rights: Mapping[str, Capability], names: Iterable[str]) -> bool:
-    """Whether all of these rights are there; one that was not asked for is."""
-    return all(rights.get(name, _YES).supported for name in names)
+def allowed(permissions: Mapping[str, Capability], names: Iterable[str]) -> bool:
+    """Return True if all of these permissions are there; a permission that was not read counts as there."""
+    return all(permissions.get(name, _ALLOWED).supported for name in names)

@@ -1,7 +1,7 @@
-"""Fields of a pod that are kept: a pod of a training job has 20 KB of JSON, and little of it is ever read.
+"""Fields of pods that are kept in memory.
 
-Environment variables, probes, security contexts and annotations are most of it. What is kept is stored compressed, for
-the pods of a job are much alike.
+A pod of a training job has 20 KB of JSON, most of it environment variables, probes, security contexts and annotations
+that nothing reads. The kept fields are stored compressed, because the pods of a job are much alike.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ..client.api import Json
 from ..objects.compressed import Packed, Packer
 
 Fields = Mapping[str, "Fields | None"]
-"""Names of fields; None keeps all of a field, a mapping some fields of the object, or of each object of the list."""
+"""Names of fields to keep. None keeps the whole field; a mapping keeps fields of the object, or of each object in the
+list."""
 
 
 def _all(*names: str) -> dict[str, Fields | None]:
@@ -47,11 +48,11 @@ KEPT: Final[Fields] = {
         "initContainerStatuses": _CONTAINER_STATUS,
     },
 }
-"""All fields of pods that this package reads. A module that reads another one adds it here."""
+"""All fields of pods that the Kubernetes engines read. A module that reads another field adds it here."""
 
 
 def slim(pod: Json) -> Json:
-    """Return a pod with the fields of `KEPT` alone."""
+    """Return a pod with only the fields of `KEPT`."""
     slimmed: Json = _some(pod, KEPT)
     return slimmed
 
@@ -67,10 +68,10 @@ def _some(value: Any, fields: Fields | None) -> Any:
 
 
 class PodKeeper:
-    """Keeps pods of one namespace compressed, each as an object with its uid, its version and `pod`.
+    """Compresses the pods of one namespace into objects with uid, resource version and the packed `pod`.
 
-    A pod's deletion keeps the times of its first request: when the containers have ended, the kubelet repeats the
-    request without a grace period, and the API server replaces the times, as if the deletion had followed the end.
+    A pod keeps the deletion times of the first delete request. When the containers have ended, the kubelet repeats the
+    request without a grace period, and the API server replaces the times as if the deletion had followed the end.
     """
 
     def __init__(self) -> None:
@@ -78,7 +79,7 @@ class PodKeeper:
         self._deletions: dict[str, Json] = {}
 
     def keep(self, pod: Json) -> Json:
-        """Return what is kept of a pod, see `kept_pod`."""
+        """Return the compressed form of a pod, which `kept_pod` reads."""
         slimmed = slim(pod)
         metadata = slimmed["metadata"]
         if "deletionTimestamp" in metadata:
@@ -88,11 +89,11 @@ class PodKeeper:
         return {"metadata": identity, "pod": self._packer.pack(slimmed)}
 
     def forget(self, uid: str) -> None:
-        """Drop what is kept beside a pod that is gone."""
+        """Drop the deletion times of a pod that is gone."""
         self._deletions.pop(uid, None)
 
 
 def kept_pod(kept: Json) -> Json:
-    """Return a pod that was kept by `PodKeeper`, with the fields of `KEPT`; a copy that is the caller's own."""
+    """Return a pod from the form of `PodKeeper.keep`, with the fields of `KEPT`; the caller may change it."""
     packed: Packed[Json] = kept["pod"]
     return packed.value

@@ -1,4 +1,4 @@
-"""What queues the jobs of a namespace says of each: Kueue's Workloads, and the PodGroups of T9k's scheduler."""
+"""Queue objects of a namespace's jobs: Workloads of Kueue and PodGroups of T9k's scheduler."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from ..client.json_access import flag, moment, part, parts, text, value, whole
 from ..objects.kinds import conditions, holds
 
 OBJECTS: Final[Mapping[str, str]] = {KUEUE: "workloads", T9K_SCHEDULER: "podgroups"}
-"""Collection of what an API group has for each job."""
+"""Resource that each API group of a queueing system keeps for a job."""
 
 Rank = tuple[int, float, str]
-"""What decides who comes first of a queue: the priority, negated; the age; and the uid, so that all differ."""
+"""Position in a queue: negated priority, time of creation, and the uid, which makes all positions different."""
 
 
 class Queueing:
-    """The objects of one namespace that queue its jobs, by one watch for each group, sorted by the job that owns them.
+    """Watches of the queue objects in one namespace, one for each API group, sorted by job.
 
     Parameters
     ----------
     api
-        The cluster.
+        Client of the API server.
     namespace
         The namespace.
     touched
-        Called with the uid of a job of which one has changed.
+        Called with the uid of a job when one of its queue objects has changed.
     state_changed
-        Called when a watch has become stale, or is right again.
+        Called when a watch became stale or recovered.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Queueing:
         self._state_changed = state_changed
         self._watches: dict[str, Informer] = {}
         self._versions: dict[str, str] = {}
-        self._of: dict[str, dict[str, dict[str, Json]]] = {}
-        self._owner: dict[str, str] = {}
+        self._by_job: dict[str, dict[str, dict[str, Json]]] = {}  # job uid → API group → object uid → object
+        self._job_by_object: dict[str, str] = {}
         self._queues: dict[str, list[Rank]] = {}
         self._ranks: dict[str, tuple[str, Rank]] = {}
 
@@ -55,18 +55,26 @@ class Queueing:
         await asyncio.gather(*(watch.stop() for watch in self._watches.values()))
 
     async def follow(self, group: str, version: str) -> None:
-        """Begin to watch what a group has for each job; anew if it is to be spoken to in another version."""
+        """Watch the queue objects of an API group; restart the watch if the version to use is another one.
+
+        Parameters
+        ----------
+        group
+            API group.
+        version
+            Version of the group to use.
+        """
         if self._versions.get(group) == version:
             return
         await self.drop(group)
         path = f"/apis/{group}/{version}/namespaces/{self._namespace}/{OBJECTS[group]}"
-        changed, told = partial(self._changed, group), self._state_changed
-        watch = Informer(self._api, path, changed, keep=KEEP[group], state_changed=told)
+        changed = partial(self._changed, group)
+        watch = Informer(self._api, path, changed, keep=KEEP[group], state_changed=self._state_changed)
         self._watches[group], self._versions[group] = watch, version
         watch.start()
 
     async def drop(self, group: str) -> None:
-        """Stop watching it, and forget what it had."""
+        """Stop the watch of an API group, and forget its objects."""
         self._versions.pop(group, None)
         watch = self._watches.pop(group, None)
         if watch is not None:
@@ -75,33 +83,49 @@ class Queueing:
                 self._changed(group, item, None)
 
     def knows(self, group: str) -> bool:
-        """Whether it is known which jobs a group has something for."""
+        """Return True if the queue objects of an API group have been read and none was missed."""
         return group in self._watches and self._watches[group].complete
 
     def of(self, group: str, job: str) -> Json | None:
-        """Return what a group has for a job: of several the newest that is not over."""
-        found = self._of.get(job, {}).get(group, {}).values()
+        """Return the queue object of a job; of several, the newest that is not finished.
+
+        Parameters
+        ----------
+        group
+            API group.
+        job
+            Uid of the job.
+        """
+        found = self._by_job.get(job, {}).get(group, {}).values()
         return max(found, key=lambda item: (not _is_over(item), _created(item)), default=None)
 
     def about(self, job: str) -> list[str]:
-        """Return the uids of what there is for a job: events may be about them."""
-        return [uid for items in self._of.get(job, {}).values() for uid in items]
+        """Return the uids of a job's queue objects, which events may be about."""
+        return [uid for items in self._by_job.get(job, {}).values() for uid in items]
 
     def job_of(self, uid: str) -> str | None:
-        """Return the uid of the job that one of these objects belongs to."""
-        return self._owner.get(uid)
+        """Return the uid of the job that a queue object belongs to."""
+        return self._job_by_object.get(uid)
 
     def ahead(self, workload: Json) -> int:
-        """Return how many Workloads of this namespace wait in the same queue and come before one; 0 if it doesn't wait.
+        """Return how many Workloads of this namespace wait before a Workload in its queue; 0 if it does not wait.
 
-        By priority, then by age, which is how Kueue takes them; one that does not fit may be overtaken.
+        The order is Kueue's: by priority, then by age. Kueue may admit a later Workload if an earlier one does not fit.
         """
         queue, rank = self._ranks.get(workload["metadata"]["uid"], ("", None))
         return bisect_left(self._queues[queue], rank) if rank is not None else 0
 
     def note(self, group: str, item: Json) -> None:
-        """Take note of an object that an answer has brought: the watch may tell of it later."""
-        known = self._of.get(_job_of(item) or "", {}).get(group, {}).get(item["metadata"]["uid"])
+        """Take in the answer of a change, which the watch may bring later.
+
+        Parameters
+        ----------
+        group
+            API group.
+        item
+            The queue object.
+        """
+        known = self._by_job.get(_job_of(item) or "", {}).get(group, {}).get(item["metadata"]["uid"])
         if known is not None and revision_of(known) <= revision_of(item):
             self._changed(group, known, KEEP[group](item))
 
@@ -109,26 +133,26 @@ class Queueing:
         item = after or before or {}
         uid, job = item["metadata"]["uid"], _job_of(item)
         if group == KUEUE:
-            self._place(uid, _place_of(after) if after is not None else None)
+            self._sort_in(uid, _position_of(after) if after is not None else None)
         if job is None:
             return
-        found = self._of.setdefault(job, {}).setdefault(group, {})
+        found = self._by_job.setdefault(job, {}).setdefault(group, {})
         if after is not None:
             found[uid] = after
-            self._owner[uid] = job
+            self._job_by_object[uid] = job
         else:
             found.pop(uid, None)
-            self._owner.pop(uid, None)
-            if not any(self._of[job].values()):
-                del self._of[job]
+            self._job_by_object.pop(uid, None)
+            if not any(self._by_job[job].values()):
+                del self._by_job[job]
         self._touched(job)
 
-    def _place(self, uid: str, place: tuple[str, Rank] | None) -> None:
-        """Put a Workload where it waits now; None if it does not."""
+    def _sort_in(self, uid: str, position: tuple[str, Rank] | None) -> None:
+        """Sort a Workload into its queue; None takes it out."""
         before = self._ranks.pop(uid, None)
-        if place is not None:
-            self._ranks[uid] = place
-        if place == before:
+        if position is not None:
+            self._ranks[uid] = position
+        if position == before:
             return
         if before is not None:
             queue, rank = before
@@ -136,13 +160,13 @@ class Queueing:
             del waiting[bisect_left(waiting, rank)]
             if not waiting:
                 del self._queues[queue]
-        if place is not None:
-            queue, rank = place
+        if position is not None:
+            queue, rank = position
             insort(self._queues.setdefault(queue, []), rank)
 
 
 def kept_of_workload(item: Json) -> Json:
-    """Return what is told of a Workload: its pods' templates are most of it."""
+    """Return the fields of a Workload that are read; its pods' templates are most of the rest."""
     sets = [
         {**_some(one, "name", "count"), "template": {"spec": _requests(part(one, "template", "spec"))}}
         for one in parts(item, "spec", "podSets")
@@ -152,12 +176,13 @@ def kept_of_workload(item: Json) -> Json:
 
 
 def kept_of_group(item: Json) -> Json:
-    """Return what is told of a PodGroup."""
+    """Return the fields of a PodGroup that are read."""
     spec, status = _some(part(item, "spec"), "queue", "minMember"), _some(part(item, "status"), "conditions")
     return {**_identity(item), "spec": spec, "status": status}
 
 
 KEEP: Final[Mapping[str, Keep]] = {KUEUE: kept_of_workload, T9K_SCHEDULER: kept_of_group}
+"""Function that reduces the queue objects of each API group to the fields that are read."""
 
 
 def _identity(item: Json) -> Json:
@@ -166,7 +191,7 @@ def _identity(item: Json) -> Json:
 
 
 def _requests(pod: Json) -> Json:
-    """Return what a pod's spec says of its requests."""
+    """Return the fields of a pod's spec that tell its requests."""
     kinds = ("containers", "initContainers")
     containers = {kind: [_some(one, "resources", "restartPolicy") for one in parts(pod, kind)] for kind in kinds}
     return {**containers, **_some(pod, "resources", "overhead")}
@@ -177,7 +202,7 @@ def _some(item: Json, *names: str) -> dict[str, Any]:
 
 
 def _job_of(item: Json) -> str | None:
-    """Return the uid of the object that owns another one, the one that controls it first."""
+    """Return the uid of an object's owner; of several, the controlling one."""
     owners = sorted(parts(item, "metadata", "ownerReferences"), key=lambda owner: not flag(owner, "controller"))
     return next((uid for owner in owners if (uid := text(owner, "uid"))), None)
 
@@ -190,8 +215,8 @@ def _is_over(item: Json) -> bool:
     return holds(conditions(item).get("Finished"))
 
 
-def _place_of(workload: Json) -> tuple[str, Rank] | None:
-    """Return the queue in which a Workload waits, and where in it; None if it does not wait."""
+def _position_of(workload: Json) -> tuple[str, Rank] | None:
+    """Return the queue in which a Workload waits, and its position there; None if it does not wait."""
     found = conditions(workload)
     if holds(found.get("QuotaReserved")) or _is_over(workload) or value(workload, "spec", "active") is False:
         return None

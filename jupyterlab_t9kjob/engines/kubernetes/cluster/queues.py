@@ -1,7 +1,7 @@
-"""The queues that a job of a namespace can be put into: those of T9k's scheduler, and Kueue's LocalQueues.
+"""Queues that a job of a namespace can be put into: those of T9k's scheduler, or Kueue's LocalQueues.
 
-A kind of job knows one of both. Of a queue whose cluster does not tell everything (a ClusterQueue that may not be read,
-a namespace whose labels may not) less is said, and nothing is guessed [t9k.md §4.4; kueue.sigs.k8s.io/docs/concepts].
+Each kind of job uses one of the two systems. If this account may not read a ClusterQueue or the namespace's labels, the
+fields that depend on them stay empty [t9k.md §4.4; kueue.sigs.k8s.io/docs/concepts].
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from urllib.parse import quote
 from ....core.capacity import Queue, QueueList, QuotaLine
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ....core.quantity import amount
+from ....core.translation import Text, _
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.json_access import flag, part, parts, text, value, whole
 from ..objects.kinds import JobKind, conditions
@@ -28,26 +29,25 @@ from .permissions import AT_A_TIME
 
 _T9K_NAMESPACE: Final = "t9k-system"
 _DEFAULT: Final = "default"
-"""Name of the queue that a job gets which names none, in both systems."""
+"""Queue of a job that names none, in both systems."""
 _DURATION: Final = re.compile(
     r"(?:(\d{1,9})y)?(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?"
 )
 _UNITS: Final = (365 * 86400.0, 7 * 86400.0, 86400.0, 3600.0, 60.0, 1.0, 0.001)
 
-
 REMEMBERED_SECONDS: Final = 10.0
-"""A form is checked at every edit."""
+"""How long the queues of a namespace are reused: a form is checked at every edit."""
 
 
 class Queues:
-    """The queues for one kind of job, remembered for a moment.
+    """Queues for one kind of job, reused for `REMEMBERED_SECONDS`.
 
     Parameters
     ----------
     kind
-        The kind.
+        Kind of job.
     cluster
-        Where they are.
+        Connection to the cluster.
     """
 
     def __init__(self, kind: JobKind, cluster: Cluster) -> None:
@@ -56,17 +56,19 @@ class Queues:
         self._known: dict[tuple[str, str], tuple[float, QueueList]] = {}
 
     async def of(self, namespace: str, *, fresh: bool = False) -> QueueList | None:
-        """Return the queues that jobs of a namespace can be put into; None if this cluster has no such queues.
+        """Return the queues that jobs of a namespace can be put into; None if the cluster lacks the queueing system.
 
         Parameters
         ----------
+        namespace
+            The namespace.
         fresh
-            Ask the cluster again.
+            True to read the queues again.
 
         Raises
         ------
         Unavailable
-            If the cluster does not answer.
+            If the API server does not answer.
         """
         api = await self._cluster.api_for(self._kind)
         version = self._cluster.groups.get(self._kind.queues)
@@ -84,19 +86,23 @@ class Queues:
 
 
 async def queues_of(api: KubeApi, group: str, version: str, namespace: str) -> QueueList:
-    """Return the queues that jobs of a namespace can be put into, those that take jobs first.
+    """Return the queues that jobs of a namespace can be put into, open queues first.
 
     Parameters
     ----------
+    api
+        Client of the API server.
     group
         `KUEUE` or `T9K_SCHEDULER`.
     version
-        The one of it to speak.
+        Version of the group to use.
+    namespace
+        The namespace.
 
     Raises
     ------
     ApiError, Unreachable
-        If the cluster does not answer; a 403 is said in the list.
+        If the API server does not answer. A missing permission raises nothing; the list's `limited` says it.
     """
     found = await (_of_kueue if group == KUEUE else _of_t9k)(api, f"/apis/{group}/{version}", namespace)
     found.queues.sort(key=lambda queue: (not queue.open, queue.reason is not None, not queue.default, queue.name))
@@ -104,7 +110,7 @@ async def queues_of(api: KubeApi, group: str, version: str, namespace: str) -> Q
 
 
 def seconds_of(duration: str | None) -> float | None:
-    """Return a duration of T9k (``2h45m``, ``3w``) in seconds; None if it is none, or no limit."""
+    """Return a duration of T9k (``2h45m``, ``3w``) in seconds; None if it is malformed or zero, which is no limit."""
     match = _DURATION.fullmatch(duration or "")
     if match is None:
         return None
@@ -117,7 +123,10 @@ def seconds_of(duration: str | None) -> float | None:
 async def _of_t9k(api: KubeApi, base: str, namespace: str) -> QueueList:
     items = await _listed(api, f"{base}/namespaces/{_T9K_NAMESPACE}/queues")
     if items is None:
-        return QueueList(limited=f"This account may not list the queues of T9k (list queues.{T9K_SCHEDULER}).")
+        rule = f"list queues.{T9K_SCHEDULER}"
+        return QueueList(
+            limited=_("You don't have permission to list the queues of T9k's scheduler ({rule}).", rule=rule)
+        )
     labels = await _labels(api, namespace)
     return QueueList(queues=[_t9k_queue(item, namespace, labels) for item in items])
 
@@ -127,14 +136,17 @@ def _t9k_queue(item: Json, namespace: str, labels: Mapping[str, Any] | None) -> 
     closed, reason = flag(item, "spec", "closed"), None
     selector = value(item, "spec", "namespaceSelector")
     if closed:
-        reason = "It is closed: it takes no new jobs."
+        reason = _("It is closed: it takes no new jobs.")
     elif labels is not None and not (isinstance(selector, dict) and selects(selector, labels)):
-        # other authorizations are or-ed with the selector, and can't be read
-        reason = f"It is not open to namespace {namespace} as such, only to whom it was granted."
+        # Other authorizations may open the queue as well; they can't be read.
+        reason = _(
+            "It is not open to all users of namespace {namespace}, only to users who were authorized.",
+            namespace=named(namespace),
+        )
     allocated = part(item, "status", "allocated")
     return Queue(
         name=name,
-        kind="T9k queue",
+        kind=_("T9k queue"),
         open=not closed,
         reason=reason,
         default=name == _DEFAULT,
@@ -155,7 +167,11 @@ def _t9k_queue(item: Json, namespace: str, labels: Mapping[str, Any] | None) -> 
 async def _of_kueue(api: KubeApi, base: str, namespace: str) -> QueueList:
     items = await _listed(api, f"{base}/namespaces/{namespace}/localqueues")
     if items is None:
-        limited = f"This account may not list the queues of namespace {namespace} (list localqueues.{KUEUE})."
+        limited = _(
+            "You don't have permission to list the queues of namespace {namespace} ({rule}).",
+            namespace=named(namespace),
+            rule=f"list localqueues.{KUEUE}",
+        )
         return QueueList(limited=limited)
     names = sorted({name for item in items if (name := text(item, "spec", "clusterQueue"))})
     gate = asyncio.Semaphore(AT_A_TIME)
@@ -176,21 +192,23 @@ def _local_queue(item: Json, behind: Json | None, labels: Mapping[str, Any] | No
 
     Parameters
     ----------
+    item
+        The LocalQueue's object.
     behind
-        Its ClusterQueue; None where that can't be read.
+        Object of its ClusterQueue; None if that can't be read.
     labels
-        Of the namespace; None where they can't be read.
+        Labels of the namespace; None if they can't be read.
     """
     name = text(item, "metadata", "name") or ""
     reason = _why_inactive(item, behind)
     if reason is None and behind is not None and labels is not None:
         selector = value(behind, "spec", "namespaceSelector")
-        if not (isinstance(selector, dict) and selects(selector, labels)):  # none selects nothing
+        if not (isinstance(selector, dict) and selects(selector, labels)):  # A null selector selects nothing.
             cluster_queue = named(text(behind, "metadata", "name") or "")
-            reason = f"Its ClusterQueue {cluster_queue} is not open to this namespace."
+            reason = _("Its ClusterQueue {cluster_queue} is not open to this namespace.", cluster_queue=cluster_queue)
     return Queue(
         name=name,
-        kind="Kueue queue",
+        kind=_("Kueue queue"),
         open=reason is None,
         reason=reason,
         default=name == _DEFAULT,
@@ -201,22 +219,25 @@ def _local_queue(item: Json, behind: Json | None, labels: Mapping[str, Any] | No
     )
 
 
-def _why_inactive(item: Json, behind: Json | None) -> str | None:
-    """Return why a LocalQueue lets no job in now, a sentence; None if it does, or if nothing is known."""
+def _why_inactive(item: Json, behind: Json | None) -> Text | None:
+    """Return the sentence that says why a LocalQueue admits no job now; None if it admits jobs or nothing is known."""
     if text(item, "spec", "stopPolicy") in ("Hold", "HoldAndDrain"):
-        return "It is stopped: it lets no job in."
+        return _("It is stopped: it lets no job in.")
     if text(behind, "spec", "stopPolicy") in ("Hold", "HoldAndDrain"):
-        return f"Its ClusterQueue {named(text(behind, 'metadata', 'name') or '')} is stopped: it lets no job in."
+        cluster_queue = named(text(behind, "metadata", "name") or "")
+        return _("Its ClusterQueue {cluster_queue} is stopped: it lets no job in.", cluster_queue=cluster_queue)
     for source in (behind, item):
         active = part(conditions(source or {}).get("Active"))
         if text(active, "status") == "False":
-            said = text(active, "message")
-            return f"It is not active: {named(said).rstrip('.')}." if said else "It is not active."
+            message = text(active, "message")
+            if message is None:
+                return _("It is not active.")
+            return _("It is not active: {message}.", message=named(message).rstrip("."))
     return None
 
 
 def _preemptible(behind: Json | None) -> bool | None:
-    """Whether jobs may have to give way to others of the same ClusterQueue, where that is known."""
+    """Return True if jobs may be preempted by others of the same ClusterQueue or cohort; None if that is not known."""
     if behind is None:
         return None
     within = text(behind, "spec", "preemption", "withinClusterQueue") or "Never"
@@ -224,7 +245,7 @@ def _preemptible(behind: Json | None) -> bool | None:
 
 
 def _quota(behind: Json) -> list[QuotaLine]:
-    """Return the quota of a ClusterQueue by resource, all flavors together, with what is reserved of it."""
+    """Return the quota of a ClusterQueue by resource, all flavors together, with the reserved amounts."""
     hard = _summed(
         resource
         for group in parts(behind, "spec", "resourceGroups")
@@ -250,7 +271,7 @@ def _summed(resources: Iterable[Json]) -> Mapping[str, float]:
 
 
 async def _listed(api: KubeApi, path: str) -> list[Json] | None:
-    """Return a collection; an empty one where there is no such thing, None where it may not be listed."""
+    """Return a collection; an empty list if the cluster has no such kind, None without permission."""
     try:
         return (await api.list(path))[0]
     except ApiError as error:
@@ -262,7 +283,7 @@ async def _listed(api: KubeApi, path: str) -> list[Json] | None:
 
 
 async def _got(api: KubeApi, path: str) -> Json | None:
-    """Return an object; None where it is not, or may not be read."""
+    """Return an object; None if it does not exist or may not be read."""
     try:
         return await api.get(path)
     except ApiError as error:
@@ -272,6 +293,6 @@ async def _got(api: KubeApi, path: str) -> Json | None:
 
 
 async def _labels(api: KubeApi, namespace: str) -> Json | None:
-    """Return the labels of a namespace; None where they may not be read."""
+    """Return the labels of a namespace; None if they may not be read."""
     found = await _got(api, f"/api/v1/namespaces/{namespace}")
     return part(found, "metadata", "labels") if found is not None else None

@@ -1,4 +1,4 @@
-"""What an administrator may change of the engines in a cluster."""
+"""Settings of the Kubernetes engines that an administrator may change."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the cluster's engines.
+    """Settings of the Kubernetes engines; the traits of `T9kJobApp` set them.
 
     Attributes
     ----------
     enabled
-        Whether a cluster is looked for at all.
+        True if this lab connects to a cluster.
     context
-        The kubeconfig's context; None for a pod's own service account, else the current one.
+        Context of the kubeconfig; None for the pod's own service account, or outside a pod for the current context.
     namespaces
-        Namespaces that are watched beside the connection's own.
+        Namespaces that are watched in addition to the connection's own.
     volumes
-        The lab's volumes, where it is no pod, see `lab.configured_volumes`.
+        Volumes of a lab that runs outside a pod, see `lab.configured_volumes`.
     owner
-        Who submits from here, an annotation of its jobs by which *mine* is told.
+        User who submits from this lab. Jobs carry the name as an annotation, which tells the user's own jobs.
     keep_logs
-        Whether jobs may write their rank files to a volume of theirs.
+        True if jobs may write their rank files to one of their volumes.
     follow_replicas
-        Own jobs of up to this many replicas have their pods' logs followed also while nobody looks.
+        Greatest number of replicas of an own job whose logs are followed also while no page shows them.
     followed_logs
-        Logs of containers that are followed at the same time; where there are more, they take turns.
+        Number of container logs that are followed at the same time; more logs take turns.
     log_bytes
-        Bytes of a job's log that may be kept on disk before the middle of it is cut out; None for any number.
+        Bytes of a job's log that are kept on disk; the middle of a longer log is removed. None for no limit.
     """
 
     enabled: bool = True

@@ -1,4 +1,4 @@
-"""What a namespace has that a job can use: its PVCs."""
+"""PersistentVolumeClaims of a namespace, as the form offers them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,32 @@ from typing import Any
 from ....core.engine import Volume
 from ....core.errors import FieldError, NotAllowed
 from ....core.lab import Lab, LabMount
+from ....core.translation import _
 from ..client.api import ApiError, KubeApi, Unreachable
-from ..objects.text import quoted
+from ..objects.text import named, quoted
 from ..reasons.job import refused
 
 
 async def volumes(api: KubeApi, namespace: str, lab: Lab | None = None) -> list[Volume]:
-    """Return the PVCs of a namespace, those of the lab first.
+    """Return the PVCs of a namespace, those that the lab mounts first.
 
     Parameters
     ----------
+    api
+        Client of the API server.
+    namespace
+        The namespace.
     lab
-        Where it has which of them; one that it has in several parts is listed once for each.
+        The lab and its mounts; a PVC that the lab mounts several times is listed once for each mount.
 
     Raises
     ------
     NotAllowed
-        If this account may not list them.
+        If this account has no permission to list PVCs.
     FieldError
         If there is no such namespace.
     Unavailable
-        If the cluster does not answer.
+        If the API server does not answer.
     """
     try:
         claims = await _claims(api, namespace)
@@ -48,31 +53,31 @@ async def _claims(api: KubeApi, namespace: str) -> list[dict[str, Any]]:
     except ApiError as error:
         if error.status != 403:
             raise
-        await _demand(api, namespace)  # else the refusal is all that is said of one that is not there
+        await _require_namespace(api, namespace)  # The API server also answers 403 for a namespace that does not exist.
         raise NotAllowed(
-            f"This account may not list the PVCs of the namespace {namespace}.",
-            hint="Type the PVC's name, or ask for the right to list persistentvolumeclaims.",
+            _("You don't have permission to list the PVCs of namespace {namespace}.", namespace=named(namespace)),
+            hint=_("Type the PVC's name, or ask for permission to list persistentvolumeclaims."),
             verbatim=quoted(error.message),
         ) from error
     if not claims:
-        await _demand(api, namespace)
+        await _require_namespace(api, namespace)
     return claims
 
 
-async def _demand(api: KubeApi, namespace: str) -> None:
-    """Raise `FieldError` if there is no such namespace: its collections can be listed, and are empty."""
+async def _require_namespace(api: KubeApi, namespace: str) -> None:
+    """Raise `FieldError` if there is no such namespace, of which the API server lists empty collections."""
     try:
         await api.get(f"/api/v1/namespaces/{namespace}")
     except ApiError as error:
         if error.status == 404:
             raise FieldError(
-                f"There is no namespace {namespace}.",
+                _("There is no namespace {namespace}.", namespace=named(namespace)),
                 code="NoSuchNamespace",
                 field="/namespace",
-                hint="Choose another one.",
+                hint=_("Choose another one."),
                 verbatim=quoted(error.message),
             ) from error
-        if error.status != 403:  # who may not look may still create
+        if error.status != 403:  # An account that may not read the namespace may still create jobs there.
             raise
 
 

@@ -1,1 +1,1 @@
-"""The pod in which JupyterLab runs: its volumes, image and identity."""
+"""Properties of the lab that jobs inherit: the volumes, image and ids of its pod, or volumes from a trait."""

@@ -1,4 +1,4 @@
-"""The lab's volumes as an administrator describes them, for a lab that is no pod."""
+"""Volumes of a lab that runs outside a pod, from the trait ``kubernetes_volumes``."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class LabVolume(Model):
     Attributes
     ----------
     claim, namespace
-        The PVC; an empty namespace is the connection's own.
+        Name and namespace of the PVC; an empty namespace is the connection's own.
     sub_path
-        The folder of it that the lab sees; null for its root.
+        Folder of the PVC that the lab sees; null for its root.
     lab_path
-        Where the lab sees it.
+        Path at which the lab sees the PVC.
     mount_path
-        Where jobs get it; null for the same path.
+        Path at which jobs mount the PVC; null for `lab_path`.
     read_only
-        Whether jobs may only read it.
+        True if jobs may only read the PVC.
     """
 
     claim: ClaimName
@@ -40,7 +40,7 @@ class LabVolume(Model):
 
     @field_validator("lab_path")
     @classmethod
-    def _a_place_here(cls, value: str) -> str:
+    def _lab_path_is_absolute(cls, value: str) -> str:
         path = Path(value).expanduser()
         if not path.is_absolute():
             raise ValueError("must be an absolute path")
@@ -48,33 +48,33 @@ class LabVolume(Model):
 
     @field_validator("mount_path")
     @classmethod
-    def _a_place_there(cls, value: str | None) -> str | None:
+    def _mount_path_is_absolute(cls, value: str | None) -> str | None:
         if value is not None and (not value.startswith("/") or ":" in value):
             raise ValueError("must be an absolute path without a colon")
         return value
 
     @field_validator("sub_path")
     @classmethod
-    def _below_the_root(cls, value: str | None) -> str | None:
+    def _sub_path_is_below_the_root(cls, value: str | None) -> str | None:
         if value is not None and (value.startswith("/") or ".." in value.split("/")):
             raise ValueError("must be named from the PVC's root, without ..")
         return value or None
 
 
 def lab_mounts(entries: Sequence[Any], namespace: str) -> tuple[LabMount, ...]:
-    """Return the volumes that an administrator describes.
+    """Return the mounts that the entries of the trait describe.
 
     Parameters
     ----------
     entries
         Objects with the fields of `LabVolume`.
     namespace
-        For those that name none.
+        Namespace of the entries that name none.
 
     Raises
     ------
     ValueError
-        If one is wrong; the text names the entry and its field.
+        If an entry is wrong; the message names the entry and its field.
     """
     found = []
     for index, entry in enumerate(entries):

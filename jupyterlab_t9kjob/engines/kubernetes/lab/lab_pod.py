@@ -1,4 +1,7 @@
-"""What this lab is, to the cluster: its pod, and so its volumes, image and ids; outside a pod, what a trait says."""
+"""Properties of this lab that jobs inherit: volumes, image, ids and home directory.
+
+In a pod they come from the pod's object; outside a pod the volumes come from the trait ``kubernetes_volumes``.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +11,66 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from ....core.checks import Check
 from ....core.lab import Lab, LabMount
 from ....core.spec import Security
-from ..client.api import ApiError, Json, KubeApi
+from ....core.translation import Sentence, _, sentences
+from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..objects.text import answer_of
+from .configured_volumes import lab_mounts
 from .process_environment import Surroundings, surroundings
 
 USUAL_CONTAINER: Final = "notebook"
-"""Of T9k's and Kubeflow's notebooks (t9k.md §4.2)."""
+"""Name of the container in notebook pods of T9k and Kubeflow (t9k.md §4.2)."""
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 _POD_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _REFERENCE: Final = re.compile(r"\$\$|\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
 
 
-async def find_lab(
-    api: KubeApi, namespace: str, mounts: Sequence[LabMount] = (), here: Surroundings | None = None
-) -> Lab:
-    """Return what jobs inherit from this lab.
+async def find_lab_or_problem(api: KubeApi, namespace: str, volumes: Sequence[Any]) -> tuple[Lab, bool]:
+    """Return the lab, or one that only says what is wrong; and True if a later call may find more.
 
     Parameters
     ----------
     api
-        The cluster.
+        Client of the API server.
     namespace
-        The connection's own.
+        Namespace of the connection.
+    volumes
+        Entries of the trait ``kubernetes_volumes``.
+    """
+    try:
+        return await find_lab(api, namespace, lab_mounts(volumes, namespace)), False
+    except ValueError as error:
+        message = _("This JupyterLab's settings of its volumes are wrong: {error}.", error=str(error))
+        return Lab(problems=(_unknown(message, _("Until that is mended, choose volumes in the form.")),)), False
+    except (ApiError, Unreachable) as error:
+        message = _("JupyterLab's own pod could not be read, so its volumes and image are not known.")
+        return Lab(problems=(_unknown(message, answer_of(error)),)), True
+
+
+async def find_lab(
+    api: KubeApi, namespace: str, mounts: Sequence[LabMount] = (), here: Surroundings | None = None
+) -> Lab:
+    """Return the properties of this lab that jobs inherit.
+
+    Parameters
+    ----------
+    api
+        Client of the API server.
+    namespace
+        Namespace of the connection.
     mounts
-        What an administrator says of the lab's volumes, see `.configured_volumes`; they count instead of the pod's.
+        Volumes that an administrator names, see `.configured_volumes`; they replace the pod's.
     here
-        What this process sees around it; found out by default.
+        Surroundings of this process; read by default.
 
     Raises
     ------
     ApiError, Unreachable
-        If the cluster can't say, for another reason than that this account may not ask.
+        If the API server does not answer. A missing permission raises nothing; the lab's `problems` say it.
     """
     if here is None:
         here = await asyncio.to_thread(surroundings)
@@ -60,13 +87,13 @@ async def find_lab(
     return replace(lab, mounts=tuple(replace(m, access_modes=modes.get(m.claim, ())) for m in lab.mounts))
 
 
-# -- which pod ---------------------------------------------------------------------------------------------------------
+# -- the pod -----------------------------------------------------------------------------------------------------------
 
 
 async def _own_pod(api: KubeApi, namespace: str, here: Surroundings) -> tuple[Json | None, Check | None]:
-    """Return the pod that this process runs in; else what that means.
+    """Return the pod that this process runs in, or the check that says that it is not known.
 
-    The token knows the pod, and so mostly does the host's name; else the address does.
+    The pod is found by the name in the service account's token or by the host name, else by its network address.
     """
     path = f"/api/v1/namespaces/{namespace}/pods"
     refusal: ApiError | None = None
@@ -92,18 +119,25 @@ async def _own_pod(api: KubeApi, namespace: str, here: Surroundings) -> tuple[Js
         if len(own) == 1:
             return own[0], None
     if refusal is not None:
-        message = "This account may not look at JupyterLab's own pod, so its volumes and image are not known."
-        hint = f"Allow it to get pods in the namespace {namespace}; until then choose volumes and image in the form."
-        return None, Check(level="warning", code="LabUnknown", message=message, hint=f"{hint} {answer_of(refusal)}")
-    message = (
-        f"JupyterLab's own pod was not found in the namespace {namespace}, so its volumes and image are not known."
+        message = _("You don't have permission to read JupyterLab's own pod, so its volumes and image are not known.")
+        hint = _(
+            "Ask for permission to get pods in namespace {namespace}; until then choose volumes and image in the form.",
+            namespace=namespace,
+        )
+        return None, _unknown(message, sentences(hint, answer_of(refusal)))
+    message = _(
+        "JupyterLab's own pod was not found in namespace {namespace}, so its volumes and image are not known.",
+        namespace=namespace,
     )
-    hint = "Choose volumes and image in the form, or set T9kJobApp.kubernetes_volumes."
-    return None, Check(level="warning", code="LabUnknown", message=message, hint=hint)
+    return None, _unknown(message, _("Choose volumes and image in the form, or set T9kJobApp.kubernetes_volumes."))
+
+
+def _unknown(message: Sentence, hint: Sentence | None) -> Check:
+    return Check(level="warning", code="LabUnknown", message=message, hint=hint)
 
 
 def _is_ours(pod: Json, here: Surroundings) -> bool:
-    """Whether a pod can be the one that this process runs in; two may have one name for their host, or one address."""
+    """Return True if this process may run in the pod; two pods can share a host name or an address."""
     if here.pod_uid is not None:
         return bool(pod["metadata"]["uid"] == here.pod_uid)
     addresses = {entry.get("ip") for entry in (pod.get("status") or {}).get("podIPs") or []}
@@ -113,17 +147,17 @@ def _is_ours(pod: Json, here: Surroundings) -> bool:
 
 
 def _fit(container: Json, here: Surroundings) -> tuple[int, int]:
-    """Return how many of a container's mounts are not to be seen here, and minus how many are."""
+    """Return how many of a container's mounts are missing here, and the negated number of those that are here."""
     paths = {os.path.realpath(str(mount["mountPath"])) for mount in container.get("volumeMounts") or []}
     seen = paths.intersection(here.mount_points)
     return len(paths - seen), -len(seen)
 
 
-# -- what it has -------------------------------------------------------------------------------------------------------
+# -- its properties ----------------------------------------------------------------------------------------------------
 
 
 def _lab_of(pod: Json, namespace: str, here: Surroundings) -> Lab:
-    """Return what jobs inherit from a pod (blocking: links are followed)."""
+    """Return the properties of a pod that jobs inherit (blocking: resolves links)."""
     spec = pod["spec"]
     container = _own_container(pod, here)
     volumes = {volume["name"]: volume for volume in spec.get("volumes") or []}
@@ -165,7 +199,7 @@ def _lab_of(pod: Json, namespace: str, here: Surroundings) -> Lab:
 
 
 def _own_container(pod: Json, here: Surroundings) -> Json:
-    """Return the container that this process runs in: by its name, else by its mounts, else the usual one."""
+    """Return the container that this process runs in, found by its name, else by its mounts, else the usual one."""
     containers: list[Json] = pod["spec"]["containers"]
     by_name = {container["name"]: container for container in containers}
     if here.container in by_name:
@@ -177,7 +211,7 @@ def _own_container(pod: Json, here: Surroundings) -> Json:
 
 
 def _variables(container: Json, pod: Json, here: Surroundings) -> dict[str, str]:
-    """Return the variables that a container was given; this process may have changed its own meanwhile."""
+    """Return the environment variables of a container's spec; this process may have changed its own since."""
     found: dict[str, str] = {}
     for entry in container.get("env") or []:
         name = entry["name"]
@@ -198,7 +232,7 @@ def _variables(container: Json, pod: Json, here: Surroundings) -> dict[str, str]
 
 
 def _expanded(text: str, variables: dict[str, str], *, keep: bool = False) -> str | None:
-    """Replace ``$(NAME)`` as the kubelet does; None if a name is not known, unless unknown ones are kept."""
+    """Replace ``$(NAME)`` as the kubelet does; return None if a name is unknown, unless unknown names are kept."""
     unknown = [name for name in _REFERENCE.findall(text) if name and name not in variables]
     if unknown and not keep:
         return None
@@ -206,12 +240,17 @@ def _expanded(text: str, variables: dict[str, str], *, keep: bool = False) -> st
 
 
 def _unknown_folder(path: str, expression: str) -> Check:
-    message = f"Which folder of its PVC is mounted at {path} can't be told: it is {expression}."
-    return Check(level="warning", code="LabMountUnknown", message=message, hint="Jobs can't have what lies there.")
+    message = _(
+        "The folder that is mounted at {path} is not known: its subPathExpr is {expression}.",
+        path=path,
+        expression=expression,
+    )
+    hint = _("Jobs can't use the files in it.")
+    return Check(level="warning", code="LabMountUnknown", message=message, hint=hint)
 
 
 def _not_of(here: Surroundings, mounts: Sequence[LabMount]) -> tuple[Path, ...]:
-    """Return where something else is mounted over a part of these."""
+    """Return the mount points below these mounts at which another file system covers a part of them."""
     own = {Path(os.path.realpath(mount.lab_path)) for mount in mounts}
     points = (Path(point) for point in here.mount_points)
     return tuple(point for point in points if point not in own and any(point.is_relative_to(root) for root in own))
@@ -220,7 +259,7 @@ def _not_of(here: Surroundings, mounts: Sequence[LabMount]) -> tuple[Path, ...]:
 async def _access_modes(
     api: KubeApi, namespace: str, mounts: Sequence[LabMount]
 ) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Return the claims of the lab's mounts, and how each may be mounted, as far as this account may know."""
+    """Return the PVCs of the lab's mounts and the access modes of each; none if this account may not read them."""
 
     async def one(claim: str) -> tuple[str, ...]:
         try:

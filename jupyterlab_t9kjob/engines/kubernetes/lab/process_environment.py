@@ -1,4 +1,4 @@
-"""What a process sees around it that tells which pod and container it runs in."""
+"""Environment of this process: names, addresses and mounts that identify its pod and container, and its user."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from ..client.credentials import SERVICE_ACCOUNT
 
 MOUNTINFO: Final = Path("/proc/self/mountinfo")
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
-# The kubelet's own folder for a pod, of which it mounts two files into each container.
+# The kubelet mounts two files of its own folder for a pod into each container.
 _CONTAINER_FILE: Final = re.compile(r"/pods/([^/]+)/containers/([^/]+)/[^/]+$")
 _HOSTS_FILE: Final = re.compile(r"/pods/([^/]+)/etc-hosts$")
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a process sees around it.
+    """Facts that a process reads about its surroundings.
 
     Attributes
     ----------
     names
-        Names that its pod may have, the likeliest first.
+        Possible names of its pod, the likeliest first.
     pod_uid
-        Its pod's, if that is certain.
+        Uid of its pod; None if not certain.
     container
-        Its container's name, if that is certain.
+        Name of its container; None if not certain.
     addresses
-        Its network addresses.
+        Network addresses.
     mount_points
-        Where something is mounted, links followed.
+        Paths of all mount points, with links resolved.
     uid, gid
-        As which it runs.
+        User and group id; None on Windows.
     user
-        Its name.
+        User name.
     home
-        Its home directory.
+        Home directory; None without an absolute ``HOME``.
     environ
-        Its environment.
+        Environment variables.
     """
 
     names: tuple[str, ...] = ()
@@ -63,15 +63,15 @@ class Surroundings:
 
 
 def surroundings() -> Surroundings:
-    """Look around (blocking)."""
-    told = _pod_of_token()
+    """Return the surroundings of this process (blocking)."""
+    pod = _pod_of_token()
     mounts = _mounts()
     uid, container = _kubelets_files(mounts)
-    names = (told.get("name"), os.environ.get("HOSTNAME"), socket.gethostname())
+    names = (pod.get("name"), os.environ.get("HOSTNAME"), socket.gethostname())
     home = os.environ.get("HOME")
     return Surroundings(
         names=tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name)),
-        pod_uid=uid or (told["uid"] if isinstance(told.get("uid"), str) else None),
+        pod_uid=uid or (pod["uid"] if isinstance(pod.get("uid"), str) else None),
         container=container,
         addresses=_addresses(),
         mount_points=tuple(dict.fromkeys(point for _root, point in mounts)),
@@ -84,7 +84,7 @@ def surroundings() -> Surroundings:
 
 
 def _pod_of_token() -> dict[str, Any]:
-    """Return the pod that the service account's token is bound to (kube-apiserver writes it as a claim)."""
+    """Return name and uid of the pod in the service account's token, where kube-apiserver writes them as a claim."""
     try:
         payload = (SERVICE_ACCOUNT / "token").read_text(encoding="ascii").split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -95,22 +95,22 @@ def _pod_of_token() -> dict[str, Any]:
 
 
 def _mounts() -> list[tuple[str, str]]:
-    """Return what is mounted where: the place within its file system, and the mount point."""
+    """Return all mounts: the root within the mounted file system, and the mount point."""
     try:
         lines = MOUNTINFO.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:  # not Linux
         return []
     fields = [line.split(" ") for line in lines]
-    return [(_plain(entry[3]), _plain(entry[4])) for entry in fields if len(entry) > 4]
+    return [(_unescaped(entry[3]), _unescaped(entry[4])) for entry in fields if len(entry) > 4]
 
 
-def _plain(text: str) -> str:
-    r"""Undo the kernel's escapes: a space is ``\040``."""
+def _unescaped(text: str) -> str:
+    r"""Undo the kernel's escapes; it writes a space as ``\040``."""
     return _OCTAL.sub(lambda match: chr(int(match[1], 8)), text)
 
 
 def _kubelets_files(mounts: list[tuple[str, str]]) -> tuple[str | None, str | None]:
-    """Return the pod's uid and the container's name, as the places of the kubelet's files tell them."""
+    """Return the pod's uid and the container's name from the paths of the kubelet's files; None if not found."""
     uid = None
     for root, point in mounts:
         if match := _CONTAINER_FILE.search(root):
@@ -131,7 +131,7 @@ def _addresses() -> tuple[str, ...]:
 
 
 def _user() -> str:
-    """Return a name for the user: a bare uid of a container has no entry in its ``/etc/passwd``."""
+    """Return the user's name: from the environment first, because a container's uid may lack an entry in passwd."""
     for name in ("USER", "LOGNAME", "NB_USER"):
         if value := os.environ.get(name):
             return value
