@@ -84,6 +84,18 @@ export default defineConfig([
     }
   },
   {
+    files: ['src/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...['BinaryExpression', 'SwitchCase'].map(parent => ({
+          selector: `${parent} > Literal[value=/^(local|t9k|kubeflow)$/]`,
+          message: 'Ask for a fact of the engine (EngineInfo.facts) instead.'
+        }))
+      ]
+    }
+  },
+  {
     files: ['src/api/types.ts'], // generated; openapi-typescript names its interfaces itself
     rules: { '@typescript-eslint/naming-convention': 'off' }
   },

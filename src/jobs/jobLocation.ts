@@ -1,39 +1,33 @@
-/** Where jobs are and whose they are, said only where it tells them apart. */
+/** The location and the owner of a job, in lists whose jobs differ in them. */
 import { EngineInfo, JobSummary } from '../api/types';
+import { isTheMachine, labelOf } from './engines';
 
-/** What of a job's place is worth a word in a list. */
+/** Parts of a location in which the jobs of a list differ. */
 export interface ISpread {
   engines: boolean;
   namespaces: boolean;
 }
 
-/** Whether the jobs of a list are in several engines, or in several namespaces. */
+/** Return in which parts of their location the jobs of a list differ. */
 export function spreadOf(jobs: readonly JobSummary[]): ISpread {
   const engines = new Set(jobs.map(({ engine }) => engine));
-  const namespaces = new Set(
-    jobs.filter(({ engine }) => engine !== 'local').map(job => job.namespace)
-  );
+  const namespaces = new Set(jobs.flatMap(({ namespace }) => namespace || []));
   return { engines: engines.size > 1, namespaces: namespaces.size > 1 };
 }
 
-/** “lin · T9k · demo”; empty for a job of one's own that is where all are, or on this machine. */
+/** Return “lin · T9k · demo”; this machine, the user's own name, and parts in which no job differs are left out. */
 export function placeText(
   job: JobSummary,
   spread: ISpread,
   engines: readonly EngineInfo[]
 ): string {
-  const parts: string[] = [];
-  if (!job.mine && job.owner) {
-    parts.push(job.owner);
-  }
-  if (job.engine !== 'local') {
-    if (spread.engines) {
-      const engine = engines.find(({ name }) => name === job.engine);
-      parts.push(engine?.label ?? job.engine);
-    }
-    if (spread.namespaces) {
-      parts.push(job.namespace);
-    }
-  }
-  return parts.join(' · ');
+  return [
+    job.mine ? null : job.owner,
+    spread.engines && !isTheMachine(engines, job.engine)
+      ? labelOf(engines, job.engine)
+      : null,
+    spread.namespaces ? job.namespace : null
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }

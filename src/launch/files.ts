@@ -9,7 +9,7 @@ import { Widget } from '@lumino/widgets';
 import { notifyError } from '../ui/notices';
 import { askToSave } from './saveFirst';
 import { localPath, otherDrive } from '../ui/localFiles';
-import { isOurKind, isYaml, ManifestFiles } from './manifestFiles';
+import { isOfKind, isYaml, ManifestFiles } from './manifestFiles';
 
 /** Where our settings are. */
 export const SETTINGS = 'jupyterlab_t9kjob:plugin';
@@ -70,8 +70,7 @@ export class LaunchFiles {
     return path &&
       (isRunnable(path) ||
         (isYaml(path) &&
-          this._options.manifests.isOffered &&
-          isOurKind(model?.toString() ?? '')))
+          isOfKind(model?.toString() ?? '', this._options.manifests.kinds)))
       ? [path]
       : [];
   }

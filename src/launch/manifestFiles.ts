@@ -17,16 +17,24 @@ export function isYaml(path: string): boolean {
   return /\.ya?ml$/.test(path);
 }
 
-/** Return true if a text has a document of a kind that can be run as a job. */
-export function isOurKind(text: string): boolean {
+/**
+ * Return true if a text has a document of one of some kinds.
+ *
+ * @param kinds - Kinds of the objects that can be run as jobs; letters only.
+ */
+export function isOfKind(text: string, kinds: readonly string[]): boolean {
+  if (kinds.length === 0) {
+    return false;
+  }
   const head = text.slice(0, DECISIVE);
+  const any = kinds.join('|');
   if (/^\s*\{/.test(head)) {
-    return /"kind"\s*:\s*"(PyTorchTrainingJob|PyTorchJob)"/.test(head);
+    return new RegExp(`"kind"\\s*:\\s*"(${any})"`).test(head);
   }
   // A manifest within a value of another object is indented more than the object's own fields.
   const indent = /^( *)(?:apiVersion|kind|metadata|spec)\s*:/m.exec(head)?.[1];
   return new RegExp(
-    `^${indent ?? ''}kind\\s*:\\s*(["']?)(PyTorchTrainingJob|PyTorchJob)\\1\\s*(#.*)?$`,
+    `^${indent ?? ''}kind\\s*:\\s*(["']?)(${any})\\1\\s*(#.*)?$`,
     'm'
   ).test(head);
 }
@@ -47,10 +55,10 @@ export class ManifestFiles {
     private readonly _onChange: () => void
   ) {}
 
-  /** Return true if there is a cluster that a manifest can be submitted to. */
-  get isOffered(): boolean {
-    return this._jobs.engines.some(
-      ({ name, available }) => available && name !== 'local'
+  /** Kinds of the objects that the available engines run as jobs. */
+  get kinds(): string[] {
+    return this._jobs.engines.flatMap(({ available, facts }) =>
+      available ? (facts.manifest_object ?? []) : []
     );
   }
 
@@ -78,7 +86,7 @@ export class ManifestFiles {
 
   private _isCandidate({ path, type, size }: Listed): boolean {
     const isFile = type !== 'directory' && isYaml(path);
-    return isFile && (size ?? 0) <= MANIFEST_BYTES && this.isOffered;
+    return isFile && (size ?? 0) <= MANIFEST_BYTES && this.kinds.length > 0;
   }
 
   private _look({ path, last_modified: time }: Listed): Promise<void> {
@@ -101,7 +109,7 @@ export class ManifestFiles {
         format: 'text',
         content: true
       });
-      return isOurKind(String(file.content));
+      return isOfKind(String(file.content), this.kinds);
     } catch (error) {
       // It has gone, or is no text; the file browser says so where somebody opens it.
       console.debug(`t9kjob: ${path} could not be read.`, error);

@@ -8,6 +8,7 @@ import {
   QuotaLine
 } from '../../api/types';
 import { usualPlace } from './places';
+import { isOnMachine } from '../../jobs/engines';
 import { isActive } from '../../jobs/phase';
 
 /** Shares of a whole, 0 to 1; what is left is free. */
@@ -169,9 +170,10 @@ export function capacityPlaces(
   }
   const runsOn = (local: boolean): boolean =>
     jobs.some(
-      job => job.mine && isActive(job) && (job.engine === 'local') === local
+      job =>
+        job.mine && isActive(job) && isOnMachine(engines, job.engine) === local
     );
-  if (usualPlace(engines, null).engine === 'local') {
+  if (isOnMachine(engines, usualPlace(engines, null).engine)) {
     return capacity?.pools.length ||
       isRationed(capacity, engine?.default_namespace ?? '') ||
       runsOn(false)

@@ -14,7 +14,10 @@ export function isNamespace(name: string): boolean {
   return name !== '' && new RegExp(NAMESPACE_PATTERN).test(name);
 }
 
-/** Where to run what nobody has run before. */
+/** Leaves the choice of the engine to the server. */
+export const SERVERS_CHOICE: IPlace = { engine: '', namespace: '' };
+
+/** Return where a file is run for the first time. */
 export function usualPlace(
   engines: readonly EngineInfo[],
   lastUsed: IPlace | null
@@ -26,9 +29,10 @@ export function usualPlace(
   // A lab in a pod is there for its cluster; on a laptop a kubeconfig may lead anywhere.
   const info =
     available.find(({ cluster }) => cluster && cluster.context === null) ??
-    available.find(({ name }) => name === 'local') ??
-    available[0];
-  return info ? placeOn(info) : { engine: 'local', namespace: '' };
+    available.find(({ facts }) => facts.shares_lab_filesystem) ??
+    available[0] ??
+    engines[0];
+  return info ? placeOn(info) : SERVERS_CHOICE;
 }
 
 /** An engine with its usual namespace. */

@@ -1,6 +1,12 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
 import { formatClock, formatDuration, formatMoment } from '../../common/format';
+import {
+  engineOf,
+  isOnMachine,
+  isTheMachine,
+  labelOf
+} from '../../jobs/engines';
 import { stateOf } from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';
 import { jobSentence } from '../../jobs/sentence';
@@ -66,23 +72,22 @@ function endText(
       );
 }
 
-/** Where a job runs: “this machine”, “T9k, namespace demo”. */
+/** Return where a job runs: “this machine”, “T9k, namespace demo”. */
 export function whereText(
   job: JobSummary,
   engines: readonly EngineInfo[],
   trans: TranslationBundle
 ): string {
-  if (job.engine === 'local') {
-    return job.read_only === null
-      ? trans.__('this machine')
-      : trans.__('another machine');
+  if (isOnMachine(engines, job.engine) && job.read_only !== null) {
+    return trans.__('another machine');
   }
-  const engine = engines.find(item => item.name === job.engine);
-  return trans.__(
-    '%1, namespace %2',
-    engine?.label ?? job.engine,
-    job.namespace
-  );
+  if (isTheMachine(engines, job.engine)) {
+    return trans.__('this machine');
+  }
+  const label = labelOf(engines, job.engine);
+  return job.namespace
+    ? trans.__('%1, namespace %2', label, job.namespace)
+    : label;
 }
 
 /** How large it is: “16 A100”, “4 processes on CPU”. */
@@ -132,7 +137,7 @@ function endingText(
   if (!ends.includes(job.pending_action ?? '') || job.replicas_running === 0) {
     return null;
   }
-  const grace = engines.find(({ name }) => name === job.engine)?.grace_seconds;
+  const grace = engineOf(engines, job.engine)?.grace_seconds;
   return grace == null
     ? trans.__('Its processes are asked to end.')
     : trans.__(

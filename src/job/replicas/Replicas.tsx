@@ -32,8 +32,8 @@ interface IColumn {
 
 interface IReplicasProps {
   replicas: readonly Replica[];
-  /** Whether they are processes of a machine; else pods. */
-  isLocal: boolean;
+  /** Whether the replicas are pods; else they are processes. */
+  hasPods: boolean;
   trans: TranslationBundle;
   showLog(replica: Replica): void;
 }
@@ -41,7 +41,7 @@ interface IReplicasProps {
 /** One row for each replica, in kubectl's words; those of a cluster open to what their pods really are. */
 export function Replicas(props: IReplicasProps): React.JSX.Element {
   const { replicas, trans } = props;
-  const place = props.isLocal ? 'machine' : 'cluster';
+  const place = props.hasPods ? 'cluster' : 'machine';
   const columns = columnsOf(trans).filter(
     ({ of, has }) => (of ?? place) === place && (!has || replicas.some(has))
   );

@@ -35,9 +35,7 @@ export function sizeRows(
         : trans.__('1 replica, %1', perNode)
     ];
   });
-  if (job.engine !== 'local') {
-    rows.push(...resourceRows(job, trans));
-  }
+  rows.push(...resourceRows(job, trans));
   const { devices, devices_held } = job;
   if (devices && devices_held !== null && isActive(job)) {
     rows.push([
@@ -170,8 +168,16 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
   return rows;
 }
 
-/** What happens when something fails, takes too long, or ends. */
-export function lifecycleRows(job: Job, trans: TranslationBundle): Rows {
+/**
+ * Return what happens when a replica fails, when the job takes too long, and when it has ended.
+ *
+ * @param hasPods - Whether the job's replicas are pods, which are cleaned up.
+ */
+export function lifecycleRows(
+  job: Job,
+  hasPods: boolean,
+  trans: TranslationBundle
+): Rows {
   const { run_policy, replica_specs, torchrun } = job.spec;
   const policy = replica_specs[0].restart_policy;
   const limit = run_policy.backoff_limit;
@@ -194,7 +200,7 @@ export function lifecycleRows(job: Job, trans: TranslationBundle): Rows {
     trans.__('Deadline'),
     deadline === null ? trans.__('none') : formatDuration(deadline, trans)
   ]);
-  if (job.engine !== 'local') {
+  if (hasPods) {
     rows.push([trans.__('When it has ended'), cleanUpText(job, trans)]);
   }
   return rows;

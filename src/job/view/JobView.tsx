@@ -2,8 +2,9 @@ import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { Job, JobDetail, LogLine, Replica } from '../../api/types';
+import { EngineFacts, Job, JobDetail, LogLine, Replica } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
+import { factsOf } from '../../jobs/engines';
 import { JobTabModel } from '../model/jobTab';
 import { ILogTexts, LogCopy } from '../../logs/model/copy';
 import { SHOW_ALL, sourceKey } from '../../logs/model/streams';
@@ -107,10 +108,11 @@ interface IJobPageProps extends IJobViewProps {
 
 function JobPage(props: IJobPageProps): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
-  const isLocal = job.engine === 'local';
-  // A tab that is remembered may be one that such a job has not.
+  const facts = factsOf(model.jobs.engines, job.engine);
+  const hasManifest = facts.manifest_kind !== null;
+  // A remembered tab may be one that this job does not have.
   const pane =
-    isLocal && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
+    !hasManifest && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
   const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
   const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
@@ -154,9 +156,9 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             count: job.replicas
           },
           { key: 'logs', label: trans.__('Logs') },
-          ...(isLocal
-            ? []
-            : [{ key: 'yaml' as const, label: trans.__('YAML') }])
+          ...(hasManifest
+            ? [{ key: 'yaml' as const, label: trans.__('YAML') }]
+            : [])
         ]}
       />
       {!isLost && (
@@ -175,12 +177,12 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
         aria-labelledby={tabId(panel, pane)}
       >
         {pane === 'overview' && (
-          <OverviewPane {...props} showFailure={showFailure} />
+          <OverviewPane {...props} facts={facts} showFailure={showFailure} />
         )}
         {pane === 'replicas' && (
           <Replicas
             replicas={detail.replicas}
-            isLocal={isLocal}
+            hasPods={facts.has_pods}
             trans={trans}
             showLog={replica => void showReplica(model, replica)}
           />
@@ -204,7 +206,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
 }
 
 function OverviewPane(
-  props: IJobPageProps & { showFailure(): void }
+  props: IJobPageProps & { facts: EngineFacts; showFailure(): void }
 ): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const streams = useStreams(model, job);
@@ -216,6 +218,7 @@ function OverviewPane(
   return (
     <Overview
       job={job}
+      facts={props.facts}
       replicas={detail.replicas}
       events={detail.events}
       streams={streams}

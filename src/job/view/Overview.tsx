@@ -5,6 +5,7 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 import {
   Checkpoints,
+  EngineFacts,
   Event,
   Failure,
   Job,
@@ -30,6 +31,8 @@ import { OpenFile, Traceback } from './Traceback';
 
 interface IOverviewProps {
   job: Job;
+  /** Facts of the job's engine. */
+  facts: EngineFacts;
   replicas: readonly Replica[];
   events: readonly Event[];
   /** Null until they are known. */
@@ -51,7 +54,7 @@ interface IOverviewProps {
 
 /** What the job is, as a person would say it, and what happened to it. */
 export function Overview(props: IOverviewProps): React.JSX.Element {
-  const { job, replicas, trans, openFile } = props;
+  const { job, facts, replicas, trans, openFile } = props;
   const failed = job.phase === 'Failed' && job.ended_by !== 'user';
   const timeline = (
     <Timeline
@@ -91,10 +94,17 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
             title={trans.__('Size')}
             rows={sizeRows(job, replicas, trans)}
           />
-          {job.engine !== 'local' && <InCluster job={job} trans={trans} />}
+          <OptionalSection
+            title={trans.__('Volumes')}
+            rows={volumeRows(job, trans)}
+          />
+          <OptionalSection
+            title={trans.__('Placement')}
+            rows={placementRows(job, trans)}
+          />
           <Section
             title={trans.__('Lifecycle')}
-            rows={lifecycleRows(job, trans)}
+            rows={lifecycleRows(job, facts.has_pods, trans)}
           />
         </div>
         <div className="jp-t9k-Overview-story">
@@ -126,23 +136,12 @@ function Section({
   );
 }
 
-/** What only a job in a cluster has. */
-function InCluster({
-  job,
-  trans
-}: Pick<IOverviewProps, 'job' | 'trans'>): React.JSX.Element {
-  const volumes = volumeRows(job, trans);
-  const placement = placementRows(job, trans);
-  return (
-    <>
-      {volumes.length > 0 && (
-        <Section title={trans.__('Volumes')} rows={volumes} />
-      )}
-      {placement.length > 0 && (
-        <Section title={trans.__('Placement')} rows={placement} />
-      )}
-    </>
-  );
+/** A section that is left out where it has no rows. */
+function OptionalSection(props: {
+  title: string;
+  rows: Rows;
+}): React.JSX.Element | null {
+  return props.rows.length > 0 ? <Section {...props} /> : null;
 }
 
 function Facts({ rows }: { rows: Rows }): React.JSX.Element {
@@ -178,9 +177,7 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
         </LinkButton>
       )
     ],
-    job.engine === 'local'
-      ? [trans.__('Kernel'), props.kernelTitle(spec.runtime.kernel)]
-      : [trans.__('Image'), <code key="image">{spec.runtime.image}</code>],
+    ...runtimeRow(props),
     ...environmentRow(job, trans),
     [trans.__('Submitted'), <Submitted key="submitted" {...props} />]
   ];
@@ -212,6 +209,15 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
       <Facts rows={rows} />
     </section>
   );
+}
+
+/** Return the kernel or the image in which a job runs; nothing if its engine needs neither. */
+function runtimeRow({ job, facts, kernelTitle, trans }: IOverviewProps): Rows {
+  const { kernel, image } = job.spec.runtime;
+  if (facts.runs_in_kernel) {
+    return [[trans.__('Kernel'), kernelTitle(kernel)]];
+  }
+  return image ? [[trans.__('Image'), <code key="image">{image}</code>]] : [];
 }
 
 /** An option and its values, which are not torn apart by a line's end. */

@@ -10,7 +10,7 @@ export function TorchrunFields(): React.JSX.Element {
   const { model, trans } = useLaunch();
   // What was set comes back when torchrun is switched on again.
   const [isOn, last] = useOptional(spec => spec.torchrun);
-  const isCluster = useModel(now => now.isCluster);
+  const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
     <>
       <div className="jp-t9k-Launch-row">
@@ -39,7 +39,7 @@ export function TorchrunFields(): React.JSX.Element {
           </CheckField>
           {!isOn && (
             <div className="jp-t9k-caption">
-              {isCluster
+              {hasPods
                 ? trans.__(
                     'Off: each node runs the script once; RANK and WORLD_SIZE count the nodes.'
                   )

@@ -1,12 +1,12 @@
-/** What the choices of the group Lifecycle mean; engines differ in it. */
+/** Texts of the form's group Lifecycle. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { JobSpec } from '../../api/types';
+import { EngineFacts, JobSpec } from '../../api/types';
 import { formatSpan } from '../../common/durationInput';
 
 export type RestartPolicy = JobSpec['replica_specs'][number]['restart_policy'];
 export type CleanUp = JobSpec['run_policy']['clean_up'];
 
-/** What is left in the cluster when a job has ended. */
+/** Return the label of a choice of what happens to the pods of a job that has ended. */
 export function describeCleanUp(
   cleanUp: CleanUp,
   trans: TranslationBundle
@@ -21,10 +21,10 @@ export function describeCleanUp(
   }
 }
 
-/** What a failure, the end, and the start are like, on one line. */
+/** Return the lifecycle of a job on one line: restarts, deadline, what is kept, start. */
 export function describeLifecycle(
   spec: JobSpec,
-  isCluster: boolean,
+  facts: EngineFacts,
   trans: TranslationBundle
 ): string {
   const { run_policy, replica_specs, paused, debug } = spec;
@@ -42,7 +42,8 @@ export function describeLifecycle(
     deadline === null
       ? trans.__('no deadline')
       : trans.__('ends after %1', formatSpan(deadline)),
-    isCluster ? kept : trans.__('files and logs stay'),
+    ...(facts.has_pods ? [kept] : []),
+    ...(facts.shares_lab_filesystem ? [trans.__('files and logs stay')] : []),
     ...(paused ? [trans.__('starts paused')] : []),
     ...(debug ? [trans.__('debug mode')] : [])
   ].join(' · ');

@@ -188,15 +188,18 @@ export function LaunchForm({
 
 const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   const isLocked = useModel(model => model.isLocked);
-  const isCluster = useModel(model => model.isCluster);
+  const hasPods = useModel(({ facts }) => facts.has_pods);
+  const hasWhere = useModel(
+    ({ facts }) => !facts.runs_in_kernel || facts.has_namespaces
+  );
   const notebook = useModel(({ state }) => state.prefill?.notebook ?? null);
   return (
     <div className="jp-t9k-Launch-fields" data-locked={isLocked || undefined}>
       <WhatGroup folding={folding} />
       {notebook && <NotebookGroup notebook={notebook} folding={folding} />}
       <SizeGroup folding={folding} />
-      {isCluster && <WhereGroup folding={folding} />}
-      {isCluster && <DataGroup folding={folding} />}
+      {hasWhere && <WhereGroup folding={folding} />}
+      {hasPods && <DataGroup folding={folding} />}
       <LifecycleGroup folding={folding} />
       <TensorBoardGroup folding={folding} />
     </div>
@@ -213,7 +216,8 @@ interface IPreviewProps {
 /** What will run, and what is known about it. */
 const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
   const hasManifest = useModel(
-    ({ isCluster, state }) => isCluster || state.manifest !== null
+    ({ facts, state }) =>
+      facts.manifest_kind !== null || state.manifest !== null
   );
   return (
     <div id={id} className="jp-t9k-Launch-preview">
@@ -236,7 +240,7 @@ function FoldedPreview({
   linePlace
 }: IFoldedPreviewProps): React.JSX.Element {
   const { trans, prefix } = useLaunch();
-  const isCluster = useModel(model => model.isCluster);
+  const hasManifest = useModel(({ facts }) => facts.manifest_kind !== null);
   const counts = useModel(({ checks }) => countChecks(checks, trans));
   const command = useModel(({ preview }) => preview.shown?.command ?? '');
   const text = useModel(
@@ -258,7 +262,7 @@ function FoldedPreview({
         >
           <Icon of={caret} />
           <span>
-            {isCluster ? trans.__('Manifest') : trans.__('What will run')}
+            {hasManifest ? trans.__('Manifest') : trans.__('What will run')}
           </span>
           <span className="jp-t9k-caption">{counts}</span>
           {!open && <code>{oneLine(command)}</code>}

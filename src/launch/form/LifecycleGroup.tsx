@@ -16,20 +16,18 @@ export function LifecycleGroup({
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
-  const isCluster = useModel(model => model.isCluster);
+  const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
     <Group
       name="lifecycle"
       title={trans.__('Lifecycle')}
-      summary={model =>
-        describeLifecycle(model.form.spec, model.isCluster, trans)
-      }
+      summary={model => describeLifecycle(model.form.spec, model.facts, trans)}
       folding={folding}
     >
       <RestartField />
       <WorkerRestartsField />
       <DeadlineField />
-      {isCluster && <FinishedFields />}
+      {hasPods && <FinishedFields />}
       <StartField />
     </Group>
   );
@@ -39,7 +37,7 @@ export function LifecycleGroup({
 function StartField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const can = useModel(now => now.can('debug'));
-  const isCluster = useModel(now => now.isCluster);
+  const canDebug = useModel(now => now.offers('debug'));
   const start = useModel(({ form: { spec } }) =>
     spec.debug ? 'debug' : spec.paused ? 'paused' : 'now'
   );
@@ -70,7 +68,7 @@ function StartField(): React.JSX.Element {
         segments={[
           { value: 'now', label: trans.__('Now') },
           { value: 'paused', label: trans.__('Paused') },
-          ...(isCluster
+          ...(canDebug
             ? [
                 {
                   value: 'debug' as const,

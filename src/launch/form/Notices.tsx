@@ -22,14 +22,14 @@ export function Notices(): React.JSX.Element {
 function ClusterNotice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const engine = useModel(now => now.engine);
-  const canRunHere = useModel(
-    ({ engines, state, isLocked }) =>
-      engines.some(({ name, available }) => name === 'local' && available) &&
-      state.engine !== 'local' &&
-      !isLocked
+  const here = useModel(({ engines, facts, isLocked }) =>
+    facts.shares_lab_filesystem || isLocked
+      ? undefined
+      : engines.find(info => info.available && info.facts.shares_lab_filesystem)
+          ?.name
   );
-  const runHere = canRunHere && (
-    <LinkButton onClick={() => void model.moveTo('local')}>
+  const runHere = here !== undefined && (
+    <LinkButton onClick={() => void model.moveTo(here)}>
       {trans.__('Run on this machine')}
     </LinkButton>
   );

@@ -14,7 +14,7 @@ export function SizeGroup({
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
-  const isCluster = useModel(model => model.isCluster);
+  const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
     <Group
       name="size"
@@ -22,7 +22,7 @@ export function SizeGroup({
       summary={({ form }) => describeSize(form.spec, trans)}
       folding={folding}
     >
-      {isCluster ? <ClusterSize /> : <LocalSize />}
+      {hasPods ? <ClusterSize /> : <LocalSize />}
       <TorchrunFields />
     </Group>
   );

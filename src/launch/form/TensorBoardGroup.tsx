@@ -15,7 +15,7 @@ export function TensorBoardGroup({
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
-  const isCluster = useModel(model => model.isCluster);
+  const inCluster = useModel(model => model.offers('cluster_tensorboard'));
   return (
     <Group
       name="tensorboard"
@@ -33,14 +33,14 @@ export function TensorBoardGroup({
       folding={folding}
     >
       <LogDirectories />
-      {isCluster && <ClusterField />}
+      {inCluster && <ClusterField />}
     </Group>
   );
 }
 
-/** The folder from which on paths are shown; null where a job may see its files at other places than the lab. */
-function rootOf({ isCluster, state }: LaunchModel): string | null {
-  return isCluster ? null : (state.prefill?.root ?? null);
+/** Return the folder to which shown paths are relative; null if a job may see files at other paths than the lab. */
+function rootOf({ facts, state }: LaunchModel): string | null {
+  return facts.shares_lab_filesystem ? (state.prefill?.root ?? null) : null;
 }
 
 function LogDirectories(): React.JSX.Element {

@@ -18,7 +18,7 @@ export function WhatGroup({
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
-  const isCluster = useModel(model => model.isCluster);
+  const facts = useModel(model => model.facts);
   return (
     <Group
       name="what"
@@ -29,11 +29,11 @@ export function WhatGroup({
       <NameField />
       <EntrypointField />
       <WorkingDirectoryField />
-      {!isCluster && <KernelField />}
+      {facts.runs_in_kernel && <KernelField />}
       <OptionFields />
       <MoreField />
       <EnvironmentField />
-      {isCluster && <LabelsField />}
+      {facts.manifest_kind !== null && <LabelsField />}
     </Group>
   );
 }

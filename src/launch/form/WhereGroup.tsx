@@ -11,13 +11,15 @@ import { PlacementFields } from '../fields/PlacementFields';
 import { QueueField } from '../fields/QueueField';
 import { describeUser, SecurityFields } from '../fields/SecurityFields';
 
-/** Where in the cluster the job runs, in which image, as whom. */
+/** Where the job runs, in which image and as which user; the fields are those that the engine has. */
 export function WhereGroup({
   folding
 }: {
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
+  const facts = useModel(model => model.facts);
+  const hasQueues = useModel(model => model.offers('queue'));
   return (
     <Group
       name="where"
@@ -25,11 +27,11 @@ export function WhereGroup({
       summary={describeWhere}
       folding={folding}
     >
-      <NamespaceField />
-      <QueueField />
-      <ImageFields folding={folding} />
-      <SecurityFields folding={folding} />
-      <PlacementFields folding={folding} />
+      {facts.has_namespaces && <NamespaceField />}
+      {hasQueues && <QueueField />}
+      {!facts.runs_in_kernel && <ImageFields folding={folding} />}
+      {facts.has_pods && <SecurityFields folding={folding} />}
+      {facts.has_pods && <PlacementFields folding={folding} />}
     </Group>
   );
 }
@@ -66,9 +68,11 @@ function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
   return [
     model.state.namespace,
     describeQueue(spec, trans),
-    spec.runtime.image
-      ? trans.__('image %1', spec.runtime.image)
-      : trans.__('no image yet'),
+    model.facts.runs_in_kernel
+      ? null
+      : spec.runtime.image
+        ? trans.__('image %1', spec.runtime.image)
+        : trans.__('no image yet'),
     describeUser(spec.security, trans)
   ]
     .filter(Boolean)

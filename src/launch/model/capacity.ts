@@ -22,7 +22,8 @@ interface IAsked {
 /** Capacity beside the fields of a form, followed while they are shown. */
 export class LaunchCapacity implements IDisposable {
   /**
-   * @param place - Where the form's job will run.
+   * @param _place - Returns where the form's job will run.
+   * @param _isInCluster - Returns whether that is a cluster.
    */
   constructor(
     private readonly _api: ApiClient,
@@ -30,16 +31,15 @@ export class LaunchCapacity implements IDisposable {
       IJobsModel,
       'capacity' | 'watchCapacity' | 'changed'
     > | null,
-    private readonly _place: () => IPlace
+    private readonly _place: () => IPlace,
+    private readonly _isInCluster: () => boolean
   ) {
     _jobs?.changed.connect(this._onJobs, this);
   }
 
-  /** Null while it is not known, and for a job on this machine. */
+  /** Capacity of the cluster; null while it is not known, and for a job that does not run in a cluster. */
   get known(): Capacity | null {
-    return this._place().engine === 'local'
-      ? null
-      : (this._jobs?.capacity ?? null);
+    return this._isInCluster() ? (this._jobs?.capacity ?? null) : null;
   }
 
   /** The limits of the form's namespace; null while they are not known. */

@@ -3,6 +3,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import {
   Capability,
   Check,
+  EngineFacts,
   EngineInfo,
   EnvVar,
   Fix,
@@ -28,7 +29,13 @@ import {
   withoutDraft,
   withWorkingDir
 } from './form';
-import { capability, IPlace, isNamespace } from '../../cluster/model/places';
+import {
+  capability,
+  IPlace,
+  isNamespace,
+  SERVERS_CHOICE
+} from '../../cluster/model/places';
+import { engineOf, factsOf, labelOf } from '../../jobs/engines';
 import { IChecked, knownChecks, nameProblem } from './problems';
 import { LaunchCapacity, withDeviceKind } from './capacity';
 import { ILaunchOptions } from './options';
@@ -50,8 +57,7 @@ export abstract class LaunchFields implements IDisposable {
     this._begun = _options.manifest ?? null;
     this._state = {
       path: _options.path,
-      engine: 'local',
-      namespace: '',
+      ...SERVERS_CHOICE,
       movingTo: null,
       filling: false,
       reading: false,
@@ -85,7 +91,8 @@ export abstract class LaunchFields implements IDisposable {
     this.capacity = new LaunchCapacity(
       _options.api,
       _options.jobs ?? null,
-      () => this._place
+      () => this._place,
+      () => this.engine?.cluster != null
     );
     this.capacity.changed.connect(() => this._changed.emit());
   }
@@ -126,7 +133,7 @@ export abstract class LaunchFields implements IDisposable {
   /** The engine that the job is for. */
   get engine(): EngineInfo | null {
     const { engine } = this._state;
-    return this.engines.find(info => info.name === engine) ?? null;
+    return engineOf(this.engines, engine);
   }
 
   /** Whether that engine can do a thing, or why not. */
@@ -134,9 +141,15 @@ export abstract class LaunchFields implements IDisposable {
     return capability(this.engine, name);
   }
 
-  /** The job is an object of a cluster, and has a manifest. */
-  get isCluster(): boolean {
-    return this.state.engine !== 'local';
+  /** Facts of that engine. */
+  get facts(): EngineFacts {
+    return factsOf(this.engines, this._state.engine);
+  }
+
+  /** Return true if a field of pods is of use: the engine has pods, or says that it can do the same without. */
+  offers(name: string): boolean {
+    const capabilities = this.engine?.capabilities ?? {};
+    return this.facts.has_pods || capabilities[name]?.supported === true;
   }
 
   /** The manifest that the form began with, if that was one. */
@@ -172,8 +185,8 @@ export abstract class LaunchFields implements IDisposable {
     const { movingTo, filling, reading } = this._state;
     const { trans } = this._options;
     if (movingTo !== null) {
-      const info = this.engines.find(({ name }) => name === movingTo);
-      return trans.__('Filling in the form for %1…', info?.label ?? movingTo);
+      const label = labelOf(this.engines, movingTo);
+      return trans.__('Filling in the form for %1…', label);
     }
     if (filling) {
       return trans.__('Filling in the form…');

@@ -85,7 +85,9 @@ export class LaunchModel extends LaunchRequests {
       prefill = await this._load(undefined, place);
     }
     if (prefill) {
-      this._set({ ...this._at(place), prefill, start, notes: [] });
+      // Without an engine the server has chosen one.
+      const at = this._at(place.engine ? place : prefill);
+      this._set({ ...at, prefill, start, notes: [] });
       await this._fill(prefill.spec);
     } else if (!this.state.form) {
       this._set({ ...place, start });
@@ -366,7 +368,7 @@ export class LaunchModel extends LaunchRequests {
     try {
       prefill = await this._options.api.prefill({
         path,
-        ...place,
+        ...(place.engine ? place : {}),
         spec: spec ?? null,
         crossed_from: crossedFrom
       });

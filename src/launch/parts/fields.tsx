@@ -179,9 +179,9 @@ export function PathField({
 }: IPathFieldProps): React.JSX.Element {
   const draft = useDraft(props.field);
   const root = useModel(({ state }) => state.prefill?.root ?? null);
-  // A job in a cluster may see a file at another place than the lab.
-  const isCluster = useModel(model => model.isCluster);
-  const shown = draft ?? shownPath(path, isCluster ? null : root);
+  // A job elsewhere may see a file at another path than the lab.
+  const isSame = useModel(({ facts }) => facts.shares_lab_filesystem);
+  const shown = draft ?? shownPath(path, isSame ? root : null);
   const [typed, setTyped] = React.useState<string | null>(null);
   const commit = () => {
     if (typed !== null && typed !== shown) {

@@ -130,7 +130,7 @@ function Plan(): React.JSX.Element {
   const { trans } = useLaunch();
   const isShown = useModel(({ preview }) => preview.shown !== null);
   const what = useModel(model =>
-    model.isCluster && !model.state.manifest
+    model.facts.has_namespaces && !model.state.manifest
       ? describeStart(model, trans)
       : model.preview.shown?.summary
   );
@@ -199,19 +199,16 @@ function howItRuns(
     return [trans.__('the manifest as it stands')];
   }
   const paused = spec.paused ? trans.__('starts when it is resumed') : null;
-  if (model.isCluster) {
-    const { queue } = spec.scheduling;
-    return [
-      queue && trans.__('queue %1', queue),
-      paused,
-      spec.debug && trans.__('debug mode: nothing runs')
-    ];
-  }
+  const { queue } = spec.scheduling;
   const [{ resources }] = spec.replica_specs;
   const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
+  const isHere = model.facts.shares_lab_filesystem;
   return [
-    gpu ? null : trans.__('CPU'),
-    paused ?? trans.__('keeps running when the lab is closed')
+    queue && trans.__('queue %1', queue),
+    isHere && !gpu ? trans.__('CPU') : null,
+    paused,
+    isHere && !paused ? trans.__('keeps running when the lab is closed') : null,
+    spec.debug && trans.__('debug mode: nothing runs')
   ];
 }
 

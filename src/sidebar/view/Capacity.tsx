@@ -33,7 +33,10 @@ export function Capacity(props: ICapacityProps): React.JSX.Element {
       {capacityPlaces(engines, jobs, capacity).map(place =>
         place === 'machine' ? (
           machine && (
-            <MachineCapacity key={place} {...{ machine, jobs, note, trans }} />
+            <MachineCapacity
+              key={place}
+              {...{ machine, engines, jobs, note, trans }}
+            />
           )
         ) : (
           <ClusterCapacity

@@ -1,11 +1,13 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { DeviceInfo, JobSummary, Machine } from '../../api/types';
+import { DeviceInfo, EngineInfo, JobSummary, Machine } from '../../api/types';
 import { formatFree, formatMemory } from '../../common/format';
+import { isOnMachine } from '../../jobs/engines';
 import { CapacityRow } from './CapacityRow';
 
 interface IMachineCapacityProps {
   machine: Machine;
+  engines: readonly EngineInfo[];
   jobs: readonly JobSummary[];
   /** “as of 10:42” while the connection is lost. */
   note: string | null;
@@ -15,12 +17,13 @@ interface IMachineCapacityProps {
 /** What this machine has, and what of it is free: blue is yours, grey is others', empty is free. */
 export function MachineCapacity({
   machine,
+  engines,
   jobs,
   note,
   trans
 }: IMachineCapacityProps): React.JSX.Element {
   const running = jobs.filter(
-    job => job.engine === 'local' && job.phase === 'Running'
+    job => isOnMachine(engines, job.engine) && job.phase === 'Running'
   );
   const processes = running.reduce(
     (sum, job) => sum + (job.processes ?? job.replicas),

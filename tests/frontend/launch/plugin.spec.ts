@@ -14,13 +14,14 @@ import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 import { LaunchWidget } from '../../../src/launch/widget';
 import { ApiClient } from '../../../src/api/client';
-import { JobSpec, PrefillRequest } from '../../../src/api/types';
+import { EngineInfo, JobSpec, PrefillRequest } from '../../../src/api/types';
 import { Jobs } from '../../../src/jobs/jobs';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { ISavedTab, LaunchStore } from '../../../src/launch/model/store';
 import { launchPlugin } from '../../../src/launch/plugin';
 import { LaunchTab } from '../../../src/launch/tabs';
 import { CommandIDs } from '../../../src/tokens';
+import { someEngines } from '../clusterFakes';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import {
@@ -335,13 +336,10 @@ describe('launching', () => {
         await new Promise(resolve => setTimeout(resolve));
       }
     };
-    let engines: { name: string; available: boolean }[];
+    let engines: EngineInfo[];
 
     beforeEach(() => {
-      engines = [
-        { name: 'local', available: true },
-        { name: 't9k', available: true }
-      ];
+      engines = someEngines();
       Object.defineProperty(jobs, 'engines', { get: () => engines });
       server.answer = ({ url }) => {
         const path = new URL(url).pathname.split('/').pop() ?? '';
@@ -378,7 +376,7 @@ describe('launching', () => {
     });
 
     it('is neither offered nor read without a cluster', async () => {
-      engines[1].available = false;
+      engines[1].available = engines[2].available = false;
       await list(Object.keys(texts).map(path => item(path)));
       expect(offered()).toEqual([]);
       expect(reads()).toEqual([]);

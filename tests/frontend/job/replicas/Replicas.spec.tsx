@@ -32,7 +32,7 @@ describe('Replicas', () => {
     render(
       <Replicas
         replicas={thousand}
-        isLocal
+        hasPods={false}
         trans={trans}
         showLog={() => undefined}
       />
@@ -104,7 +104,7 @@ describe('Replicas of a cluster', () => {
     render(
       <Replicas
         replicas={replicas}
-        isLocal={false}
+        hasPods
         trans={trans}
         showLog={() => undefined}
       />

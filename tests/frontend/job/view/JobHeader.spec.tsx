@@ -5,6 +5,7 @@ import { EngineInfo, Job } from '../../../../src/api/types';
 import { JobActions } from '../../../../src/job/view/JobActions';
 import { JobHeader } from '../../../../src/job/view/JobHeader';
 import { CommandIDs } from '../../../../src/tokens';
+import { someEngines } from '../../clusterFakes';
 import { failedJob, fullJob, someCluster } from '../../fakeJob';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
@@ -13,7 +14,7 @@ function header(
   job: Job,
   failureBelow = false,
   asOf: number | null = null,
-  engines: EngineInfo[] = []
+  engines: EngineInfo[] = someEngines()
 ) {
   const showFailure = jest.fn();
   const run = jest.fn();

@@ -3,9 +3,11 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
 import { Checkpoints, Event, Job, Replica } from '../../../../src/api/types';
 import { attemptRows } from '../../../../src/job/replicas/Attempts';
+import { factsOf } from '../../../../src/jobs/engines';
 import { argumentGroups, Overview } from '../../../../src/job/view/Overview';
 import { Replicas, rankRange } from '../../../../src/job/replicas/Replicas';
 import { CommandIDs } from '../../../../src/tokens';
+import { someEngines } from '../../clusterFakes';
 import { failedJob, fullJob, someFailure, someReplica } from '../../fakeJob';
 import { someStream } from '../../fakeLog';
 
@@ -45,6 +47,7 @@ function overview(
   const view = render(
     <Overview
       job={job}
+      facts={factsOf(someEngines(), job.engine)}
       events={events}
       replicas={replicas}
       streams={[someStream(0, { size: 38_000_000 })]}
@@ -232,6 +235,21 @@ describe('Overview', () => {
     expect(screen.getByText('Pod bert-worker-0')).toBeTruthy();
   });
 
+  it('shows no empty section for an engine that is not known', () => {
+    const job = fullJob({ engine: 'slurm', namespace: '' });
+    const { runtime } = job.spec;
+    const { container } = overview({
+      ...job,
+      spec: { ...job.spec, runtime: { ...runtime, kernel: null } }
+    });
+    const heads = screen.getAllByRole('heading').map(head => head.textContent);
+    expect(heads).not.toContain('Volumes');
+    expect(heads).not.toContain('Placement');
+    for (const label of ['Image', 'Kernel', 'When it has ended']) {
+      expect(container.textContent).not.toContain(label);
+    }
+  });
+
   it('says what a job in a cluster has, as a person would', () => {
     const job = fullJob({ engine: 't9k', namespace: 'demo' });
     const [group] = job.spec.replica_specs;
@@ -317,7 +335,7 @@ describe('Replicas', () => {
   it('sorts by number, and by any column', () => {
     render(
       <Replicas
-        isLocal
+        hasPods={false}
         replicas={replicas}
         trans={trans}
         showLog={() => undefined}
@@ -334,7 +352,12 @@ describe('Replicas', () => {
   it('is one tab stop, in which arrows move', () => {
     const showLog = jest.fn();
     render(
-      <Replicas isLocal replicas={replicas} trans={trans} showLog={showLog} />
+      <Replicas
+        hasPods={false}
+        replicas={replicas}
+        trans={trans}
+        showLog={showLog}
+      />
     );
     const grid = screen.getByRole('grid');
     act(() => grid.focus());

@@ -43,7 +43,7 @@ describe('where a job runs', () => {
     expect(usualPlace(engines, last)).toEqual(last);
     engines[2].available = false;
     expect(usualPlace(engines, last).engine).toBe('local');
-    expect(usualPlace([], last).engine).toBe('local');
+    expect(usualPlace([], last)).toEqual({ engine: '', namespace: '' });
   });
 });
 
