@@ -1,3 +1,4 @@
+/** Phases, states and pending actions of jobs. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Action, JobState, PendingAction } from '../api/aliases';
 import { ACTIVE_PHASES } from '../api/constants';
@@ -7,7 +8,7 @@ const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_PHASES);
 
 type WithPhase = Pick<JobSummary, 'phase' | 'ended_by' | 'pending_action'>;
 
-/** Which icon, colour and word a job has. */
+/** Return the state that selects a job's icon, colour and word. */
 export function stateOf(job: WithPhase): JobState {
   if (job.pending_action === 'submitting') {
     return 'submitting';
@@ -18,12 +19,12 @@ export function stateOf(job: WithPhase): JobState {
   return job.phase.toLowerCase() as JobState;
 }
 
-/** Whether a job may still run; one that was not heard of counts with the finished. */
+/** Return true if a job may still run; a job in the phase Unknown counts as finished. */
 export function isActive(job: Pick<JobSummary, 'phase'>): boolean {
   return ACTIVE.has(job.phase);
 }
 
-/** What may be asked of a job while something else is on its way: the later wish counts. */
+/** Actions that are possible while another action is pending: the later request replaces the earlier one. */
 const LATER: Record<PendingAction, readonly Action[]> = {
   submitting: [],
   pausing: ['resume', 'stop', 'rerun', 'delete'],
@@ -32,7 +33,7 @@ const LATER: Record<PendingAction, readonly Action[]> = {
   deleting: ['rerun']
 };
 
-/** Whether what is on its way to a job leaves room for an action. */
+/** Return true if a job's pending action does not exclude an action. */
 export function isOpenTo(
   job: Pick<JobSummary, 'pending_action'>,
   action: Action
@@ -42,7 +43,7 @@ export function isOpenTo(
   );
 }
 
-/** Whether an action can be asked of a job now. */
+/** Return true if an action can be requested for a job now. */
 export function canAsk(
   job: Pick<JobSummary, 'actions' | 'pending_action'>,
   action: Action
@@ -50,7 +51,7 @@ export function canAsk(
   return job.actions.includes(action) && isOpenTo(job, action);
 }
 
-/** A state in one word. */
+/** Return a state in one word. */
 export function stateWord(state: JobState, trans: TranslationBundle): string {
   switch (state) {
     case 'submitting':
@@ -74,7 +75,7 @@ export function stateWord(state: JobState, trans: TranslationBundle): string {
   }
 }
 
-/** What is on its way: “Stopping…”. */
+/** Return the label of a pending action: “Stopping…”. */
 export function pendingText(
   action: PendingAction,
   trans: TranslationBundle

@@ -3,16 +3,16 @@ import { Contents } from '@jupyterlab/services';
 import { MANIFEST_BYTES } from '../api/constants';
 import { IJobsModel } from '../tokens';
 
-/** Characters of a file that decide what it is. */
+/** Number of a file's first characters in which its kind is looked for. */
 const DECISIVE = 64 * 1024;
 
-/** Files of a folder that are looked at before they are selected. */
+/** Maximum number of a folder's files that are read before they are selected. */
 const AHEAD = 50;
 
 /** A file as the file browser lists it. */
 type Listed = Pick<Contents.IModel, 'path' | 'type' | 'last_modified' | 'size'>;
 
-/** Whether a file may be a manifest, by its name. */
+/** Return true if a file's name is that of a YAML file. */
 export function isYaml(path: string): boolean {
   return /\.ya?ml$/.test(path);
 }
@@ -40,14 +40,14 @@ export function isOfKind(text: string, kinds: readonly string[]): boolean {
 }
 
 /**
- * Which files are manifests that can be run as jobs.
+ * Knows which files are manifests that can be run as jobs.
  *
- * A context menu asks at once and a file is read later, so the YAML files of a folder are read when the file browser
- * lists them, one after another, and again when they were changed. Without a cluster nothing is read.
+ * A context menu needs the answer at once, so the YAML files of a folder are read when the file browser lists them, one
+ * after another, and again after a change. No file is read while no engine accepts manifests.
  */
 export class ManifestFiles {
   /**
-   * @param _onChange - Called when more is known.
+   * @param _onChange - Called when a file has been read.
    */
   constructor(
     private readonly _contents: Contents.IManager,
@@ -62,7 +62,7 @@ export class ManifestFiles {
     );
   }
 
-  /** Return true if a file is known to be a manifest; a file that is not known yet is looked up. */
+  /** Return true if a file is known to be a manifest; a file that is not known is read. */
   has(file: Listed): boolean {
     if (!this._isCandidate(file)) {
       return false;
@@ -74,7 +74,7 @@ export class ManifestFiles {
     return known?.is ?? false;
   }
 
-  /** Look at what a file browser lists, now and later. */
+  /** Read the files that a file browser lists, now and later. */
   follow({ model }: FileBrowser): void {
     const look = (): void => {
       const files = [...model.items()].filter(file => this._isCandidate(file));
@@ -111,7 +111,7 @@ export class ManifestFiles {
       });
       return isOfKind(String(file.content), this.kinds);
     } catch (error) {
-      // It has gone, or is no text; the file browser says so where somebody opens it.
+      // The file is gone or is not a text; the file browser reports that when the file is opened.
       console.debug(`t9kjob: ${path} could not be read.`, error);
       return false;
     }

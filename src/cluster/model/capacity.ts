@@ -1,4 +1,4 @@
-/** What is free of a cluster: limits, shares of a bar, and what of it a form means. */
+/** Capacity of a cluster: quotas, shares of a bar, and the pools that fit a form. */
 import {
   Amount,
   Capacity,
@@ -11,15 +11,15 @@ import { usualPlace } from './places';
 import { isOnMachine } from '../../jobs/engines';
 import { isActive } from '../../jobs/phase';
 
-/** Shares of a whole, 0 to 1; what is left is free. */
+/** Shares of a whole, 0 to 1; the rest is free. */
 export interface IShares {
   mine: number;
   others: number;
-  /** Nobody has it, and nobody can: broken, or of a node that takes no pods. */
+  /** Out of use: broken, or on a node that accepts no pods. */
   out: number;
 }
 
-/** Who has what of an amount. */
+/** Return the shares of an amount: the user's own, others', and out of use. */
 export function sharesOf(
   { total, allocated, free }: Pick<Amount, 'total' | 'allocated' | 'free'>,
   mine: number
@@ -38,12 +38,12 @@ export function sharesOf(
   };
 }
 
-/** Whether the nodes are known; else there are only quotas and what one's own jobs hold. */
+/** Return true if the nodes are known; else only quotas and the usage of the user's own jobs are. */
 export function knowsNodes({ nodes, limited }: Capacity): boolean {
   return nodes > 0 || limited === null;
 }
 
-/** A resource of an amount list; null where nothing is known of it. */
+/** Return the amount of a resource; null if it is not known. */
 export function amountOf(
   amounts: readonly Amount[],
   resource: string
@@ -52,9 +52,9 @@ export function amountOf(
 }
 
 /**
- * The limit of a namespace that leaves the least of a resource; null if there is none that counts every pod.
+ * Return the quota that leaves the least of a resource; null if no quota counts every pod.
  *
- * @param lines - The limits of that namespace.
+ * @param lines - Quotas of the namespace.
  */
 export function quotaOf(
   lines: readonly QuotaLine[],
@@ -67,12 +67,12 @@ export function quotaOf(
   return tightest ?? null;
 }
 
-/** How much a limit leaves. */
+/** Return how much of a quota is left. */
 export function leftOf({ hard, used }: QuotaLine): number {
   return Math.max(0, hard - (used ?? 0));
 }
 
-/** The limits of a namespace; null if they are not known. */
+/** Return the quotas of a namespace; null if they are not known. */
 export function quotaLines(
   capacity: Capacity,
   namespace: string
@@ -81,17 +81,17 @@ export function quotaLines(
   return found?.lines ?? null;
 }
 
-/** Limits that are shown where nothing else is known. */
+/** Maximum number of quotas that are shown where the nodes are not known. */
 const LIMITS = 4;
 
-/** Limits of how many objects there may be, and of the volumes of a storage class. */
+/** Quotas of object counts and of the volumes of a storage class. */
 const NO_DEVICE = /^count\/|\.storageclass\.storage\.k8s\.io\//;
 
 /**
- * The tightest limit of each resource that a job asks for: accelerators first, then CPU and memory.
+ * Return the tightest quota of each resource that a job requests: accelerators first, then CPU and memory.
  *
- * @param lines - The limits of a namespace.
- * @param chosen - The accelerators that come before all others.
+ * @param lines - Quotas of a namespace.
+ * @param chosen - Accelerators that come before all others.
  */
 export function limitsOf(
   lines: readonly QuotaLine[],
@@ -108,7 +108,7 @@ export function limitsOf(
     .slice(0, LIMITS);
 }
 
-/** Pools that a job could be placed in that asks for a resource on nodes with some labels. */
+/** Return the pools that have a resource, on nodes with some labels. */
 export function poolsFor(
   pools: readonly Pool[],
   resource: string,
@@ -124,7 +124,7 @@ export function poolsFor(
   );
 }
 
-/** The engine of the cluster whose capacity is shown; null without a cluster. */
+/** Return the engine of the cluster whose capacity is shown; null without a cluster. */
 export function clusterEngine(
   engines: readonly EngineInfo[]
 ): EngineInfo | null {
@@ -132,12 +132,12 @@ export function clusterEngine(
   return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
 }
 
-/** Whether it is still being found out which clusters there are. */
+/** Return true while the server still looks for clusters. */
 export function isLooking(engines: readonly EngineInfo[]): boolean {
   return engines.length === 0 || engines.some(({ looking }) => looking);
 }
 
-/** Whether no more is known of a cluster than what a namespace may have of it. */
+/** Return true if nothing but the quotas of a namespace is known of a cluster. */
 function isRationed(capacity: Capacity | null, namespace: string): boolean {
   return (
     capacity !== null &&
@@ -146,13 +146,14 @@ function isRationed(capacity: Capacity | null, namespace: string): boolean {
   );
 }
 
-/** What has capacity to show. */
+/** A section of the sidebar's capacity. */
 export type CapacityPlace = 'machine' | 'cluster';
 
 /**
- * Whose capacity is worth its room in the sidebar: first of where jobs usually go, then of what else matters.
+ * Return the sections of the sidebar's capacity: first the usual location of jobs, then the other one if it matters.
  *
- * A machine beside a cluster matters if it has devices or one's jobs run on it; a cluster beside a machine if it has.
+ * A machine beside a cluster matters if it has devices or runs a job of the user; a cluster beside a machine, if it has
+ * pools or quotas or runs one.
  *
  * @param capacity - Null while it is not known.
  */

@@ -1,9 +1,9 @@
-/** Where a job can run: engines, and their namespaces. */
+/** Locations in which a job can run: engines and their namespaces. */
 import { EngineName } from '../../api/aliases';
 import { NAMESPACE_PATTERN } from '../../api/constants';
 import { Capability, EngineInfo } from '../../api/types';
 
-/** An engine and a namespace of it; engines without namespaces have the empty one. */
+/** An engine and a namespace; the namespace is empty for an engine without namespaces. */
 export interface IPlace {
   engine: EngineName;
   namespace: string;
@@ -14,10 +14,10 @@ export function isNamespace(name: string): boolean {
   return name !== '' && new RegExp(NAMESPACE_PATTERN).test(name);
 }
 
-/** Leaves the choice of the engine to the server. */
+/** The location of a form before an engine is known: the server chooses one. */
 export const SERVERS_CHOICE: IPlace = { engine: '', namespace: '' };
 
-/** Return where a file is run for the first time. */
+/** Return the location in which a file is run for the first time. */
 export function usualPlace(
   engines: readonly EngineInfo[],
   lastUsed: IPlace | null
@@ -26,7 +26,7 @@ export function usualPlace(
   if (lastUsed && available.some(info => info.name === lastUsed.engine)) {
     return lastUsed;
   }
-  // A lab in a pod is there for its cluster; on a laptop a kubeconfig may lead anywhere.
+  // A lab in a pod belongs to its cluster; the kubeconfig of a laptop may name any cluster.
   const info =
     available.find(({ cluster }) => cluster && cluster.context === null) ??
     available.find(({ facts }) => facts.shares_lab_filesystem) ??
@@ -35,12 +35,12 @@ export function usualPlace(
   return info ? placeOn(info) : SERVERS_CHOICE;
 }
 
-/** An engine with its usual namespace. */
+/** Return an engine's location with its default namespace. */
 export function placeOn(info: EngineInfo): IPlace {
   return { engine: info.name, namespace: info.default_namespace };
 }
 
-/** Whether an engine can do a thing; what it says nothing of, it can. */
+/** Return whether an engine has a capability; an engine has those that it does not mention. */
 export function capability(
   engine: EngineInfo | null,
   name: string

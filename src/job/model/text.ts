@@ -1,3 +1,4 @@
+/** Texts of a job's page. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
 import { formatClock, formatDuration, formatMoment } from '../../common/format';
@@ -12,9 +13,9 @@ import { ranSeconds } from '../../jobs/runtime';
 import { jobSentence } from '../../jobs/sentence';
 
 /**
- * How long a job has been what it is: “Running for 3 min 41 s”.
+ * Return a job's state with its duration: “Running for 3 min 41 s”.
  *
- * @param now - When that is known to be so, in seconds.
+ * @param now - Time at which the state is known to be true, in seconds.
  */
 export function ageText(
   job: JobSummary,
@@ -90,7 +91,7 @@ export function whereText(
     : label;
 }
 
-/** How large it is: “16 A100”, “4 processes on CPU”. */
+/** Return the size of a job: “16 A100”, “4 processes on CPU”. */
 export function sizeText(job: JobSummary, trans: TranslationBundle): string {
   if (job.devices?.count) {
     return `${job.devices.count} ${deviceName(job.devices.name, trans)}`;
@@ -100,12 +101,12 @@ export function sizeText(job: JobSummary, trans: TranslationBundle): string {
     : trans._n('%1 process on CPU', '%1 processes on CPU', job.processes);
 }
 
-/** A device as people say it. */
+/** Return the short name of a device's resource. */
 export function deviceName(name: string, trans: TranslationBundle): string {
   return name === 'nvidia.com/gpu' ? trans.__('GPU') : name;
 }
 
-/** The header's second line: why it is as it is. */
+/** Return the header's second line: the reason of the job's state. */
 export function whyText(
   job: JobSummary,
   engines: readonly EngineInfo[],
@@ -127,7 +128,7 @@ export function whyText(
   return parts.filter(Boolean).join(' ');
 }
 
-/** What happens while a job is being stopped, paused or deleted; null where nothing has to end. */
+/** Return what happens while a job is stopped, paused or deleted; null if no process has to end. */
 function endingText(
   job: JobSummary,
   engines: readonly EngineInfo[],
@@ -146,7 +147,7 @@ function endingText(
       );
 }
 
-/** Which rank failed and with what: “Rank 3 of worker-0 ended: Error (1).” */
+/** Return which rank failed, how and when: “Rank 3 on worker-0 ended: Error (1), at 10:42:07.” */
 export function failureText(
   failure: Failure,
   job: Job,
@@ -181,7 +182,7 @@ export function failureText(
   return withStop(parts.join(', '));
 }
 
-/** A metric as short as it is worth: 0.0812 and 1.28e-7, but 12340. */
+/** Return a metric with four digits, 0.0812 or 1.28e-7; a large one as an integer, 12340. */
 export function formatMetric(value: number): string {
   return Math.abs(value) >= 1000
     ? String(Math.round(value))

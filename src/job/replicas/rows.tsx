@@ -1,3 +1,4 @@
+/** Rows of the overview's sections: labels and values. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, Replica } from '../../api/types';
@@ -5,10 +6,10 @@ import { formatDuration } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { deviceName } from '../model/text';
 
-/** Labels and what stands beside them. */
+/** Labels, each with its value. */
 export type Rows = [label: string, value: React.ReactNode][];
 
-/** How large a job is. */
+/** Return the rows of the section Size. */
 export function sizeRows(
   job: Job,
   replicas: readonly Replica[],
@@ -63,7 +64,7 @@ export function sizeRows(
   return rows;
 }
 
-/** What each replica asks for. */
+/** Return the CPU, memory and shared memory that each replica requests. */
 function resourceRows(job: Job, trans: TranslationBundle): Rows {
   const { replica_specs, shm } = job.spec;
   return replica_specs.flatMap((group): Rows => {
@@ -92,7 +93,7 @@ function resourceRows(job: Job, trans: TranslationBundle): Rows {
   });
 }
 
-/** “4 CPU, up to 8”. */
+/** Return a request and a limit in words: “4 to 8 CPU”; null if there is neither. */
 function amountText(
   name: string,
   { request, limit }: { request: string | null; limit: string | null },
@@ -109,7 +110,7 @@ function amountText(
   return trans.__('%1 to %2 %3', request, limit, name);
 }
 
-/** The volumes of a job in a cluster, by the path at which it has them. */
+/** Return a job's volumes by their mount paths. */
 export function volumeRows(job: Job, trans: TranslationBundle): Rows {
   return job.spec.mounts.map(mount => [
     mount.mount_path,
@@ -121,7 +122,7 @@ export function volumeRows(job: Job, trans: TranslationBundle): Rows {
   ]);
 }
 
-/** Where in a cluster a job may run, in which order, and as whom. */
+/** Return a job's queue, nodes, scheduler and user. */
 export function placementRows(job: Job, trans: TranslationBundle): Rows {
   const { scheduling, security } = job.spec;
   const { queue, priority, priority_class } = scheduling;
@@ -222,7 +223,7 @@ function cleanUpText({ spec }: Job, trans: TranslationBundle): string {
       );
 }
 
-/** A toleration as kubectl would say it: “gpu = a100 (NoSchedule)”. */
+/** Return a toleration in kubectl's form: “gpu = a100 (NoSchedule)”. */
 function tolerationText(
   toleration: { [key: string]: unknown },
   trans: TranslationBundle

@@ -27,7 +27,7 @@ import { Replicas } from '../replicas/Replicas';
 import { OpenFile } from './Traceback';
 import { useStreams } from './useStreams';
 
-/** What a job's tab needs of the lab around it. */
+/** Functions of the lab that a job's tab uses. */
 export interface IJobViewLab {
   editors: IEditorServices;
   run(command: string, args?: ReadonlyPartialJSONObject): void;
@@ -37,10 +37,10 @@ export interface IJobViewLab {
   openJob(id: string): void;
   openMenu(anchor: HTMLElement, job: Job): void;
   download(url: string): void;
-  /** Choose one of many log streams. */
+  /** Let the user choose one of many log streams; null if the dialog was cancelled. */
   askStream(ids: readonly string[]): Promise<string | null>;
   askTime(near: number | null): Promise<number | null>;
-  /** A kernel as people know it; without a name the default one. */
+  /** Return a kernel's display name; that of the default kernel for null. */
   kernelTitle(name: string | null): string;
   withShortcut: WithShortcut;
   close(): void;
@@ -86,7 +86,7 @@ export function JobView(props: IJobViewProps): React.JSX.Element {
   );
 }
 
-/** The job in full; what was asked of it shows before the server's push says so. */
+/** Return the job in full, with an action that the user has just requested as pending. */
 function withPending(model: JobTabModel): JobDetail | null | undefined {
   const { detail } = model.watch;
   const summary = model.jobs.get(model.id);
@@ -257,9 +257,9 @@ async function showReplica(
   log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
 }
 
-/** With more streams than this, one is chosen in a dialog. */
+/** Maximum number of streams in the download menu; with more, a dialog lists them. */
 const MOST_ENTRIES = 12;
-/** How many bytes of a progress bar are read, and how many of its updates are shown. */
+/** Maximum bytes of a progress bar's line that are read, and maximum number of its updates that are shown. */
 const MOST_BYTES = 128 * 1024;
 const MOST_UPDATES = 300;
 

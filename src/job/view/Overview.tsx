@@ -35,7 +35,7 @@ interface IOverviewProps {
   facts: EngineFacts;
   replicas: readonly Replica[];
   events: readonly Event[];
-  /** Null until they are known. */
+  /** Log streams; null until they are known. */
   streams: readonly LogStream[] | null;
   readCheckpoints(): Promise<Checkpoints>;
   rawEvents: boolean;
@@ -52,7 +52,7 @@ interface IOverviewProps {
   downloadLogs(): void;
 }
 
-/** What the job is, as a person would say it, and what happened to it. */
+/** The overview of a job: its specification, its failure and its timeline. */
 export function Overview(props: IOverviewProps): React.JSX.Element {
   const { job, facts, replicas, trans, openFile } = props;
   const failed = job.phase === 'Failed' && job.ended_by !== 'user';
@@ -220,7 +220,7 @@ function runtimeRow({ job, facts, kernelTitle, trans }: IOverviewProps): Rows {
   return image ? [[trans.__('Image'), <code key="image">{image}</code>]] : [];
 }
 
-/** An option and its values, which are not torn apart by a line's end. */
+/** Group options with their values, so that no line break separates them. */
 export function argumentGroups(args: readonly string[]): string[] {
   const groups: string[][] = [];
   for (const arg of args) {
@@ -261,7 +261,7 @@ function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
   );
 }
 
-/** Return true if the last lines are those of the traceback, which is shown already. */
+/** Return true if the last lines are those of the traceback, which is shown anyway. */
 function isTraceback({ frames, error, link, last_output }: Failure): boolean {
   const last = last_output?.lines[last_output.lines.length - 1]?.trim();
   return (
@@ -273,7 +273,7 @@ function isTraceback({ frames, error, link, last_output }: Failure): boolean {
   );
 }
 
-/** The last lines of the log, which need not tell the cause. */
+/** The last lines of the log; they may not contain the cause of the failure. */
 function LastOutput({
   job,
   trans,

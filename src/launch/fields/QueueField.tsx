@@ -5,7 +5,7 @@ import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField, Row, useFieldId } from '../parts/fields';
 
-/** In which queue the job waits, and how important it is there. */
+/** The job's queue and its priority in the queue. */
 export function QueueField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const engine = useModel(({ state }) => state.engine);

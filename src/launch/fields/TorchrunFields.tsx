@@ -5,10 +5,10 @@ import { CheckField, Row, TextField } from '../parts/fields';
 
 const OPTIONS = '/torchrun/extra_options';
 
-/** Whether torchrun starts the processes, and with which further options. */
+/** The switch of torchrun, and its further options. */
 export function TorchrunFields(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  // What was set comes back when torchrun is switched on again.
+  // The settings come back when torchrun is switched on again.
   const [isOn, last] = useOptional(spec => spec.torchrun);
   const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
@@ -55,7 +55,7 @@ export function TorchrunFields(): React.JSX.Element {
   );
 }
 
-/** Further options of torchrun, on one line as in a shell. */
+/** Further options of torchrun, quoted as in a shell. */
 function OptionsField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const options = useModel(({ form }) =>

@@ -9,7 +9,7 @@ import { describeLifecycle, RestartPolicy } from '../fields/lifecycleText';
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';
 
-/** What happens when the job fails, takes long, or is not to begin yet. */
+/** The group Lifecycle: restarts, deadline, clean-up, start. */
 export function LifecycleGroup({
   folding
 }: {
@@ -33,7 +33,7 @@ export function LifecycleGroup({
   );
 }
 
-/** Whether the job begins at once. */
+/** The choice of the start: now, paused, or in debug mode. */
 function StartField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const can = useModel(now => now.can('debug'));
@@ -151,7 +151,7 @@ function RestartField(): React.JSX.Element {
   );
 }
 
-/** How often torchrun starts its processes again; nothing where torchrun is off. */
+/** The number of torchrun's own restarts; nothing if torchrun is off. */
 function WorkerRestartsField(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = '/torchrun/max_restarts';

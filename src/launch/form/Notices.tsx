@@ -6,7 +6,7 @@ import { LinkButton } from '../../ui/Buttons';
 import { StaleReason, whyStale } from '../../cluster/view/ClusterBanner';
 import { useLaunch, useModel } from '../parts/context';
 
-/** What there is to know before one fills in anything. */
+/** Notices above the fields. */
 export function Notices(): React.JSX.Element {
   return (
     <div className="jp-t9k-Launch-notices">
@@ -18,7 +18,7 @@ export function Notices(): React.JSX.Element {
   );
 }
 
-/** The engine has gone, its cluster does not answer, or the account may not make jobs there. */
+/** The notice that the engine is unavailable, its cluster does not answer, or a permission is missing. */
 function ClusterNotice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const engine = useModel(now => now.engine);
@@ -78,7 +78,7 @@ function ClusterNotice(): React.JSX.Element | null {
   return null;
 }
 
-/** The form has what the file was last run with, arguments included. */
+/** The notice that the form has the values of the file's last job, arguments included. */
 function LastTime(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const [isRead, setRead] = React.useState(false);
@@ -111,7 +111,7 @@ function LastTime(): React.JSX.Element | null {
   );
 }
 
-/** What was lost, mended or assumed on the way into this form. */
+/** The notice of values that were lost, corrected or assumed when the form was filled in. */
 function Notes(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const notes = useModel(({ state }) =>

@@ -7,7 +7,7 @@ import { Group, IFolding } from '../parts/Group';
 import { LocalSize } from '../fields/LocalSize';
 import { TorchrunFields } from '../fields/TorchrunFields';
 
-/** How many processes, on how many nodes, with what. */
+/** The group Size: nodes, processes, and the resources of each node. */
 export function SizeGroup({
   folding
 }: {

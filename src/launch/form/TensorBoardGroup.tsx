@@ -8,7 +8,7 @@ import { useLaunch, useModel } from '../parts/context';
 import { CheckField, PathField, Row, TextField } from '../parts/fields';
 import { Group, IFolding } from '../parts/Group';
 
-/** Where the job writes its event files. */
+/** The group TensorBoard: directories of the event files. */
 export function TensorBoardGroup({
   folding
 }: {
@@ -105,7 +105,7 @@ function LogDirectories(): React.JSX.Element {
   );
 }
 
-/** The TensorBoard that the platform runs beside the job. */
+/** The TensorBoard that the platform runs with the job. */
 function ClusterField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/tensorboard/cluster';

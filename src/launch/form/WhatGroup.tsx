@@ -11,7 +11,7 @@ import { KernelField } from '../fields/KernelField';
 import { OptionFields } from '../fields/OptionFields';
 import { PairsField } from '../parts/PairsField';
 
-/** What runs: name, script, directory, kernel, arguments, variables. */
+/** The group What: name, script, working directory, kernel, arguments, variables. */
 export function WhatGroup({
   folding
 }: {
@@ -164,7 +164,7 @@ function MoreField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const more = useModel(({ form }) => form.more);
   const words = splitWords(more).words ?? [];
-  // Where quotes or backslashes mean something, say how the text is taken.
+  // With quotes or backslashes, show how the text is split.
   const quoted = words.length > 0 && /['"\\]/.test(more);
   return (
     <Row

@@ -11,7 +11,7 @@ import { PlacementFields } from '../fields/PlacementFields';
 import { QueueField } from '../fields/QueueField';
 import { describeUser, SecurityFields } from '../fields/SecurityFields';
 
-/** Where the job runs, in which image and as which user; the fields are those that the engine has. */
+/** The group Where: namespace, queue, image, user and nodes, as far as the engine has them. */
 export function WhereGroup({
   folding
 }: {

@@ -1,4 +1,4 @@
-/** What of the form's cluster is free now, and how much of it its namespace may have. */
+/** Free capacity of the form's cluster, and the quotas of the form's namespace. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiClient, expectApiError } from '../../api/client';
@@ -8,18 +8,18 @@ import { knowsNodes, poolsFor, quotaLines } from '../../cluster/model/capacity';
 import { ILaunchForm } from './form';
 import { IPlace } from '../../cluster/model/places';
 
-/** How long the limits of a namespace count that is not watched, in ms. */
+/** Time for which quotas of a namespace without a watch are used again, in ms. */
 const FRESH = 10_000;
 
-/** Limits that were asked for. */
+/** Quotas that the page has requested. */
 interface IAsked {
   namespace: string;
   lines: QuotaLine[] | null;
-  /** When that was, in ms. */
+  /** Time of the request, in ms. */
   at: number;
 }
 
-/** Capacity beside the fields of a form, followed while they are shown. */
+/** Capacity shown beside the fields of a form, kept current while the fields are shown. */
 export class LaunchCapacity implements IDisposable {
   /**
    * @param _place - Returns where the form's job will run.
@@ -42,7 +42,7 @@ export class LaunchCapacity implements IDisposable {
     return this._isInCluster() ? (this._jobs?.capacity ?? null) : null;
   }
 
-  /** The limits of the form's namespace; null while they are not known. */
+  /** Quotas of the form's namespace; null while they are not known. */
   get limits(): QuotaLine[] | null {
     const { known } = this;
     const { namespace } = this._place();
@@ -52,7 +52,7 @@ export class LaunchCapacity implements IDisposable {
     return watched ?? asked;
   }
 
-  /** Pools that a job with these devices and labels could be placed in. */
+  /** Return the pools in which a job with these devices and labels can be placed. */
   chosen(
     device: { name: string; count: number } | null,
     labels: Readonly<Record<string, string>>
@@ -61,7 +61,7 @@ export class LaunchCapacity implements IDisposable {
     return device?.count ? poolsFor(pools, device.name, labels) : [];
   }
 
-  /** The most of CPU or memory that is free on one node that has the devices; null if that is not known. */
+  /** Return the most of a resource that is free on one node with the devices; null if it is not known. */
   mostFree(
     resource: string,
     device: { name: string; count: number } | null,
@@ -79,7 +79,7 @@ export class LaunchCapacity implements IDisposable {
     return most.length ? Math.max(...most) : null;
   }
 
-  /** It, or what is free, changed. */
+  /** Emitted when the capacity or the quotas change. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -93,12 +93,12 @@ export class LaunchCapacity implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Follow it until that is disposed. */
+  /** Keep the capacity current until the returned object is disposed. */
   watch(): IDisposable | null {
     return this._jobs?.watchCapacity() ?? null;
   }
 
-  /** Ask for the limits of a namespace that is not watched for jobs. */
+  /** Request the quotas of a namespace without a watch. */
   async askLimits(): Promise<void> {
     const { engine, namespace } = this._place();
     const { known } = this;
@@ -123,7 +123,7 @@ export class LaunchCapacity implements IDisposable {
         this._changed.emit();
       }
     } catch (error) {
-      expectApiError(error); // the field of the namespace says what is wrong with it
+      expectApiError(error); // the namespace's field shows the error
     }
   }
 
@@ -142,10 +142,10 @@ export class LaunchCapacity implements IDisposable {
 }
 
 /**
- * Ask for accelerators of another kind; the label by which products are told apart goes along.
+ * Request accelerators of another kind; the node label that selects their product changes as well.
  *
- * @param pool - What is asked for; null for all of the resource.
- * @param pools - What could have been asked for before.
+ * @param pool - The requested pool; null for all pools of the resource.
+ * @param pools - Pools whose labels the form may contain.
  */
 export function withDeviceKind(
   form: ILaunchForm,

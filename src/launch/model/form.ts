@@ -1,4 +1,4 @@
-/** The content of a launch form: plain values, and what they amount to. */
+/** The content of a launch form as plain values, and the specification that they describe. */
 import { UUID } from '@lumino/coreutils';
 import { ENV_NAME_PATTERN, LOG_OPTIONS } from '../../api/constants';
 import { EnvVar, JobSpec, Prefill, ScriptOption } from '../../api/types';
@@ -13,10 +13,10 @@ import {
 } from './scriptOptions';
 import { joinWords, splitWords } from '../../common/shellWords';
 
-/** What can be run. */
+/** Kinds of entrypoints. */
 export type EntrypointKind = JobSpec['entrypoint']['kind'];
 
-/** Where `more arguments` sit. */
+/** Field of “more arguments”. */
 export const MORE = '/args';
 
 /** Return true if an environment variable may have a name. */
@@ -24,52 +24,52 @@ export function isEnvName(name: string): boolean {
   return new RegExp(ENV_NAME_PATTERN).test(name);
 }
 
-/** Where the accelerators of a replica sit. */
+/** Field of a replica's accelerators. */
 export const DEVICE = '/replica_specs/0/resources/device';
 
-/** What whole GPUs of NVIDIA's are called in a cluster. */
+/** Resource name of NVIDIA's GPUs in a cluster. */
 export const GPU = 'nvidia.com/gpu';
 
-/** What a field shows that can't be put into the spec, and why. */
+/** Text of a field that is not valid in the specification, and the reason. */
 export interface IDraft {
   text: string;
   problem: string;
 }
 
-/** A row of an editor of names and values. */
+/** A row of an editor of pairs. */
 export interface IPair {
   name: string;
   value: string;
 }
 
-/** Everything that the user can change; the spec in it is always well-formed. */
+/** Everything that the user can change; `spec` is always well-formed. */
 export interface ILaunchForm {
-  /** Without its arguments, variables and labels, which are below. */
+  /** The specification without its arguments, variables and labels, which have fields of their own here. */
   spec: JobSpec;
-  /** Options of the script that are given. */
+  /** Values of the script's options. */
   values: OptionValues;
   /** Further arguments as typed. */
   more: string;
-  /** The words of the last such text that could be split. */
+  /** Words of the last text of “more arguments” that could be split. */
   moreWords: string[];
-  /** Rows of the variables' editor; some may be unfinished. */
+  /** Rows of the variables' editor; rows may be incomplete. */
   env: EnvVar[];
-  /** Rows of the editors of labels; some may be unfinished. */
+  /** Rows of the editors of labels; rows may be incomplete. */
   labels: IPair[];
   nodeSelector: IPair[];
   drafts: Readonly<Record<string, IDraft>>;
-  /** The name that is part of directories; the last valid one. */
+  /** The last valid name; directories contain it. */
   named: string;
-  /** Stays while nothing is changed, so that a double click makes one job. */
+  /** The same until a change, so that a double click creates one job. */
   requestId: string;
 }
 
-/** A new id of a request to create a job. */
+/** Return a new id of a request to create a job. */
 export function newRequestId(): string {
   return UUID.uuid4();
 }
 
-/** Lay a spec out as a form. */
+/** Return a specification as a form. */
 export function formOf(
   spec: JobSpec,
   options: readonly ScriptOption[]
@@ -86,7 +86,7 @@ export function formOf(
   };
 }
 
-/** Lay arguments out as fields and free text. */
+/** Return arguments as fields and free text. */
 export function splitArgs(
   args: readonly string[],
   options: readonly ScriptOption[]
@@ -95,7 +95,7 @@ export function splitArgs(
   return { values, more: joinWords(more), moreWords: more };
 }
 
-/** The spec that a form amounts to. */
+/** Return the specification that a form describes. */
 export function specOf(
   form: ILaunchForm,
   options: readonly ScriptOption[]
@@ -109,7 +109,7 @@ export function specOf(
     scheduling: {
       ...spec.scheduling,
       node_selector: recordOf(form.nodeSelector),
-      // A new row has no key yet; without one it would tolerate everything.
+      // A new row has no key yet; a toleration without a key tolerates every taint.
       tolerations: spec.scheduling.tolerations.filter(row => row.key !== '')
     },
     mounts: spec.mounts.filter(isMount),
@@ -120,7 +120,7 @@ export function specOf(
   };
 }
 
-/** Whether a row of the volumes' editor is finished. */
+/** Return true if a row of the volumes' editor is complete. */
 export function isMount({
   claim,
   mount_path
@@ -138,13 +138,13 @@ function recordOf(pairs: readonly IPair[]): Record<string, string> {
   );
 }
 
-/** A field has a content again that can be put into the spec. */
+/** Return a form without a field's draft. */
 export function withoutDraft(form: ILaunchForm, field: string): ILaunchForm {
   const drafts = Object.entries(form.drafts).filter(([key]) => key !== field);
   return { ...form, drafts: Object.fromEntries(drafts) };
 }
 
-/** The field that a JSON pointer of the server means: `/spec/args/3` is an option's. */
+/** Return the field of the form for a JSON pointer of the server: `/spec/args/3` is an option's field. */
 export function fieldOf(
   pointer: string,
   form: ILaunchForm,
@@ -211,21 +211,21 @@ export function fieldOf(
     .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
 }
 
-/** A directory that holds a job's name (alone or behind an option's `=`), with another name; any other value as it is. */
+/** Return a directory below `runs` (or an option's `=…`) with another job's name; any other value unchanged. */
 export function renamed(
   value: string,
   runs: string,
   from: string,
   to: string
 ): string {
-  const parts = value.split(/([/=])/); // separators are at odd places
+  const parts = value.split(/([/=])/); // separators have odd indexes
   const index = parts.findIndex(
     (part, i) => part === from && parts[i - 1] === '/' && parts[i - 2] === runs
   );
   return parts.map((part, i) => (i === index ? to : part)).join('');
 }
 
-/** Give the job another name; the directories that hold the name go along. */
+/** Rename the job, and the directories that contain its name. */
 export function withName(
   form: ILaunchForm,
   name: string,
@@ -260,7 +260,7 @@ export function withName(
   };
 }
 
-/** Give an option a value, or its default (null). */
+/** Set an option's value; null sets its default. */
 export function withOption(
   form: ILaunchForm,
   option: ScriptOption,
@@ -286,7 +286,7 @@ export function withOption(
   );
 }
 
-/** Run the job in another directory; event files that it writes below go along. */
+/** Change the working directory, and the log directories below it. */
 export function withWorkingDir(
   form: ILaunchForm,
   directory: string | null,
@@ -308,7 +308,7 @@ export function withWorkingDir(
   return next;
 }
 
-/** TensorBoard looks where the script writes, as long as it did so before. */
+/** Change the log directory that a script's option names, if TensorBoard reads that directory. */
 function moveLogDirs(
   form: ILaunchForm,
   from: [value: string, workingDir: string | null],
@@ -328,12 +328,12 @@ function moveLogDirs(
   };
 }
 
-/** The directory in which a job works: by default the folder of its script. */
+/** Return a job's working directory; by default the folder of its script. */
 function directoryOf({ working_dir, entrypoint }: JobSpec): string | null {
   return working_dir || folderOf(entrypoint.kind, entrypoint.value);
 }
 
-/** A path as a process in `directory` takes it; null if there is none, or the directory is not known. */
+/** Return a path as a process in `directory` resolves it; null if there is no path or no directory. */
 function resolve(value: string, directory: string | null): string | null {
   if (!value) {
     return null;
@@ -347,12 +347,12 @@ function resolve(value: string, directory: string | null): string | null {
     : null;
 }
 
-/** What is run when a file is: by its name. */
+/** Return the kind of entrypoint of a file, by its name. */
 export function fileKind(path: string): 'script' | 'notebook' {
   return path.endsWith('.ipynb') ? 'notebook' : 'script';
 }
 
-/** The folder of a file that is run; null for what is no file, or has no absolute path. */
+/** Return the folder of an entrypoint; null if it is not a file with an absolute path. */
 export function folderOf(kind: EntrypointKind, value: string): string | null {
   const isFile = kind === 'script' || kind === 'notebook';
   return isFile && value.startsWith('/')
@@ -361,9 +361,9 @@ export function folderOf(kind: EntrypointKind, value: string): string | null {
 }
 
 /**
- * The same file run in another way; for a command there is nothing to go by.
+ * Return the entrypoint of another kind for a file; a command is left to the user.
  *
- * @param path - As the contents API names it.
+ * @param path - The file's path in the contents API.
  * @param root - Absolute path of the contents root.
  */
 export function asKind(
@@ -376,7 +376,7 @@ export function asKind(
     case 'command':
       return { value: '', working_dir: root };
     case 'module':
-      // A module is looked for from the working directory on.
+      // Python looks for a module in the working directory.
       return {
         value: path.replace(/\.[^./]+$/, '').replace(/\//g, '.'),
         working_dir: root
@@ -388,7 +388,7 @@ export function asKind(
   }
 }
 
-/** Take further arguments as typed; while a quote is open, what stood before stays in force. */
+/** Set “more arguments”; while a quote is open, the words before stay valid. */
 export function withMore(form: ILaunchForm, more: string): ILaunchForm {
   const { words } = splitWords(more);
   return { ...form, more, moreWords: words ?? form.moreWords };

@@ -1,3 +1,4 @@
+/** Checks of the launch form. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../../api/client';
 import { NAME_PATTERN } from '../../api/constants';
@@ -18,16 +19,16 @@ export interface IChecked extends Pick<
 > {
   form: ILaunchForm;
   options: readonly ScriptOption[];
-  /** The spec that the form amounts to. */
+  /** The specification that the form describes. */
   spec: JobSpec;
-  /** The manifest that is edited in place of the form, if one is. */
+  /** The manifest that the user edits instead of the form; null if there is none. */
   manifest: IEditedManifest | null;
   prefill: Prefill | null;
   refusal: ApiError | null;
   trans: TranslationBundle;
 }
 
-/** Everything that is known about what would be submitted, ours and the server's; fields named as the form does. */
+/** Return the page's and the server's checks of a form or of an edited manifest; fields have the form's names. */
 export function knownChecks({
   form,
   options,
@@ -40,7 +41,7 @@ export function knownChecks({
   ...others
 }: IChecked): readonly Check[] {
   if (manifest) {
-    // Of a text that can't be read there is nothing else to say.
+    // A text that can't be read has no other checks.
     return manifestChecks(
       [refusal, failure],
       failure ? [] : (shown?.checks ?? [])
@@ -61,10 +62,10 @@ export function knownChecks({
 }
 
 /**
- * Everything that is known about a form: ours, then the server's, each said once.
+ * Return the checks of a form: the page's, then the server's, without duplicates.
  *
- * @param refusals - Answers to the form as it is; those that name a field count.
- * @param checks - What the server's preview says, with pointers into the spec.
+ * @param refusals - Errors with which the server refused this form; those that name a field are checks.
+ * @param checks - Checks of the server's preview; their fields are pointers into the specification.
  */
 function allChecks(
   form: ILaunchForm,
@@ -83,7 +84,7 @@ function allChecks(
         code !== MISSING || !(option && option in form.values)
     )
     .map(check => ({ ...check, field: fieldOfCheck(check, form, options) }))
-    // What is said of a field that can't be taken is about what it had before.
+    // An error of a field with an invalid draft is about the value before the draft.
     .filter(
       ({ level, field }) =>
         level !== 'error' || !(field && field in form.drafts)
@@ -92,10 +93,10 @@ function allChecks(
 }
 
 /**
- * Everything that is known about a manifest that is edited by hand; the form counts for nothing.
+ * Return the checks of a manifest that the user edits; the form is not checked.
  *
- * @param refusals - Answers to the text.
- * @param checks - What the server's preview says of it.
+ * @param refusals - Errors with which the server refused the text.
+ * @param checks - Checks of the server's preview.
  */
 function manifestChecks(
   refusals: readonly (ApiError | null)[],
@@ -136,7 +137,7 @@ function distinct(checks: readonly Check[]): Check[] {
 }
 
 /**
- * Whether what was said of a field still holds: two specs have the same there.
+ * Return true if two specifications have the same value in a field, so that a check of the field still holds.
  *
  * @param pointer - A JSON pointer into the spec, as the server names fields.
  */
@@ -158,7 +159,7 @@ function isSameField(
   return JSON.stringify(at(before)) === JSON.stringify(at(after));
 }
 
-/** What is certainly wrong in a form, found without the server; in the order of its fields. */
+/** Return the errors of a form that the page finds without the server, in the order of the fields. */
 function findProblems(
   form: ILaunchForm,
   options: readonly ScriptOption[],
@@ -178,7 +179,7 @@ function findProblems(
   ];
 }
 
-/** Why a job can't be called so; null if it can. */
+/** Return why a job can't have a name; null if it can. */
 export function nameProblem(
   name: string,
   trans: TranslationBundle

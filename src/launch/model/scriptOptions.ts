@@ -1,43 +1,43 @@
-/** A script's argparse options as fields, and its arguments as what fields and free text hold. */
+/** Options of a script's argparse parser as fields, and the conversion between arguments and fields. */
 import { ScriptOption } from '../../api/types';
 import { joinWords, splitWords } from '../../common/shellWords';
 
-/** A flag's state, or the text of anything else; a list as a shell would take it. */
+/** The state of a flag, or the text of another option; a list is quoted as for a shell. */
 export type OptionValue = string | boolean;
 
-/** What is given, by `optionKey`; an option that is not in it has its default. */
+/** Values by `optionKey`; an option without a value has its default. */
 export type OptionValues = Readonly<Record<string, OptionValue>>;
 
-/** Arguments, and which field each of them comes from. */
+/** Arguments, each with the field that it comes from. */
 export interface IComposedArgs {
   args: string[];
-  /** For every argument an `optionKey`, or null for what was typed as “more arguments”. */
+  /** The `optionKey` of each argument; null for one that was typed as “more arguments”. */
   fields: (string | null)[];
 }
 
-/** How an option is named: its first spelling; a positional has only a destination. */
+/** Return the key of an option: its first flag, or the destination of a positional argument. */
 export function optionKey(option: ScriptOption): string {
   return option.flags[0] ?? option.dest;
 }
 
-/** What holds if nothing is given; null if the script's text does not tell. */
+/** Return an option's default; null if the script's text does not contain it. */
 export function defaultValue(option: ScriptOption): OptionValue | null {
   if (option.kind !== 'flag') {
     return option.default;
   }
   if (option.off_flag === null) {
-    return false; // whatever it sets, it is not given
+    return false; // a flag that is not given
   }
   return option.default === null ? null : option.default === 'True';
 }
 
-/** Whether an option is given, with another value than its default. */
+/** Return true if an option has a value other than its default. */
 export function isChanged(option: ScriptOption, values: OptionValues): boolean {
   const key = optionKey(option);
   return key in values && values[key] !== defaultValue(option);
 }
 
-/** Whether Python's `int()`, `float()` or the choices would refuse a text. */
+/** Return true if Python's `int()` or `float()` accepts a text, or if a list's quotes are closed. */
 export function isAcceptable(option: ScriptOption, text: string): boolean {
   switch (option.kind) {
     case 'int':
@@ -54,8 +54,9 @@ export function isAcceptable(option: ScriptOption, text: string): boolean {
 }
 
 /**
- * Take arguments apart into values of known options and the rest, as argparse would.
- * What is given twice, or in a way that a field can't show, stays in the rest, so nothing is lost.
+ * Split arguments into values of known options and the rest, as argparse does.
+ *
+ * Arguments that are given twice, or that a field can't show, stay in the rest, so that nothing is lost.
  */
 export function parseArgs(
   args: readonly string[],
@@ -72,7 +73,7 @@ export function parseArgs(
       break;
     }
     if (!isFlag(arg)) {
-      // Behind a spelling that we don't know it may be that one's value.
+      // After an unknown flag the word may be the flag's value.
       const option = more.length ? undefined : positionals.shift();
       if (option && arg) {
         values[optionKey(option)] = arg;
@@ -124,7 +125,7 @@ function takeOption(
     : null;
 }
 
-/** Put values and further arguments together: only what is required or differs from its default. */
+/** Join values and further arguments; a value is left out if it is optional and equals its default. */
 export function composeArgs(
   options: readonly ScriptOption[],
   values: OptionValues,
@@ -135,7 +136,7 @@ export function composeArgs(
   );
   const named = given.filter(option => option.flags.length);
   const positional = given.filter(option => !option.flags.length);
-  // A list would swallow a positional that follows it.
+  // A list takes the positional argument that follows it.
   const order = named.some(option => option.kind === 'list')
     ? [...positional, ...named]
     : [...named, ...positional];
@@ -163,7 +164,7 @@ function composeOption(option: ScriptOption, value: OptionValue): string[] {
   if (option.kind === 'list') {
     return [key, ...(splitWords(value).words ?? [])];
   }
-  // argparse takes a value that begins with a dash for another option.
+  // argparse reads a value that begins with a dash as another option.
   return isFlag(value) ? [`${key}=${value}`] : [key, value];
 }
 

@@ -11,10 +11,10 @@ import { CommandIDs } from '../../tokens';
 import { useChecks, useLaunch, useModel } from '../parts/context';
 import { placeOf } from '../parts/fieldNames';
 
-/** Fields that are named beside each other. */
+/** Maximum number of fields that are named in one sentence. */
 const NAMED = 3;
 
-/** The way to submit the form, and beside it in one sentence what will happen, or what is to be fixed. */
+/** The buttons that submit and check the form, and a sentence: the plan, or the errors to fix. */
 export function Footer(): React.JSX.Element {
   const { trans, actions, prefix } = useLaunch();
   const busy = useModel(({ state }) => state.busy);
@@ -125,7 +125,7 @@ function DryRunResult(): React.JSX.Element {
   );
 }
 
-/** What will happen when the form is submitted. */
+/** The sentence that describes the job that will be created. */
 function Plan(): React.JSX.Element {
   const { trans } = useLaunch();
   const isShown = useModel(({ preview }) => preview.shown !== null);
@@ -149,7 +149,7 @@ function Plan(): React.JSX.Element {
   );
 }
 
-/** Who has checked what in a dry run; the server notes it among the checks if that was the cluster. */
+/** Return who has made the checks of a dry run; the server adds a check if the cluster has. */
 function describeDryRun(
   checks: readonly Check[],
   trans: TranslationBundle
@@ -169,7 +169,7 @@ function describeDryRun(
       );
 }
 
-/** “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
+/** Return the size and the location of the job: “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
 function describeStart(model: LaunchModel, trans: TranslationBundle): string {
   const { spec, engine } = model;
   const { namespace } = model.state;
@@ -188,7 +188,7 @@ function describeStart(model: LaunchModel, trans: TranslationBundle): string {
     : trans.__('Start %1 on %2, namespace %3', size, where, namespace);
 }
 
-/** What there is to say beside the size of the job. */
+/** Return further facts about the job, beside its size. */
 function howItRuns(
   model: LaunchModel,
   trans: TranslationBundle
@@ -226,7 +226,7 @@ function Level({
   );
 }
 
-/** The fields that checks are about, by their names; what is nowhere in the form by its words. */
+/** Links to the fields of checks; a check without a field is shown by its message. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
   const { trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);

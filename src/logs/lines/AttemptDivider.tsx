@@ -7,17 +7,17 @@ import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
 interface IAttemptDividerProps {
-  /** The first stream of the attempt that begins. */
+  /** First stream of the attempt that begins. */
   stream: LogStream;
   time: number | null;
   job: Job;
   replicas: readonly Replica[];
   trans: TranslationBundle;
-  /** Shows only this attempt; null where that is so already. */
+  /** Show only this attempt; null if only this attempt is shown already. */
   only: ((attempt: number) => void) | null;
 }
 
-/** Between two attempts: that one ended, why, and that the next began. */
+/** The divider between two attempts: how the earlier one ended, and when the later one started. */
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   const { stream, job, trans, only } = props;
   const explanation = explain(props);

@@ -13,7 +13,7 @@ import { MachineCapacity } from './MachineCapacity';
 interface ICapacityProps {
   engines: readonly EngineInfo[];
   jobs: readonly JobSummary[];
-  /** Null while it is not known, and without a cluster. */
+  /** Capacity of the cluster; null while it is not known, and without a cluster. */
   capacity: CapacityInfo | null;
   narrow: boolean;
   /** “as of 10:42” while the connection is lost. */
@@ -22,7 +22,7 @@ interface ICapacityProps {
   trans: TranslationBundle;
 }
 
-/** What is free where jobs can run. */
+/** Free capacity of this machine and of the cluster. */
 export function Capacity(props: ICapacityProps): React.JSX.Element {
   const { engines, jobs, capacity, narrow, note, showNodes, trans } = props;
   const machine = engines.find(engine => engine.machine)?.machine;

@@ -14,7 +14,7 @@ interface IMachineCapacityProps {
   trans: TranslationBundle;
 }
 
-/** What this machine has, and what of it is free: blue is yours, grey is others', empty is free. */
+/** Capacity of this machine; in the bars blue is the user's own usage, grey others', and empty is free. */
 export function MachineCapacity({
   machine,
   engines,
@@ -81,11 +81,11 @@ export function MachineCapacity({
   );
 }
 
-/** Devices of one kind: how many are free. */
+/** The number of free devices of one kind. */
 function Devices(props: {
   name: string;
   devices: DeviceInfo[];
-  /** Names of one's own running jobs. */
+  /** Names of the user's own running jobs. */
   names: string[];
   trans: TranslationBundle;
 }): React.JSX.Element {
@@ -110,7 +110,7 @@ function Devices(props: {
   );
 }
 
-/** Devices by model; the maker's name is left out, for there is no room. */
+/** Group devices by model; the maker's name is left out, since the row is narrow. */
 function byModel(devices: readonly DeviceInfo[]): Map<string, DeviceInfo[]> {
   const groups = new Map<string, DeviceInfo[]>();
   for (const device of devices) {
