@@ -19,7 +19,7 @@ LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
 WHEEL := build/dist/.built
 
 .DELETE_ON_ERROR:
-.PHONY: lab install test lint format api docs build bench ui-envs clean help
+.PHONY: lab install test lint format api catalogue docs build bench ui-envs clean help
 
 lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are JupyterLab's, VENV=… an environment to use)
 	@$(BIN)/python .make/lab.py examples $(ARGS)
@@ -41,6 +41,9 @@ api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file 
 	python -m jupyterlab_t9kjob.openapi
 	jlpm types
 	python .make/constants.py
+
+catalogue: $(VENV)/.t9kjob-dev ## Collect all messages for translators into build/jupyterlab_t9kjob.pot
+	python .make/catalogue.py template build/jupyterlab_t9kjob.pot
 
 docs: $(VENV)/.t9kjob-docs ## Build the documentation into build/docs
 	sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs

@@ -48,11 +48,7 @@ export function Fold({
         >
           <Icon of={caret} />
           <span>{title}</span>
-          {!open && (
-            <span className="jp-t9k-secondary">
-              <SummaryText of={summary} />
-            </span>
-          )}
+          {!open && <SummaryText of={summary} />}
         </button>
       </div>
       <div id={`${id}-body`} hidden={!open}>

@@ -57,11 +57,7 @@ export function Group({
         >
           <Icon of={caret} />
           <span>{title}</span>
-          {!open && (
-            <span className="jp-t9k-Launch-summary jp-t9k-secondary">
-              <SummaryText of={summary} />
-            </span>
-          )}
+          {!open && <SummaryText of={summary} />}
           {errors > 0 && (
             <span className="jp-t9k-Launch-count" data-level="error">
               <Icon of={errorIcon} />

@@ -6,8 +6,17 @@ import { useLaunch, useModel } from './context';
 /** Puts what a folded part of the form contains on one line. */
 export type Summary = (model: LaunchModel, trans: TranslationBundle) => string;
 
-/** A part of its own, so that a change of it does not draw the fields of the group. */
-export function SummaryText({ of: summary }: { of: Summary }): React.ReactNode {
+/** Shows a summary. A component of its own, so that a change of the text does not draw the fields of the group. */
+export function SummaryText({
+  of: summary
+}: {
+  of: Summary;
+}): React.JSX.Element {
   const { trans } = useLaunch();
-  return useModel(model => summary(model, trans));
+  const text = useModel(model => summary(model, trans));
+  return (
+    <span className="jp-t9k-Launch-summary jp-t9k-secondary" title={text}>
+      {text}
+    </span>
+  );
 }
