@@ -96,7 +96,7 @@ class Failure(Model):
     signaled: bool | None = Field(
         None, description="Whether a signal ended it, so that the exit code is 128 and its number; null if unknown."
     )
-    ended: str | None = Field(None, description="The exit code in words: “Error (1)”, “Killed (137)”.")
+    ended: Sentence | None = Field(None, description="The exit code in words: “Error (1)”, “Killed (137)”.")
     error: str | None = Field(
         None, description="The error that ended it: a traceback's last line, or one of a known form; null if unknown."
     )

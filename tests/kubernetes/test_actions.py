@@ -241,9 +241,9 @@ async def test_a_record_stays_while_nobody_knows_whether_its_job_is_gone(
         async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:
             engine = bench.engines["t9k"]
             seen = await engine.job(job.uid)
-            assert "has not told yet" in (seen.read_only or "")
+            assert "has not yet reported" in (seen.read_only or "")
             assert "remove" not in seen.actions
-            with pytest.raises(Conflict, match="has not told yet"):
+            with pytest.raises(Conflict, match="has not yet reported"):
                 await engine.remove(job.uid)
             await between.start()
             await engine.refresh()

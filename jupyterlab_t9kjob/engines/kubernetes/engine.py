@@ -26,12 +26,13 @@ from .cluster.connection import CONNECTING, Cluster
 from .cluster.discovery import Found
 from .cluster.namespace_watch import jobs_path
 from .cluster.queues import Queues
-from .jobs import api_views
-from .jobs.api_views import JobSnapshot
-from .jobs.deadline_nudge import Reminders
+from .jobs import actions, api_views
+from .jobs.deadline_nudge import DeadlineNudge
+from .jobs.job_reading import contents_path
 from .jobs.records import Record, Records
+from .jobs.snapshot import JobSnapshot
 from .jobs.table import JobTable
-from .jobs.tracked_job import KnownJob, contents_path
+from .jobs.tracked_job import TrackedJob
 from .logs.failure_reader import FailureReader
 from .logs.manager import LogKeeper
 from .logs.progress_reader import LiveProgress
@@ -72,13 +73,13 @@ class KubernetesEngine:
             self._records,
             contents_path(root) if root is not None else lambda _path: None,
             owner=cluster.settings.owner,
-            told=self._seen,
+            changed=self._seen,
             drop=self._drop,
         )
         self._queues = Queues(kind, cluster)
         self._standards = EnforcedStandards()
         self._creation = Creation(kind, cluster, self._table, self._queues, self._standards, root)
-        self._reminders = Reminders(kind, cluster, self._table.jobs.values)
+        self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)
         self._lab: Lab | None = None
@@ -93,13 +94,13 @@ class KubernetesEngine:
         """Load our records, and begin to look for the cluster."""
         self._end = self._cluster.listen(self._cluster_changed)
         await self._table.start()
-        self._reminders.start()
+        self._deadlines.start()
 
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
         self._end()
         self._stopped = True
-        await self._reminders.stop()
+        await self._deadlines.stop()
         await self._failures.stop()
         await self._progress.stop()
         await self._logs.stop()
@@ -142,7 +143,7 @@ class KubernetesEngine:
         if seen.job.present and seen.state.phase in ("Pending", "Resuming"):
             with anyio.move_on_after(GLANCE_SECONDS):
                 await self._cluster.capacity.glance()  # it may wait for room
-            seen = self._table.observer.seen(seen.job)
+            seen = self._table.observer.snapshot(seen.job)
         return api_views.full(self._kind, seen)
 
     async def replicas(self, uid: str) -> list[Replica]:
@@ -275,7 +276,7 @@ class KubernetesEngine:
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
         # not by its uid: with its record gone it may not be found any more
-        return api_views.full(self._kind, self._table.observer.seen(job))
+        return api_views.full(self._kind, self._table.observer.snapshot(job))
 
     async def remove(self, uid: str) -> None:
         """Drop the record and logs of a deleted job; never the user's files.
@@ -304,10 +305,10 @@ class KubernetesEngine:
         await self._logs.drop(record.uid)
         await self._records.drop(record)
 
-    async def _delete(self, api: KubeApi, path: str, job: KnownJob, *, remove: bool) -> None:
-        record = self._table.keep(job)
+    async def _delete(self, api: KubeApi, path: str, job: TrackedJob, *, remove: bool) -> None:
+        record = self._table.records.keep(job)
         before, record.remove = record.remove, record.remove or remove
-        await self._table.save(job)
+        await self._table.records.save(job)
         try:
             answer = await api.delete(path, uid=job.uid)
         except ApiError as error:
@@ -320,7 +321,7 @@ class KubernetesEngine:
         else:
             self._table.job_gone(job.namespace, job.uid)
 
-    async def _hold(self, api: KubeApi, workload: Json, job: KnownJob, *, on: bool) -> None:
+    async def _hold(self, api: KubeApi, workload: Json, job: TrackedJob, *, on: bool) -> None:
         """Take a job out of its queue of Kueue, or put it back; see `kueue`."""
         version, metadata = self._cluster.groups.get(KUEUE, ""), workload["metadata"]
         path = f"/apis/{KUEUE}/{version}/namespaces/{job.namespace}/workloads/{metadata['name']}"
@@ -328,12 +329,12 @@ class KubernetesEngine:
         if (space := self._cluster.spaces.get(job.namespace)) is not None:
             space.queueing.note(KUEUE, answer)
 
-    def _note_answer(self, job: KnownJob, manifest: Json) -> None:
+    def _note_answer(self, job: TrackedJob, manifest: Json) -> None:
         """Take note of a job's object, unless the watch has told of the job's end before this answer was read."""
         if job.present:
             self._table.note_answer(job.namespace, manifest)
 
-    def _patch(self, job: KnownJob, action: Action) -> Json:
+    def _patch(self, job: TrackedJob, action: Action) -> Json:
         """Return the merge patch for an action; it is refused if the object is another one by now."""
         patch = self._kind.pause(job.manifest, on=action != "resume")
         metadata = patch.setdefault("metadata", {})
@@ -349,14 +350,14 @@ class KubernetesEngine:
     def _demand_action(self, seen: JobSnapshot, action: Action) -> None:
         summary = api_views.summary(self._kind, seen)
         if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
-            raise api_views.refusal_of(seen, summary, action)
+            raise actions.refusal_of(seen, summary, action)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _look_at(self, uid: str) -> JobSnapshot:
         job = await self._table.get(uid)
-        self._table.look_at(job)
-        return self._table.observer.seen(job)
+        self._table.opened(job)
+        return self._table.observer.snapshot(job)
 
     def _cluster_info(self, found: Found | None) -> ClusterInfo:
         cluster, kind = self._cluster, self._kind
@@ -395,7 +396,7 @@ class KubernetesEngine:
         """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""
         rights = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
         if self._cluster.lab != self._lab:
-            self._table.tell_all(anew=True)
+            self._table.publish_all(read_again=True)
         elif rights != self._rights or self._cluster.api is not self._api:
-            self._table.tell_all()
+            self._table.publish_all()
         self._lab, self._rights, self._api = self._cluster.lab, rights, self._cluster.api

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.jobs import change_publisher
-from jupyterlab_t9kjob.engines.kubernetes.jobs.change_publisher import Rounds
+from jupyterlab_t9kjob.engines.kubernetes.jobs.change_publisher import ChangePublisher
 
 pytestmark = pytest.mark.asyncio
 
@@ -18,7 +18,7 @@ async def test_all_that_wait_have_their_turn_a_few_at_a_time(monkeypatch: pytest
     monkeypatch.setattr(change_publisher, "TICK_SECONDS_PER_JOB", 0.0)
     monkeypatch.setattr(change_publisher, "TICK_JOBS", 3)
     # else a round rests, and gathers, by how long telling took
-    monkeypatch.setattr(change_publisher, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(change_publisher, "ROUND_SECONDS", 0.0)
     told = Counter[str]()
     sizes: list[int] = []
     came = asyncio.Event()
@@ -34,7 +34,7 @@ async def test_all_that_wait_have_their_turn_a_few_at_a_time(monkeypatch: pytest
                 came.clear()
                 await came.wait()
 
-    table = Rounds(tell, before=lambda: None)
+    table = ChangePublisher(tell, before=lambda: None)
     table.waiting = {str(number) for number in range(10)}
     table.start()
     await until_told(*table.waiting, times=2)

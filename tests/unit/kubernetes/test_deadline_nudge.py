@@ -12,9 +12,9 @@ import pytest
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.jobs import deadline_nudge
-from jupyterlab_t9kjob.engines.kubernetes.jobs.deadline_nudge import Reminders
+from jupyterlab_t9kjob.engines.kubernetes.jobs.deadline_nudge import DeadlineNudge
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Record
-from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import KnownJob
+from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import TrackedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 
 pytestmark = pytest.mark.asyncio
@@ -41,7 +41,7 @@ def state(revision: str, *, suspended: bool) -> dict[str, Any]:
 
 async def test_a_job_is_read_again_only_in_another_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline_nudge, "TICK_SECONDS", 0.0)
-    job = KnownJob("uid-1", "lab", state("1", suspended=True))
+    job = TrackedJob("uid-1", "lab", state("1", suspended=True))
     job.record = Record(cluster="here", server="here:6443", uid="uid-1", namespace="lab", phase="Running")
     looked, reminded = asyncio.Semaphore(0), asyncio.Event()
     patched: list[str] = []
@@ -50,13 +50,13 @@ async def test_a_job_is_read_again_only_in_another_state(monkeypatch: pytest.Mon
         patched.append(path.rpartition("/")[2])
         reminded.set()
 
-    def jobs() -> list[KnownJob]:
+    def jobs() -> list[TrackedJob]:
         looked.release()
         return [job]
 
     kind = Kind()
     cluster = SimpleNamespace(api=SimpleNamespace(patch=patch), rights=lambda _kind, _namespace: {})
-    table = Reminders(kind, cast(Cluster, cluster), jobs)
+    table = DeadlineNudge(kind, cast(Cluster, cluster), jobs)
     table.start()
     with anyio.fail_after(60):
         for _ in range(3):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Record, Records
-from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import KnownJob
+from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import TrackedJob
 
 pytestmark = pytest.mark.asyncio
 
@@ -110,7 +110,7 @@ async def test_a_record_of_an_earlier_version_claims_no_false_cause(*, deleted: 
     line = "epoch 3 loss .2"
     ended = {"pod_uid": "p", "restart_count": 0, "code": "ExitCode", "words": f"failed: {line}", "exit_code": 1}
     ended |= {"at": 1.0, "error": line, "hint": None, "verbatim": f"epoch 2\n{line}", "rerun": False}
-    job = KnownJob.recorded(older(line, deleted=deleted, ended=ended))
+    job = TrackedJob.recorded(older(line, deleted=deleted, ended=ended))
     assert job.record is not None and job.record.reason is not None
     assert job.record.reason.sentence == "Rank 3 ended with exit code 1"
     (replica,) = job.record.replicas
@@ -127,7 +127,7 @@ async def test_a_record_of_an_earlier_version_claims_no_false_cause(*, deleted: 
 async def test_a_known_error_of_an_earlier_version_stays() -> None:
     known = older("free(): invalid pointer", deleted=True)
     known.failures["worker-0"].exit_code = 134
-    job = KnownJob.recorded(known)
+    job = TrackedJob.recorded(known)
     assert job.failures["worker-0"].error == "free(): invalid pointer"
     assert job.record is not None and job.record.reason is not None
     assert job.record.reason.sentence == "Rank 3 failed: free(): invalid pointer"

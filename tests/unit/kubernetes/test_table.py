@@ -19,11 +19,12 @@ from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
-from jupyterlab_t9kjob.engines.kubernetes.jobs import records, tracked_job
-from jupyterlab_t9kjob.engines.kubernetes.jobs import table as jobtable
-from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import JobSnapshot, summary
+from jupyterlab_t9kjob.engines.kubernetes.jobs import job_reading, record_keeper, records, tracked_job
+from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import summary
+from jupyterlab_t9kjob.engines.kubernetes.jobs.record_keeper import Drop
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Records
-from jupyterlab_t9kjob.engines.kubernetes.jobs.table import Drop, JobTable
+from jupyterlab_t9kjob.engines.kubernetes.jobs.snapshot import JobSnapshot
+from jupyterlab_t9kjob.engines.kubernetes.jobs.table import JobTable
 from jupyterlab_t9kjob.engines.kubernetes.objects.arena import USER
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 
@@ -43,7 +44,7 @@ def training(uid: str, created: int) -> dict[str, Any]:
 
 def a_table(home: Path, told: Callable[[JobSnapshot], None] = lambda _seen: None, drop: Drop | None = None) -> JobTable:
     kept, cluster = Records(home), Cluster(Settings(enabled=False))
-    return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", told=told, drop=drop or kept.drop)
+    return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", changed=told, drop=drop or kept.drop)
 
 
 async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monke
         assert go_on.wait(30)
         return parse(manifest)
 
-    monkeypatch.setattr(tracked_job, "parse", held)
+    monkeypatch.setattr(job_reading, "parse", held)
     table = a_table(tmp_path)
     await table.start()
     table.note("lab", training("one", 1))
@@ -108,7 +109,7 @@ async def test_a_job_that_changes_is_read_by_its_own_thread_only(
     table._cluster.lab = Lab()
     await table.start()
     found = table.note("lab", training("one", 1))
-    found.lives["master-0"] = []
+    found.attempts["master-0"] = []
     assert (await table.get("one")).spec is not None
     await table.stop()
     assert looked == {threading.main_thread()}
@@ -131,8 +132,8 @@ async def test_secrets_of_others_are_not_kept(
     table = a_table(tmp_path)
     await table.start()
     found = table.note("lab", manifest)
-    table.look_at(found)
-    await table.save(found)
+    table.opened(found)
+    await table.records.save(found)
     written = tmp_path / "lab" / "one" / "record.json"
     assert ("hush" in written.read_text()) != left_out
     assert "--api-key" in written.read_text() and "0.1" in written.read_text() and "python x" in written.read_text()
@@ -140,7 +141,7 @@ async def test_secrets_of_others_are_not_kept(
     assert "hush" in str(found.manifest), "as long as the cluster shows it, it is shown"
     table.job_gone("lab", "one")
     assert ("hush" in str(found.manifest)) != left_out
-    row = summary(table.kind, table.observer.seen(await table.get("one")))
+    row = summary(table.kind, table.observer.snapshot(await table.get("one")))
     assert ("rerun" in row.refused) == left_out
     assert ("rerun" in row.actions) != left_out
     await table.stop()
@@ -156,7 +157,7 @@ async def test_secrets_of_others_are_not_kept(
     written.write_text(json.dumps(older))
     table = a_table(tmp_path)
     await table.start()
-    row = summary(table.kind, table.observer.seen(await table.get("one")))
+    row = summary(table.kind, table.observer.snapshot(await table.get("one")))
     assert ("rerun" in row.refused) == left_out
     await table.stop()
     assert ("hush" in written.read_text()) != left_out
@@ -167,9 +168,9 @@ async def test_a_job_of_others_without_values_can_be_run_again(tmp_path: Path) -
     manifest["metadata"]["annotations"] = {LAST_APPLIED: json.dumps(manifest["spec"])}
     table = a_table(tmp_path)
     await table.start()
-    table.look_at(table.note("lab", manifest))
+    table.opened(table.note("lab", manifest))
     table.job_gone("lab", "one")
-    assert "rerun" in summary(table.kind, table.observer.seen(await table.get("one"))).actions
+    assert "rerun" in summary(table.kind, table.observer.snapshot(await table.get("one"))).actions
     await table.stop()
 
 
@@ -194,7 +195,7 @@ async def test_who_submitted_it_with_arena(
     manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["metadata"] = {"annotations": on_pods}
     table = a_table(tmp_path)
     await table.start()
-    row = summary(table.kind, table.observer.seen(table.note("lab", manifest)))
+    row = summary(table.kind, table.observer.snapshot(table.note("lab", manifest)))
     assert (row.owner, row.mine) == (owner, mine)
     await table.stop()
 
@@ -206,8 +207,8 @@ async def test_a_row_is_made_without_unpacking_the_spec(tmp_path: Path, monkeypa
     manifest["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team-a"}
     table.note("lab", manifest)
     found = await table.get("one")
-    seen = table.observer.seen(found)
-    monkeypatch.setattr(tracked_job.KnownJob, "spec", property(lambda _job: pytest.fail("the spec was unpacked")))
+    seen = table.observer.snapshot(found)
+    monkeypatch.setattr(tracked_job.TrackedJob, "spec", property(lambda _job: pytest.fail("the spec was unpacked")))
     assert summary(table.kind, seen).queue == "team-a"
     await table.stop()
 
@@ -244,7 +245,7 @@ async def test_a_server_that_is_stopped_within_a_removal_writes_what_is_due(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_haste: bool
 ) -> None:
     monkeypatch.setattr(records, "WRITE_SECONDS", 1000.0)  # what changes after a first write is due until the stop
-    monkeypatch.setattr(jobtable, "DROP_SECONDS", 0.1)
+    monkeypatch.setattr(record_keeper, "REMOVE_SECONDS", 0.1)
     removing, go_on = threading.Event(), threading.Event()
 
     def hang(*_arguments: Any, **_options: Any) -> None:
@@ -256,8 +257,8 @@ async def test_a_server_that_is_stopped_within_a_removal_writes_what_is_due(
     await table.start()
     kept, going = (table.note("lab", training(uid, 1)) for uid in ("kept", "going"))
     for known_job in (kept, going):
-        table.keep(known_job)
-        await table.save(known_job)
+        table.records.keep(known_job)
+        await table.records.save(known_job)
     assert going.record is not None
     going.record.remove = True
     for uid in ("kept", "going"):

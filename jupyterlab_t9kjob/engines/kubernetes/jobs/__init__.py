@@ -1,1 +1,1 @@
-"""The jobs of the watched namespaces: what is known of each, what is kept, and what the API tells."""
+"""Jobs of the watched namespaces: their state, the records on disk, and the API's views of them."""

@@ -1,4 +1,4 @@
-"""When changes are told: in rounds, so that what changes again meanwhile is told once."""
+"""Publishes changes of jobs in rounds: a job that changes several times between two rounds is published once."""
 
 from __future__ import annotations
 
@@ -13,57 +13,68 @@ from ....core.system.pace import rest
 
 log = logging.getLogger(__name__)
 
-TELL_SECONDS: Final = 0.05
-"""Between two rounds at most."""
+ROUND_SECONDS: Final = 0.05
+"""Shortest time between the beginnings of two rounds."""
 TICK_SECONDS: Final = 10.0
-"""Between two looks at jobs that wait: their reason says for how long."""
+"""How often a waiting job is published again: its reason says for how long it has waited."""
 TICK_SECONDS_PER_JOB: Final = 0.05
-"""The same where many wait: a look at one takes about half a millisecond, so this is a hundredth of a processor."""
+"""Lower limit of the interval for each of many waiting jobs.
+
+To publish a job takes about half a millisecond, so waiting jobs take about a hundredth of a processor.
+"""
 TICK_JOBS: Final = 20
-"""How many of them are looked at in one round, for what changes meanwhile waits for its end."""
+"""Most waiting jobs of one round; jobs that change meanwhile wait for the end of the round."""
 
 
-class Rounds:
-    """Rounds of telling.
+class ChangePublisher:
+    """Collects changed jobs and publishes them in rounds.
 
     Parameters
     ----------
-    tell
-        Tells of a round's jobs, by uid; true for those of which more has changed than the list shows.
+    publish
+        Publishes the jobs of a round. Its argument maps uids to True if more has changed than the list of jobs shows.
     before
         Called before each round; it may mark more jobs.
 
     Attributes
     ----------
     waiting
-        Jobs that are told of again and again, for time alone changes what is said of them.
+        Uids of the jobs that are published again from time to time, because their reasons depend on the time.
     """
 
-    def __init__(self, tell: Callable[[Mapping[str, bool]], Awaitable[None]], before: Callable[[], None]) -> None:
+    def __init__(self, publish: Callable[[Mapping[str, bool]], Awaitable[None]], before: Callable[[], None]) -> None:
         self.waiting: set[str] = set()
-        self._tell = tell
+        self._publish = publish
         self._before = before
         self._due: dict[str, bool] = {}
         self._wake = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin."""
+        """Start the rounds."""
         self._tasks = [asyncio.create_task(self._run()), asyncio.create_task(self._tick())]
 
     async def stop(self) -> None:
-        """End; what is still due is not told."""
+        """Stop the rounds; changes that are still due are not published."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def mark(self, uid: str, *, detail: bool) -> None:
-        """Take note that a job has changed; `detail`: in more than the list shows."""
+        """Mark a job as changed.
+
+        Parameters
+        ----------
+        uid
+            The job's uid.
+        detail
+            True if more has changed than the list of jobs shows.
+        """
         self._due[uid] = detail or self._due.get(uid, False)
         self._wake.set()
 
     def hurry(self) -> None:
-        """Begin a round, even if no job is marked."""
+        """Start a round soon, even if no job is marked."""
         self._wake.set()
 
     async def _run(self) -> None:
@@ -74,20 +85,21 @@ class Rounds:
             try:
                 self._before()
                 due, self._due = self._due, {}
-                await self._tell(due)
+                await self._publish(due)
             except Exception:
-                log.exception("Telling of changes of jobs failed")
-            await rest(begun, TELL_SECONDS)
+                log.exception("Changes of jobs could not be published")
+            await rest(begun, ROUND_SECONDS)
 
     async def _tick(self) -> None:
-        looked_at: set[str] = set()
+        """Mark the waiting jobs in turn, a few at a time."""
+        done: set[str] = set()
         while True:
             waiting = max(len(self.waiting), 1)
             await asyncio.sleep(max(TICK_SECONDS / waiting, TICK_SECONDS_PER_JOB) * min(waiting, TICK_JOBS))
-            uids = list(islice(self.waiting - looked_at, TICK_JOBS))
-            looked_at.update(uids)
-            if len(uids) < TICK_JOBS:  # all had their turn, and the next one begins
-                looked_at = set(islice(self.waiting.difference(uids), TICK_JOBS - len(uids)))
-                uids += looked_at
+            uids = list(islice(self.waiting - done, TICK_JOBS))
+            done.update(uids)
+            if len(uids) < TICK_JOBS:  # All waiting jobs had their turn; the next turn begins.
+                done = set(islice(self.waiting.difference(uids), TICK_JOBS - len(uids)))
+                uids += done
             for uid in uids:
                 self.mark(uid, detail=False)

@@ -1,4 +1,7 @@
-"""Makes a job's controller look at a job again whose deadline is over, where it would not by itself."""
+"""Makes a controller notice that a job's deadline has passed.
+
+Kubeflow's operator checks `activeDeadlineSeconds` only when an object changes. An annotation is such a change.
+"""
 
 from __future__ import annotations
 
@@ -16,40 +19,41 @@ from ..cluster.connection import Cluster
 from ..cluster.namespace_watch import jobs_path
 from ..cluster.permissions import allowed
 from ..objects.kinds import JobKind
-from .tracked_job import KnownJob
+from .tracked_job import TrackedJob
 
 log = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 5.0
+"""How often the deadlines are checked."""
 
 
-class Reminders:
-    """Reminds the controller of one kind of the jobs that were submitted through a lab (`JobKind.remind_at`).
+class DeadlineNudge:
+    """Annotates overdue jobs of one kind that were submitted through a lab; see `JobKind.remind_at`.
 
-    Any lab that is awake does it; what several write is the same, and changes nothing the second time.
+    Every running lab does this. All labs write the same value, so the object changes only once.
 
     Parameters
     ----------
     kind
         The kind.
     cluster
-        Where the jobs are.
+        The cluster of the jobs.
     jobs
-        Returns those that are known now.
+        Returns the jobs that are known now.
     """
 
-    def __init__(self, kind: JobKind, cluster: Cluster, jobs: Callable[[], Iterable[KnownJob]]) -> None:
+    def __init__(self, kind: JobKind, cluster: Cluster, jobs: Callable[[], Iterable[TrackedJob]]) -> None:
         self._kind, self._cluster, self._jobs = kind, cluster, jobs
         self._refused: set[str] = set()
         self._due: dict[str, tuple[int, float | None]] = {}
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to look at the clock."""
-        self._task = asyncio.create_task(self._run(), name=f"reminders {self._kind.engine}")
+        """Start to check deadlines."""
+        self._task = asyncio.create_task(self._run(), name=f"deadlines {self._kind.engine}")
 
     async def stop(self) -> None:
-        """Remind of nothing any more."""
+        """Stop checking deadlines."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -59,37 +63,37 @@ class Reminders:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now, api = time.time(), self._cluster.api
-            known: dict[str, tuple[int, float | None]] = {}
+            deadlines: dict[str, tuple[int, float | None]] = {}
             for job in list(self._jobs()) if api is not None else ():
                 if not job.present or job.owner is None or job.phase not in ACTIVE_PHASES:
                     continue
-                known[job.uid] = self._due_of(job)
-                due = known[job.uid][1]
-                if due is not None and due <= now and api is not None and self._may(job):
+                deadlines[job.uid] = self._due_of(job)
+                due = deadlines[job.uid][1]
+                if due is not None and due <= now and api is not None and self._may_change(job):
                     try:
-                        await self._remind(api, job, due)
-                    except Exception:  # the others are reminded of
-                        log.exception("Reminding of the deadline of %s failed", job.uid)
-            self._due = known
+                        await self._annotate(api, job, due)
+                    except Exception:  # One job must not keep the others from their annotations.
+                        log.exception("The overdue job %s could not be annotated", job.uid)
+            self._due = deadlines
 
-    def _due_of(self, job: KnownJob) -> tuple[int, float | None]:
-        """Return a job's revision, and when it is due as its object says then: to unpack that takes its time."""
-        known = self._due.get(job.uid)
-        if known is not None and known[0] == job.revision != 0:
-            return known
+    def _due_of(self, job: TrackedJob) -> tuple[int, float | None]:
+        """Return a job's revision and its deadline; the object is unpacked only if the revision is new."""
+        before = self._due.get(job.uid)
+        if before is not None and before[0] == job.revision != 0:
+            return before
         return job.revision, self._kind.remind_at(job.manifest)
 
-    def _may(self, job: KnownJob) -> bool:
+    def _may_change(self, job: TrackedJob) -> bool:
         rights = self._cluster.rights(self._kind, job.namespace)
         return job.uid not in self._refused and allowed(rights, ["change_jobs"])
 
-    async def _remind(self, api: KubeApi, job: KnownJob, due: float) -> None:
+    async def _annotate(self, api: KubeApi, job: TrackedJob, due: float) -> None:
         when = datetime.fromtimestamp(due, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         patch = {"metadata": {"uid": job.uid, "annotations": {REMINDED: when}}}
         try:
             await api.patch(f"{jobs_path(self._kind, job.namespace)}/{job.name}", patch)
         except Unreachable as error:
-            log.info("Nobody could be reminded of the deadline of %s now: %s", job.uid, error)
+            log.info("The overdue job %s can't be annotated now: %s", job.uid, error)
         except ApiError as error:
             self._refused.add(job.uid)
-            log.warning("The cluster did not take the reminder of the deadline of %s: %s", job.uid, error.reason)
+            log.warning("The cluster refused the annotation of the overdue job %s: %s", job.uid, error.reason)

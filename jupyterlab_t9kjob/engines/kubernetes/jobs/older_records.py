@@ -1,7 +1,7 @@
-"""Records of earlier versions, which took the last line of a log or of a termination message for the error.
+"""Corrects records of earlier versions, which took the last line of a log or of a termination message for the error.
 
-Such a record would go on to claim a cause that nobody knows, also when the job is long gone. Its failures are read anew
-from the logs where the job is still there; everywhere else the claim is taken back.
+Such a record names a cause that is not known. If the job still exists, its failures are read again from the logs;
+otherwise the wrong error is removed from the record.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 
 from ....core.job import Failure, LastOutput, Reason
-from ....core.wording import failed
+from ....core.translation import Text
+from ....core.wording import failure as failure_text
 from ....logs.failures.failure_text import error_in, told_by_message
 from ..reasons.causes import EndingRecord
 from .records import Record
@@ -20,7 +21,7 @@ _MISSING = "failed: Command not found (127)"
 
 
 def correct(record: Record) -> None:
-    """Take from a record the causes that its own text does not tell."""
+    """Remove wrong errors from a record (in place)."""
     failures = {name: one for name, one in record.failures.items() if "last_output" not in one.model_fields_set}
     endings = {name: one for name, one in record.endings.items() if _is_doubtful(one)}
     doubtful = dict(_doubtful(failures, endings))
@@ -37,7 +38,7 @@ def correct(record: Record) -> None:
 
 
 def _doubtful(failures: dict[str, Failure], endings: dict[str, EndingRecord]) -> Iterator[tuple[str, int]]:
-    """Yield the errors that are no known ones, each with its exit code."""
+    """Yield the errors of unknown form, each with its exit code."""
     for failure in failures.values():
         known = failure.error is None or failure.frames or error_in(failure.error, failure.exit_code)
         if failure.error is not None and not known:
@@ -48,6 +49,7 @@ def _doubtful(failures: dict[str, Failure], endings: dict[str, EndingRecord]) ->
 
 
 def _is_doubtful(ending: EndingRecord) -> bool:
+    """Return True if the termination message does not contain the error that a record names."""
     error, code = ending["error"], ending["exit_code"]
     if _MISSING in ending["words"]:
         return True
@@ -68,18 +70,25 @@ def _ending(ending: EndingRecord) -> EndingRecord:
     code = ending["exit_code"] or 0
     claim = f"failed: {ending['error']}" if ending["error"] is not None else _MISSING
     hint = None if claim == _MISSING else ending["hint"]
-    return {**ending, "words": ending["words"].replace(claim, failed(code, None)), "error": None, "hint": hint}
+    words = Text.verbatim(ending["words"].replace(claim, _ended_with(code)))
+    return {**ending, "words": words, "error": None, "hint": hint}
+
+
+def _ended_with(code: int) -> str:
+    """Return how a replica ended, in the form of records of earlier versions: English words that follow its name."""
+    return str(failure_text("", code, None)).lstrip()
 
 
 def _reason(reason: Reason | None, doubtful: dict[str, int]) -> Reason | None:
-    """Return a reason that names no such error: “Rank 3 ended with exit code 1” in place of “Rank 3 failed: 49%|…”."""
+    """Return a reason without a wrong error: “Rank 3 ended with exit code 1” for “Rank 3 failed: 49%|…”."""
     claim = _CLAIM.search(reason.sentence) if reason is not None else None
     if reason is None or claim is None:
         return reason
-    said = claim["error"].removesuffix("…").rstrip()
-    code = next((code for error, code in doubtful.items() if said and error.startswith(said)), None)
+    shown = claim["error"].removesuffix("…").rstrip()
+    code = next((code for error, code in doubtful.items() if shown and error.startswith(shown)), None)
     if code is None:
         return reason
-    words = failed(code, None)
+    words = _ended_with(code)
     words = words.capitalize() if claim["verb"] == "F" else words
-    return reason.model_copy(update={"sentence": reason.sentence[: claim.start()] + words, "hint": None})
+    sentence = Text.verbatim(reason.sentence[: claim.start()] + words)
+    return reason.model_copy(update={"sentence": sentence, "hint": None})

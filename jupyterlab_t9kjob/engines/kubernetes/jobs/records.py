@@ -1,7 +1,7 @@
-"""Our own record of a job in a cluster, on disk: what the cluster forgets.
+"""Records of jobs on disk: they keep what the cluster forgets.
 
-``<home>/cluster/<engine>/<namespace>/<uid>/record.json``, beside it what the logs keep. A record is small, and is
-replaced as a whole; where it can't be written the job is none the worse for it.
+A record is ``<home>/cluster/<engine>/<namespace>/<uid>/record.json``; the kept logs are beside it. A record is small
+and is replaced as a whole. A record that can't be written does not affect its job.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ....core.spec import Model
 from ....core.system.disk import trouble_of
 from ....core.system.disk_threads import on_disk
 from ....core.system.files import write_atomically
+from ....core.translation import STORED, _
 from ..client.api import Json
 from ..client.json_access import part
 from ..objects.attempts import AttemptRecord
@@ -35,10 +36,11 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 WRITE_SECONDS = 1.0
-"""Between two writes of the same record, however often it changes."""
+"""Shortest time between two writes of the same record."""
 RETRY_SECONDS = 15.0
+"""Time before the next attempt when the disk has refused a record."""
 MOST_BYTES: Final = 8 * 1024 * 1024
-"""Of a record that is read; a manifest has 1.5 MiB at most."""
+"""Size limit of a record that is read. A manifest has at most 1.5 MiB."""
 MOST_EVENTS: Final = 300
 _GONE: Final = ".gone-"
 _UID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
@@ -46,40 +48,40 @@ _NAMESPACE: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Record(Model):
-    """What is kept of a job.
+    """The record of a job.
 
     Attributes
     ----------
     cluster
-        Which cluster it is in, see `Connection.cluster`.
+        Identifier of the job's cluster; see `Connection.cluster`.
     server
-        The cluster's address, for people.
+        Address of the cluster, for users.
     mine
-        Whether it was submitted from this home.
+        True if the job was submitted from this home directory.
     submitted
-        Its manifest as it was sent; None for a job that somebody else made.
+        The manifest that was submitted; None for other people's jobs.
     last
-        Its object as last seen; of somebody else's job without its secrets, see `without_secrets`.
+        The job's object as last seen; without secrets for other people's jobs, see `without_secrets`.
     withheld
-        Whether such values were left out of it.
+        True if secrets were removed from `last`.
     phase, reason, ended_by
-        As last known.
+        State as last seen.
     started_at, ended_at
-        When it first ran, and when it was first seen to have ended.
+        When the job first ran, and when its end was first seen.
     lives
-        All attempts, by replica, see `attempts`.
+        All attempts by replica; see `objects.attempts`.
     endings
-        How the replicas' newest pods ended, by replica, see `causes.keep`.
+        Ends of the replicas' newest pods, by replica; see `causes.keep`.
     failures
-        How replicas failed in their newest attempts, by replica, as their logs tell it.
+        Failures of the replicas' newest attempts as their logs show them, by replica.
     progress
-        How far it was when this was written.
+        Progress at the time of writing.
     replicas, events
-        As last known.
+        Replicas and events as last seen.
     deleted
-        Whether its object is gone.
+        True if the job's object no longer exists.
     remove
-        Whether the record is to go as soon as that is so.
+        True if the record is to be removed when the job's object is gone.
     """
 
     version: int = 1
@@ -107,16 +109,16 @@ class Record(Model):
 
 
 Make = Callable[[], Record]
-"""Makes a record when it is about to be written: what changes often is not made for nothing."""
+"""Makes a record at the time of writing, so that a job that changes often costs one record a write."""
 
 
 class Records:
-    """The records of one engine.
+    """Reads and writes the records of one engine.
 
     Parameters
     ----------
     path
-        Where they are; made when the first one is written.
+        Directory of the records; it is created with the first record.
     """
 
     def __init__(self, path: Path) -> None:
@@ -125,17 +127,17 @@ class Records:
         self._dropping: set[str] = set()
         self._wake = asyncio.Event()
         self._trouble: str | None = None
-        # One thread, so that what is written and removed keeps its order.
+        # One thread, so that writes and removals keep their order.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="t9kjob-records")
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> list[Record]:
-        """Begin to write, and return what is there."""
+        """Start to write records, and return the existing ones."""
         self._task = asyncio.create_task(self._run(), name="write records")
         return await self._in_thread(self._load)
 
     async def stop(self) -> None:
-        """Write what is still to be written."""
+        """Write the records that are still due, and stop."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -143,29 +145,51 @@ class Records:
             self._thread.shutdown(wait=False)
 
     def folder(self, namespace: str, uid: str) -> Path | None:
-        """Return the folder of a job; None if its names can't be a path's."""
+        """Return the folder of a job; None if the namespace or the uid can't be a folder's name.
+
+        Parameters
+        ----------
+        namespace, uid
+            Namespace and uid of the job.
+        """
         if not (_UID.fullmatch(uid) and _NAMESPACE.fullmatch(namespace)):
             return None
         return self.path / namespace / uid
 
     def put(self, uid: str, make: Make) -> None:
-        """Write a record, soon; not one that is just being dropped."""
+        """Write a record soon, unless it is being removed.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        make
+            Makes the record.
+        """
         if uid not in self._dropping:
             self._due[uid] = make
             self._wake.set()
 
     async def put_now(self, uid: str, make: Make) -> None:
-        """Write a record before anything else is done; a disk that takes none is noted, and tried again."""
+        """Write a record, and return when it is written; if the disk refuses it, it is tried again later.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        make
+            Makes the record.
+        """
         self.put(uid, make)
         await self._write_due()
 
     async def drop(self, record: Record) -> None:
-        """Remove a job's folder.
+        """Remove a job's folder with its record and logs.
 
         Raises
         ------
         OSError
-            If the disk does not let it go.
+            If the folder can't be removed.
         """
         self._due.pop(record.uid, None)
         self._dropping.add(record.uid)
@@ -174,7 +198,7 @@ class Records:
             if folder is not None:
                 gone = await self._in_thread(_set_aside, folder)
                 if gone is not None:
-                    await on_disk(gone, shutil.rmtree, gone, ignore_errors=True)  # logs may be many, or large
+                    await on_disk(gone, shutil.rmtree, gone, ignore_errors=True)  # Logs may be large.
         finally:
             self._dropping.discard(record.uid)
 
@@ -193,22 +217,22 @@ class Records:
         for uid in list(self._due):
             make = self._due.pop(uid, None)
             if make is None:
-                continue  # it was dropped meanwhile
+                continue  # The record was removed meanwhile.
             try:
                 record = make()
-                # here and not in the thread, for what is in it changes
+                # Encoded here and not in the thread: the record shares objects with its job, which changes.
                 await self._in_thread(self._write, record.namespace, uid, _encoded(record))
             except asyncio.CancelledError:
-                self._due.setdefault(uid, make)  # `stop` writes it
+                self._due.setdefault(uid, make)  # `stop` writes the record.
                 raise
             except OSError as error:
                 self._due.setdefault(uid, make)
                 trouble = trouble_of(error, self.path).sentence
-                if trouble != self._trouble:  # once, however often it is tried again
+                if trouble != self._trouble:  # Log each trouble once, not at every retry.
                     log.warning("The record of a job in the cluster could not be written: %s", trouble)
                 self._trouble = trouble
             except Exception:
-                log.exception("The record of the job %s could not be made", uid)  # the others are written
+                log.exception("The record of the job %s could not be made", uid)
             else:
                 self._trouble = None
 
@@ -233,7 +257,7 @@ class Records:
 
 
 def _read(path: Path) -> Record | None:
-    """Return a record; None for anything else that lies there."""
+    """Return the record in a file; None if the file has no valid record."""
     try:
         if path.stat().st_size > MOST_BYTES:
             return None
@@ -245,11 +269,12 @@ def _read(path: Path) -> Record | None:
 
 
 def _encoded(record: Record) -> bytes:
-    """Return a record as it is stored; exit codes become words when they are read, in the reader's language."""
-    return record.model_dump_json(exclude={"failures": {"__all__": {"ended"}}}).encode()
+    """Return a record as JSON; `Failure.ended` is made from the exit code when an answer is written."""
+    return record.model_dump_json(context=STORED, exclude={"failures": {"__all__": {"ended"}}}).encode()
 
 
 def _set_aside(folder: Path) -> Path | None:
+    """Rename a folder so that it no longer counts; return its new path, or None if it does not exist."""
     gone = folder.with_name(f"{_GONE}{folder.name}")
     try:
         return folder.rename(gone)
@@ -258,9 +283,10 @@ def _set_aside(folder: Path) -> Path | None:
 
 
 def without_secrets(manifest: Json) -> Json:
-    """Return a job's object without the values of environment variables, and without secrets in its commands.
+    """Return a job's object without the values of environment variables and without secrets in commands.
 
-    Names stay, and references to Secrets. kubectl's copy of the object, and our note of what it can't say, go.
+    Names of variables and references to Secrets stay. Annotations that hold a copy of the specification are removed:
+    kubectl's, and ours if the specification has changed.
     """
     kept: Json = _without_values(manifest)
     annotations = part(kept, "metadata", "annotations")
@@ -298,5 +324,5 @@ def with_masked_commands(replicas: Sequence[Replica]) -> list[Replica]:
 
 
 def deleted_reason() -> Reason:
-    """Return why a job has ended whose object went while it was active."""
-    return Reason(code="Deleted", sentence="It was deleted before it had ended.")
+    """Return the reason of a job whose object was deleted while the job was active."""
+    return Reason(code="Deleted", sentence=_("The job was deleted before it ended."))

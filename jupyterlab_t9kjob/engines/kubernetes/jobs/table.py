@@ -1,50 +1,43 @@
-"""All jobs of one kind that this server knows: from the watches and from our records, told to whoever listens."""
+"""The table of all jobs of one kind: from the watches and the records, with notifications of changes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from typing import Final
 
-import anyio
-
 from ....core.engine import Listener
 from ....core.errors import NotFound
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
-from ....core.lab import Lab
+from ....core.translation import _
 from ..client.api import Json
 from ..cluster.connection import Cluster
 from ..cluster.discovery import Found
 from ..objects.kinds import JobKind
 from ..objects.t9k import T9k
 from . import api_views
-from .api_views import JobSnapshot
-from .change_publisher import Rounds
-from .reconcile import Comparison
-from .records import MOST_EVENTS, Record, Records, deleted_reason, with_masked_commands, without_secrets
-from .snapshot import Observer
-from .tracked_job import ContentsPath, KnownJob, Reading, Unread
+from .change_publisher import ChangePublisher
+from .job_reading import ContentsPath
+from .observer import Observer
+from .reconcile import Reconciler
+from .record_keeper import Drop, RecordKeeper, lasting
+from .records import Records
+from .snapshot import JobSnapshot
+from .spec_reader import SpecReader
+from .tracked_job import TrackedJob
 
 log = logging.getLogger(__name__)
 
 CHUNK: Final = 100
-"""Jobs that are read in one go, away from the loop."""
+"""Number of jobs that are read at once in a thread."""
 TURN_SECONDS: Final = 0.01
-"""How long jobs are told of before others get their turn: to find room for one on many nodes takes its time."""
-DROP_SECONDS: Final = 2.0
-"""How long the removal of what is kept of jobs may still take when this server stops, which has few seconds in all."""
-WRITE_SECONDS: Final = 2.0
-"""How long its last records may take, also when it has been told to make haste: the disk may not answer."""
+"""How long jobs are published before the event loop gets its turn: placing one job on many nodes takes time."""
 READY_SECONDS: Final = 5.0
 """How long a request waits for the first list of jobs."""
-
-Told = Callable[[JobSnapshot], None]
-"""Called with a job at every change of it."""
-Drop = Callable[[Record], Awaitable[None]]
 
 
 class JobTable:
@@ -55,24 +48,26 @@ class JobTable:
     kind
         The kind.
     cluster
-        Where they are.
+        The cluster of the jobs; it calls the methods of the section "changes in the cluster".
     records
-        What we keep of them.
+        The records on disk.
     contents
-        Names a file as the contents API does.
+        Returns the contents API's path of a file.
     owner
-        Whoever uses this lab, to tell which jobs are theirs.
-    told
-        Called at every change.
+        User of this lab; jobs with this owner are the user's own.
+    changed
+        Called with the snapshot of a job at each change, before the listeners.
     drop
-        Removes what is kept of a job.
+        Removes everything that is kept of a job.
 
     Attributes
     ----------
     jobs
-        By uid.
+        The jobs by uid.
     observer
-        Says what is known of one now.
+        Makes snapshots of the jobs.
+    records
+        Keeps the records of the jobs.
     """
 
     def __init__(
@@ -83,61 +78,48 @@ class JobTable:
         contents: ContentsPath,
         *,
         owner: str | None,
-        told: Told,
+        changed: Callable[[JobSnapshot], None],
         drop: Drop,
     ) -> None:
         self.kind = kind
-        self.jobs: dict[str, KnownJob] = {}
+        self.jobs: dict[str, TrackedJob] = {}
         self.observer = Observer(kind, cluster, owner)
+        self.records = RecordKeeper(kind, cluster, records, self.observer, drop)
         self._cluster = cluster
-        self._records = records
-        self._contents = contents
-        self._told = told
-        self._drop = drop
+        self._reader = SpecReader(contents)
+        self._changed = changed
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
         self._by_request: dict[str, str] = {}
-        self._rounds = Rounds(self._tell_due, before=self._compare)
-        self._reading = asyncio.Lock()
-        self._comparison = Comparison(kind, cluster)
-        self._drops: set[asyncio.Task[None]] = set()
+        self._publisher = ChangePublisher(self._publish_due, before=self._reconcile)
+        self._reconciler = Reconciler(kind, cluster)
 
-    # -- life ---------------------------------------------------------------------------------------------------------
+    # -- start and stop ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load the records, and begin to watch."""
-        for record in await self._records.start():
-            job = KnownJob.recorded(record)
+        """Load the records, and start to watch the cluster."""
+        for job in await self.records.start():
             self._put(job)
-            if not self.observer.is_mine(job) and job.withhold():  # it was written before they were left out
-                self._keep_object(job, record)
-                self._records.put(record.uid, partial(_same, record))
-            self._rounds.mark(record.uid, detail=False)
-        self._rounds.start()
+            self._publisher.mark(job.uid, detail=False)
+        self._publisher.start()
         own = {job.namespace for job in self.jobs.values() if not job.deleted and not self.observer.is_elsewhere(job)}
         self._cluster.start(self, own)
 
     async def stop(self) -> None:
-        """Stop watching, and write what is still to be written."""
+        """Stop watching, and write the records that are due."""
         try:
             await self._cluster.stop()
-            await self._rounds.stop()
-            if self._drops:  # else they would be done at the next start
-                await asyncio.wait(self._drops, timeout=DROP_SECONDS)
+            await self._publisher.stop()
         finally:
-            for task in self._drops:
-                task.cancel()
-            await asyncio.gather(*self._drops, return_exceptions=True)
-            with anyio.move_on_after(WRITE_SECONDS):
-                await self._records.stop()
+            await self.records.stop()
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` at every change of a job; return how to stop that."""
+        """Call `listener` at each change of a job; return a function that ends the subscription."""
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
     async def ready(self) -> None:
-        """Wait until the jobs have been listed once, but not for long."""
+        """Wait until the jobs have been listed once, at most `READY_SECONDS`."""
         await self._cluster.looked()
         watches = [space.jobs[self.kind.engine] for space in self._cluster.watching(self.kind)]
         listed = [asyncio.ensure_future(watch.listed()) for watch in watches]
@@ -147,80 +129,62 @@ class JobTable:
                 task.cancel()
         await asyncio.sleep(0)
 
-    # -- looking ------------------------------------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------------------------------------
 
-    async def get(self, uid: str) -> KnownJob:
-        """Return a job.
+    async def get(self, uid: str) -> TrackedJob:
+        """Return a job with its specification.
 
         Raises
         ------
         NotFound
-            If there is none with this uid.
+            If no job has this uid.
         """
         if uid not in self.jobs:
             await self.ready()
         if uid not in self.jobs:
-            raise NotFound("This job does not exist, or its record was removed.")
+            raise NotFound(_("This job does not exist, or its record was removed."))
         job = self.jobs[uid]
-        await self._read([job])
+        await self._reader.read([job], self._cluster.lab)
         return job
 
-    def by_request(self, request_id: str) -> KnownJob | None:
-        """Return the job that a submission has created."""
+    def by_request(self, request_id: str) -> TrackedJob | None:
+        """Return the job that a request has created; None if it is not known."""
         return self.jobs.get(self._by_request.get(request_id, ""))
 
     def summaries(self) -> list[JobSummary]:
-        """Return all jobs, newest first; what was not read yet lacks what only reading tells."""
+        """Return the rows of all jobs, newest first; rows of unread jobs lack the facts of the specification."""
         found = filter(None, map(self._summary, self.jobs.values()))
         return sorted(found, key=lambda job: job.created_at, reverse=True)
 
-    def _summary(self, job: KnownJob) -> JobSummary | None:
+    def _summary(self, job: TrackedJob) -> JobSummary | None:
         try:
-            return job.summary or api_views.summary(self.kind, self.observer.seen(job))
-        except Exception:  # one job's oddity must not hide the others
+            return job.summary or api_views.summary(self.kind, self.observer.snapshot(job))
+        except Exception:  # One job must not hide the others.
             log.exception("The job %s can't be shown", job.uid)
             return None
 
-    # -- doing --------------------------------------------------------------------------------------------------------
+    # -- changes from here ---------------------------------------------------------------------------------------------
 
-    def look_at(self, job: KnownJob) -> None:
-        """Keep a record of a job from now on, for somebody has opened it."""
+    def opened(self, job: TrackedJob) -> None:
+        """Keep a record of a job from now on, because a user has opened the job."""
         if job.record is None and job.present:
-            self.keep(job)
-            self._rounds.mark(job.uid, detail=False)
+            self.records.keep(job)
+            self._publisher.mark(job.uid, detail=False)
 
-    def keep(self, job: KnownJob, *, submitted: Json | None = None) -> Record:
-        """Begin to keep a record of a job.
+    def has_name(self, name: str, namespace: str) -> bool:
+        """Return True if a job in the cluster has a name.
 
         Parameters
         ----------
-        submitted
-            Its manifest as it was sent from here.
+        name, namespace
+            The name and its namespace.
         """
-        if job.record is None:
-            job.record = Record(
-                cluster=self._cluster.identity,
-                server=self._cluster.server,
-                uid=job.uid,
-                namespace=job.namespace,
-            )
-            self._keep_object(job, job.record)
-        if submitted is not None:
-            job.record.submitted, job.record.mine = submitted, True
-        return job.record
-
-    async def save(self, job: KnownJob) -> None:
-        """Write a job's record now."""
-        await self._records.put_now(job.uid, partial(self._write, job))
-
-    def has_name(self, name: str, namespace: str) -> bool:
-        """Whether a job of the cluster has a name."""
         return any(job.present and job.name == name and job.namespace == namespace for job in self.jobs.values())
 
-    def forget(self, job: KnownJob) -> None:
-        """Drop a job from the list."""
+    def forget(self, job: TrackedJob) -> None:
+        """Remove a job from the table."""
         self.jobs.pop(job.uid, None)
-        self._rounds.waiting.discard(job.uid)
+        self._publisher.waiting.discard(job.uid)
         if (request := job.request_id) is not None and self._by_request.get(request) == job.uid:
             del self._by_request[request]
         space = self._cluster.spaces.get(job.namespace)
@@ -228,17 +192,25 @@ class JobTable:
             space.forget(job.uid)
         self._announce(job.uid, None)
 
-    def note_answer(self, namespace: str, manifest: Json) -> KnownJob:
-        """Take note of a job's object that an answer has brought: the watch may know it later, or know of its end."""
-        self._comparison.again(namespace)
+    def note_answer(self, namespace: str, manifest: Json) -> TrackedJob:
+        """Add or update a job from the answer to a request; the watch may report the job later, or its end earlier.
+
+        Parameters
+        ----------
+        namespace
+            The job's namespace.
+        manifest
+            The job's object.
+        """
+        self._reconciler.again(namespace)
         return self.note(namespace, manifest)
 
-    def note(self, namespace: str, manifest: Json) -> KnownJob:
-        """Take note of a job's object."""
+    def note(self, namespace: str, manifest: Json) -> TrackedJob:
+        """Add or update a job, and return it; the parameters are those of `note_answer`."""
         uid = manifest["metadata"]["uid"]
         job = self.jobs.get(uid)
         if job is None:
-            job = KnownJob(uid, namespace, manifest)
+            job = TrackedJob(uid, namespace, manifest)
             self._put(job)
             if self._is_held(job):
                 return job
@@ -247,63 +219,85 @@ class JobTable:
         if job.record is not None:
             job.record.deleted = False
             job.record.cluster, job.record.server = self._cluster.identity, self._cluster.server
-        self._rounds.mark(uid, detail=False)
+        self._publisher.mark(uid, detail=False)
         return job
 
     def note_failures(self, uid: str, failures: Iterable[Failure]) -> None:
-        """Take note of how replicas failed, as their logs tell it."""
+        """Record failures of a job's replicas that were read from logs.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        failures
+            One failure for each replica.
+        """
         found = {failure.replica: failure for failure in failures}
         job = self.jobs.get(uid)
         if job is not None and found:
             job.failures |= found
-            job.unread = True  # for the paths of their tracebacks
-            self._rounds.mark(uid, detail=True)
+            job.unread = True  # The paths in the tracebacks have to be found.
+            self._publisher.mark(uid, detail=True)
 
     def note_progress(self, uid: str, progress: Progress) -> None:
-        """Take note of how far a job is."""
+        """Record the progress of a job.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        progress
+            The progress.
+        """
         job = self.jobs.get(uid)
         if job is not None and progress != job.progress:
             job.progress = progress
-            # while it runs nobody needs that on disk
-            self._rounds.mark(uid, detail=job.phase not in ACTIVE_PHASES)
+            # The record on disk needs the progress only when the job has ended.
+            self._publisher.mark(uid, detail=job.phase not in ACTIVE_PHASES)
 
-    def tell_all(self, *, anew: bool = False) -> None:
-        """Tell of all jobs that are not as they were told; `anew` reads them again."""
+    def publish_all(self, *, read_again: bool = False) -> None:
+        """Publish all jobs that have changed.
+
+        Parameters
+        ----------
+        read_again
+            True to read all specifications and paths again.
+        """
         for job in self.jobs.values():
-            job.unread = job.unread or anew
+            job.unread = job.unread or read_again
             if not self._is_held(job):
-                self._rounds.mark(job.uid, detail=False)
+                self._publisher.mark(job.uid, detail=False)
 
-    # -- what the watches tell ----------------------------------------------------------------------------------------
+    # -- changes in the cluster ----------------------------------------------------------------------------------------
 
     def job_changed(self, namespace: str, manifest: Json) -> None:
-        """Take note of a job that is new or has changed."""
+        """Add or update a job that is new or has changed."""
         self.note(namespace, manifest)
 
     def job_gone(self, namespace: str, uid: str) -> None:
-        """Take note that a job's object is not there any more."""
+        """Record that a job's object no longer exists."""
         job = self.jobs.get(uid)
         if job is not None and job.namespace == namespace:
             self._lost(job, now=time.time())
 
     def is_mine(self, uid: str) -> bool:
-        """Whether whoever uses this lab has submitted a job."""
+        """Return True if the user of this lab has submitted a job."""
         return uid in self.jobs and self.observer.is_mine(self.jobs[uid])
 
     def touched(self, uid: str) -> None:
-        """Take note that something has happened to a job's pods, or an event to the job."""
+        """Publish a job whose pods or events have changed."""
         if uid in self.jobs:
-            self._rounds.mark(uid, detail=True)
+            self._publisher.mark(uid, detail=True)
 
     def space_changed(self) -> None:
-        """Take note that a list is complete, a watch has become stale, or is right again."""
+        """Publish the jobs of a list that is complete now, and reconcile."""
         for job in self.jobs.values():
             if job.summary is None and not self._is_held(job):
-                self._rounds.mark(job.uid, detail=False)
-        self._rounds.hurry()
+                self._publisher.mark(job.uid, detail=False)
+        self._publisher.hurry()
 
     def kind_found(self, found: Found | None) -> None:
-        """Take note of what the cluster has of this kind; None: all its jobs went with it."""
+        """Set the dialect of the kind in the cluster; None if the cluster no longer has the kind, nor its jobs."""
         if isinstance(self.kind, T9k) and found is not None:
             self.kind.dialect = found.dialect
         if found is None:
@@ -312,137 +306,79 @@ class JobTable:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _put(self, job: KnownJob) -> None:
+    def _put(self, job: TrackedJob) -> None:
         self.jobs[job.uid] = job
         if (request := job.request_id) is not None:
             self._by_request[request] = job.uid
 
-    def _is_held(self, job: KnownJob) -> bool:
-        """Whether a job is told only with all others of the list that has brought it: the newest first."""
+    def _is_held(self, job: TrackedJob) -> bool:
+        """Return True if a job waits for the end of the list that has brought it: the newest jobs come first."""
         space = self._cluster.spaces.get(job.namespace)
         watch = space.jobs.get(self.kind.engine) if space is not None else None
         return job.summary is None and watch is not None and watch.filling
 
-    def _lost(self, job: KnownJob, *, now: float | None) -> None:
-        """Note that a job is gone from the cluster; its record stays, marked deleted."""
+    def _lost(self, job: TrackedJob, *, now: float | None) -> None:
+        """Record that a job is no longer in the cluster; its record stays, marked as deleted."""
         if self.observer.is_elsewhere(job):
-            self._let_go(job)
+            self._disconnected(job)
             return
         if job.present and (job.record is not None or self.observer.is_mine(job)):
-            self._write(job)  # its last state
+            self.records.update(job)  # The last state.
         job.present = False
-        self._rounds.waiting.discard(job.uid)
+        self._publisher.waiting.discard(job.uid)
         record = job.record
         if record is None:
             self.forget(job)
             return
-        if not self.observer.is_mine(job):
-            job.withhold()
-        if not record.deleted:
-            record.deleted = True
-            if record.phase not in ("Succeeded", "Failed"):
-                record.phase, record.ended_by, record.reason = "Failed", "user", deleted_reason()
-                job.ended_at = job.ended_at or now
-                record.ended_at = job.ended_at
+        self.records.mark_deleted(job, record, now=now)
         if record.remove:
             self.forget(job)
-            task = asyncio.create_task(self._drop_now(record))
-            self._drops.add(task)
-            task.add_done_callback(self._drops.discard)
+            self.records.remove_soon(record)
         else:
-            self._records.put(job.uid, lambda: record)
-            self._rounds.mark(job.uid, detail=True)
+            self.records.save_soon(job)
+            self._publisher.mark(job.uid, detail=True)
 
-    def _let_go(self, job: KnownJob) -> None:
-        """Note that a job is in a cluster that is not connected."""
+    def _disconnected(self, job: TrackedJob) -> None:
+        """Record that a job is in a cluster that is not connected."""
         job.present = False
-        self._rounds.waiting.discard(job.uid)
+        self._publisher.waiting.discard(job.uid)
         if job.record is None:
             self.forget(job)
         else:
-            self._rounds.mark(job.uid, detail=True)
+            self._publisher.mark(job.uid, detail=True)
 
-    async def _tell_due(self, due: Mapping[str, bool]) -> None:
-        # the newest first, for these are what people look at
+    async def _publish_due(self, due: Mapping[str, bool]) -> None:
+        # Newest first: these are at the top of the list.
         rest = iter(sorted(due, key=lambda uid: -self.jobs[uid].created_at if uid in self.jobs else 0.0))
         while chunk := list(islice(rest, CHUNK)):
             jobs = [self.jobs[uid] for uid in chunk if uid in self.jobs]
-            await self._read(jobs)
+            await self._reader.read(jobs, self._cluster.lab)
             begun = time.monotonic()
             for job in jobs:
                 if job.uid in self.jobs:
                     try:
-                        self._tell(job, detail=due[job.uid])
-                    except Exception:  # one job's oddity must not end the telling of all
-                        log.exception("Telling of the job %s failed", job.uid)
+                        self._publish(job, detail=due[job.uid])
+                    except Exception:  # One job must not keep the others from being published.
+                        log.exception("The job %s could not be published", job.uid)
                 if time.monotonic() - begun > TURN_SECONDS:
                     await asyncio.sleep(0)
                     begun = time.monotonic()
             await asyncio.sleep(0)
 
-    async def _read(self, jobs: Iterable[KnownJob]) -> None:
-        """Read what was not read yet; what somebody else is reading is waited for."""
-        async with self._reading:
-            unread = [(job, job.unread_part()) for job in jobs if job.unread]
-            if not unread:
-                return
-            try:
-                found = await asyncio.to_thread(self._read_now, unread, self._cluster.lab)
-            except BaseException:  # the server stops, say: whoever asks next reads them
-                for job, _part in unread:
-                    job.unread = True
-                raise
-            for (job, _part), reading in zip(unread, found, strict=True):
-                if reading is not None:
-                    job.take(reading)
-
-    def _read_now(self, unread: Iterable[tuple[KnownJob, Unread]], lab: Lab | None) -> list[Reading | None]:
-        """Read what is to be read of jobs; the jobs themselves change meanwhile, and are not looked at."""
-        found: list[Reading | None] = []
-        for job, part in unread:
-            try:
-                found.append(part.read(lab, self._contents))
-            except Exception:
-                log.exception("Reading the job %s failed", job.uid)
-                found.append(None)
-        return found
-
-    def _tell(self, job: KnownJob, *, detail: bool) -> None:
-        seen = self.observer.seen(job)
-        summary = api_views.summary(self.kind, seen)
+    def _publish(self, job: TrackedJob, *, detail: bool) -> None:
+        snapshot = self.observer.snapshot(job)
+        summary = api_views.summary(self.kind, snapshot)
         if job.present:
             waits = summary.phase in ("Pending", "Resuming") or (
                 summary.phase == "Running" and summary.replicas_running < summary.replicas
             )
-            (self._rounds.waiting.add if waits else self._rounds.waiting.discard)(job.uid)
-            if (job.record is not None or seen.mine) and (detail or _lasting(summary) != _lasting(job.summary)):
-                self._records.put(job.uid, partial(self._write, job))
-        self._told(seen)
+            (self._publisher.waiting.add if waits else self._publisher.waiting.discard)(job.uid)
+            if (job.record is not None or snapshot.mine) and (detail or lasting(summary) != lasting(job.summary)):
+                self.records.save_soon(job)
+        self._changed(snapshot)
         if detail or summary != job.summary:
             job.summary = summary
             self._announce(job.uid, summary)
-
-    def _write(self, job: KnownJob) -> Record:
-        """Bring a job's record up to date."""
-        record = self.keep(job)
-        if job.present:
-            seen = self.observer.seen(job)
-            summary = api_views.summary(self.kind, seen)
-            self._keep_object(job, record)
-            record.phase, record.reason = summary.phase, summary.reason
-            record.ended_by, record.lives, record.failures = summary.ended_by, job.lives, job.failures
-            record.progress, record.endings = job.progress, job.endings
-            record.started_at, record.ended_at = job.started_at, job.ended_at
-            replicas = api_views.replicas(seen, now=time.time())
-            record.replicas = replicas if seen.mine else with_masked_commands(replicas)
-            record.events = self.observer.events(seen)[:MOST_EVENTS]
-        return record
-
-    def _keep_object(self, job: KnownJob, record: Record) -> None:
-        """Put a job's object into its record; of somebody else's job without its secrets."""
-        manifest = job.manifest
-        record.last = manifest if self.observer.is_mine(job) else without_secrets(manifest)
-        record.withheld = job.withheld or record.last.get("spec") != manifest.get("spec")
 
     def _announce(self, uid: str, summary: JobSummary | None) -> None:
         ident = self._ids.pop(uid, None) if summary is None else summary.id
@@ -453,25 +389,10 @@ class JobTable:
         for listener in list(self._listeners):
             listener(ident, summary)
 
-    def _compare(self) -> None:
-        """Let go of the jobs that the connected cluster does not have."""
-        for job in self._comparison.elsewhere(self.jobs):
-            self._let_go(job)
-        for job in self._comparison.lost(self.jobs):
+    def _reconcile(self) -> None:
+        """Mark the jobs that the connected cluster does not have."""
+        for job in self._reconciler.elsewhere(self.jobs):
+            self._disconnected(job)
+        for job in self._reconciler.lost(self.jobs):
             if not self.observer.is_elsewhere(job):
                 self._lost(job, now=time.time() if job.present else None)
-
-    async def _drop_now(self, record: Record) -> None:
-        try:
-            await self._drop(record)
-        except OSError as error:
-            log.warning("What is kept of the job %s could not be removed: %s", record.uid, error)
-
-
-def _same(record: Record) -> Record:
-    return record
-
-
-def _lasting(summary: JobSummary | None) -> JobSummary | None:
-    """Return what a record is written for: not every step of a job that runs."""
-    return summary.model_copy(update={"progress": None}) if summary is not None else None

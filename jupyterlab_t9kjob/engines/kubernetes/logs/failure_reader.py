@@ -14,7 +14,7 @@ from ....core.job import Failure
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.sources import places
 from ..cluster.connection import Cluster
-from ..jobs.api_views import JobSnapshot
+from ..jobs.snapshot import JobSnapshot
 from ..objects.attempts import AttemptRecord
 from ..reasons.rank_failures import failed_life, read_failure
 from .manager import LogKeeper
@@ -90,7 +90,7 @@ class FailureReader:
     def _due(self, seen: JobSnapshot) -> dict[str, AttemptRecord]:
         """Return the attempts that failed and were not read, by replica."""
         job, tried = seen.job, self._tried.get(seen.job.uid, set())
-        lives = {place.name: failed_life(job.lives.get(place.name, [])) for place in seen.places}
+        lives = {place.name: failed_life(job.attempts.get(place.name, [])) for place in seen.replicas}
         failed = [(name, life) for name, life in lives.items() if life is not None]
         failed.sort(key=lambda entry: entry[1]["ended_at"] or 0.0)
         return {
@@ -113,7 +113,7 @@ class FailureReader:
         self, seen: JobSnapshot, files: list[LogFile], due: Mapping[str, AttemptRecord]
     ) -> list[Failure]:
         """Read the logs, and the scripts' sources where the disk that has them answers."""
-        alone = len(seen.places) == 1
+        alone = len(seen.replicas) == 1
         sources = await asyncio.to_thread(sources_of, seen, self._cluster.lab)
         if sources is not None:
             with contextlib.suppress(DiskSilent):
@@ -123,7 +123,7 @@ class FailureReader:
 
     async def _files(self, seen: JobSnapshot, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
         """Return the job's logs, once those of the attempts are complete."""
-        if len(seen.places) > MOST_REPLICAS:
+        if len(seen.replicas) > MOST_REPLICAS:
             return await self._logs.files(seen)
         stop = await self._logs.look(seen)
         try:

@@ -12,8 +12,8 @@ from ....core.engine import LogFile
 from ....core.job import ACTIVE_PHASES
 from ..client.api import KubeApi
 from ..cluster.connection import Cluster
-from ..jobs.api_views import JobSnapshot
 from ..jobs.records import Records
+from ..jobs.snapshot import JobSnapshot
 from .job_logs import JobLogs
 
 LINGER_SECONDS: Final = 60.0
@@ -91,7 +91,7 @@ class LogKeeper:
         if opened is not None:
             opened.followed = followed
             opened.logs.follow(self._always(seen))  # when they were opened, not all replicas may have been known
-            opened.logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
+            opened.logs.update(seen.replicas, ended=not _is_active(seen), events=seen.events)
             self._let_go_later(seen.job.uid, opened)
         if _is_active(seen):
             self._active.add(seen.job.uid)
@@ -173,7 +173,7 @@ class LogKeeper:
             lifetime=lambda: job.lifetime,
         )
         if seen.complete:
-            logs.update(seen.places, ended=not _is_active(seen), events=seen.events)
+            logs.update(seen.replicas, ended=not _is_active(seen), events=seen.events)
         opened = self._open[job.uid] = _Open(logs, api, ranks)
         if before is not None:
             opened.looks = before.looks
@@ -183,7 +183,7 @@ class LogKeeper:
         return opened
 
     def _always(self, seen: JobSnapshot) -> bool:
-        return seen.mine and len(seen.places) <= self._most
+        return seen.mine and len(seen.replicas) <= self._most
 
     def _let_go_later(self, uid: str, opened: _Open) -> None:
         """Close a job's logs some time after they were last of use."""

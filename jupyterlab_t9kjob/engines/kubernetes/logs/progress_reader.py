@@ -14,7 +14,7 @@ from ....core.job import Progress
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.progress import LogProgress
 from ....logs.serving.sources import places
-from ..jobs.api_views import JobSnapshot
+from ..jobs.snapshot import JobSnapshot
 from .manager import LogKeeper
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class LiveProgress:
             wait = max(READ_SECONDS, READ_SHARE * (time.monotonic() - begun))
 
     async def _read(self, job: _Job) -> None:
-        first = job.seen.places[0].name if job.seen.places else ""
+        first = job.seen.replicas[0].name if job.seen.replicas else ""
         run, files = _first_rank(await self._logs.files(job.seen), first)
         if run != job.run:
             job.run, job.log = run, LogProgress()

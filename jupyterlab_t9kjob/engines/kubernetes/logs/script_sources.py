@@ -12,7 +12,7 @@ from ....core.manifests.entrypoints import program_of, words_of, working_directo
 from ....core.spec import Mount
 from ....core.system.disk_threads import DiskSilent
 from ....logs.failures.script_check import ScriptCheck
-from ..jobs.api_views import JobSnapshot
+from ..jobs.snapshot import JobSnapshot
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def sources_of(seen: JobSnapshot, lab: Lab | None) -> Sources | None:
         return None
     cwd = working_directory(spec) or "/"
     scripts = {}
-    for place in seen.places:
+    for place in seen.replicas:
         words = words_of(program_of(spec, place.replica_spec(spec)), cwd)
         script = next((word for word in words if word.endswith(".py")), None)
         if script is not None:

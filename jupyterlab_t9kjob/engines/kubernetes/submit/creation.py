@@ -20,7 +20,7 @@ from ..cluster.discovery import Found
 from ..cluster.queues import Queues
 from ..jobs import api_views
 from ..jobs.table import JobTable
-from ..jobs.tracked_job import KnownJob
+from ..jobs.tracked_job import TrackedJob
 from ..objects.kinds import JobKind
 from ..scheduling.job_size import size_text
 from . import capacity_checks, pod_security, queue_checks, submission
@@ -111,7 +111,7 @@ class Creation:
         edited: Edited | None = None,
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
-    ) -> KnownJob:
+    ) -> TrackedJob:
         """Create a job and keep a record of it.
 
         Parameters
@@ -153,8 +153,8 @@ class Creation:
                 self._cluster.refused()  # Permissions or the schema may have changed.
             raise
         job = self._table.note_answer(namespace, answer)
-        self._table.keep(job, submitted=manifest)
-        await self._table.save(job)
+        self._table.records.keep(job, submitted=manifest)
+        await self._table.records.save(job)
         await self._cluster.use(namespace)
         return job
 
