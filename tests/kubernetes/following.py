@@ -82,7 +82,7 @@ class Following:
         pods = [pod for each, pod in self._pods.objects.items() if each in named or kind.owner_of(pod) == uid]
         before = self.state.phase if self.state is not None else None
         self.state = state = kind.state(job, pods, before=before)
-        self.places = kind.places(job, pods)
+        self.places = kind.replicas(job, pods)
         spec = parse(job).spec
         self.replicas = []
         for place in self.places:

@@ -112,7 +112,7 @@ def seen(kube: Kube, name: str, user: str | None = None) -> tuple[Reason, list[E
     pods = [pod for pod in kube.list("pods") if kind.owner_of(pod) == job["metadata"]["uid"]]
     uids = {each["metadata"]["uid"] for each in (job, *pods)}
     events = [event for event in kube.list("events") if event["involvedObject"].get("uid") in uids]
-    state, places = kind.state(job, pods), kind.places(job, pods)
+    state, places = kind.state(job, pods), kind.replicas(job, pods)
     reason = reason_of(job, parse(job).spec, state, places, events, now=time.time(), user=user)
     assert reason is not None
     return reason, events_of(events, places)

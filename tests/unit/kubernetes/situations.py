@@ -55,7 +55,7 @@ class Situation:
 
     @property
     def places(self) -> list[ReplicaView]:
-        return self.kind.places(self.job, self.pods)
+        return self.kind.replicas(self.job, self.pods)
 
     @property
     def now(self) -> float:

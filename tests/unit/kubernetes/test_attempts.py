@@ -65,7 +65,7 @@ def words(history: list[AttemptRecord]) -> list[tuple[int, str | None]]:
         (ended(1, 2, 0, "Completed"), {}, "Completed"),
         (ended(1, 2, 1), {}, "Error (1)"),
         (ended(1, 2, 137, "OOMKilled"), {}, "Killed: out of memory (137)"),
-        (ended(1, 2, 1, "OOMKilled"), {}, "A process of it was killed: out of memory (1)"),
+        (ended(1, 2, 1, "OOMKilled"), {}, "One of its processes was killed: out of memory (1)"),
         (ended(1, 2, 137), {}, "As after SIGKILL (137)"),
         (ended(1, 2, 143), {}, "As after SIGTERM (143)"),
         (ended(1, 2, 139), {}, "As after SIGSEGV (139)"),

@@ -88,14 +88,14 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
     kind.tensorboard_url(manifest)
     newest(pods)
     names = set()
-    for place in kind.places(manifest, pods):
+    for place in kind.replicas(manifest, pods):
         names.add(place.name)
         assert "/" not in place.name
         history = observe([], place, state, now=1e9)
         history = observe(history, place, state, now=2e9)
         json.dumps(attempts_of(history)[0].model_dump() if history else None)
         replica(place, history, None, state).model_dump_json()
-    assert len(names) == len(kind.places(manifest, pods))
+    assert len(names) == len(kind.replicas(manifest, pods))
 
 
 @settings(max_examples=100, deadline=None)

@@ -72,7 +72,7 @@ def test_a_job_that_was_paused_and_resumed() -> None:
         "Pending", "Running", "Paused", "Resuming", "Running", "Succeeded",
     ]  # fmt: skip
     for moment, state in zip(moments, states, strict=True):
-        places = KIND.places(moment["job"], moment["pods"])
+        places = KIND.replicas(moment["job"], moment["pods"])
         assert [place.name for place in places] == ["master-0", "worker-0"]
         # it is only called running when all are, though the operator says so as soon as the master is
         if state.phase in ("Pending", "Resuming"):
@@ -92,7 +92,7 @@ def attempts(name: str, spec: JobSpec, **every: int) -> list[list[tuple[int, str
     for moment in moments[:-1:step] + moments[-1:]:
         state = KIND.state(moment["job"], moment["pods"])
         shown = []
-        for place in KIND.places(moment["job"], moment["pods"]):
+        for place in KIND.replicas(moment["job"], moment["pods"]):
             kept = histories.get(place.name, [])
             histories[place.name] = observe(kept, place, state, now=4e9)
             assert observe(histories[place.name], place, state, now=5e9) == histories[place.name]
@@ -164,7 +164,7 @@ def test_an_elastic_job_runs_with_the_least_that_it_needs() -> None:
     pods = [pod("worker", 0), pod("worker", 1, "Pending")]
     assert KIND.state(manifest, pods).phase == "Pending"
     assert KIND.state(manifest, [*pods, pod("worker", 3)]).phase == "Running"
-    assert [place.name for place in KIND.places(manifest, [*pods, pod("worker", 6)])][-2:] == ["worker-3", "worker-6"]
+    assert [place.name for place in KIND.replicas(manifest, [*pods, pod("worker", 6)])][-2:] == ["worker-3", "worker-6"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_deadline_is_to_be_reminded_of_while_the_job_is_active() -> None:
 
 def test_master_and_workers_have_the_clusters_names_and_the_specs_description() -> None:
     manifest = job({}, workers=2)
-    places = KIND.places(manifest, [pod("worker", 1), pod("master", 0)])
+    places = KIND.replicas(manifest, [pod("worker", 1), pod("master", 0)])
     assert [(one.name, one.pod_name) for one in places] == [
         ("master-0", "mnist-master-0"),
         ("worker-0", None),
@@ -226,5 +226,5 @@ def test_master_and_workers_have_the_clusters_names_and_the_specs_description() 
     manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"] = other
     different = parse(manifest).spec
     assert [group.type for group in different.replica_specs] == ["master", "worker"]
-    assert [place.group(different) for place in KIND.places(manifest, [])] == [0, 1, 1]
+    assert [place.group(different) for place in KIND.replicas(manifest, [])] == [0, 1, 1]
     assert places[0].replica_spec(different).type == "master"

@@ -106,15 +106,15 @@ def test_mounts_say_what_they_are() -> None:
     assert shown.mounts[0] == PodMount(path="/data", source="PVC t9k-mnt", sub_path="me/x")
     assert [(one.source, one.read_only) for one in shown.mounts[1:]] == [
         ("memory", False),
-        ("an empty folder", False),
-        ("/data of the node", False),
+        ("empty folder", False),
+        ("/data on the node", False),
         ("ConfigMap settings", True),
         ("Secret s3", True),
         ("service account", True),
         ("ConfigMap a and Secret b", True),
         ("NFS nas:/export", False),
         ("iscsi", False),
-        ("a volume that the pod does not tell", False),
+        ("unknown volume", False),
     ]
 
 

@@ -590,7 +590,7 @@ def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
     whole = {"job": job.job, "pods": job.pods, "events": job.events}
     inner = [path for path in leaves(whole) if len(path) > (1 if path[:1] == ("job",) else 2)]
     odd = put(whole, data.draw(st.sampled_from(inner)), data.draw(JSON))
-    state, places = job.kind.state(odd["job"], odd["pods"]), job.kind.places(odd["job"], odd["pods"])
+    state, places = job.kind.state(odd["job"], odd["pods"]), job.kind.replicas(odd["job"], odd["pods"])
     assert_fit_to_show(reason_of(odd["job"], None, state, places, odd["events"], now=job.now))
     for place in places[:10]:
         assert_fit_to_show(place_reason(place, state, odd["events"], now=job.now))

@@ -165,7 +165,7 @@ def test_replicas_are_those_that_the_status_names(field: str) -> None:
     assert KIND.pod_uids(manifest) == {"p0", "p1"}
     # no label tells which it is, and it need not have an owner
     seen = {"metadata": {"name": "mnist-7a8f5-worker-1", "uid": "p1"}}
-    first, second = KIND.places(manifest, [seen])
+    first, second = KIND.replicas(manifest, [seen])
     assert (first.name, first.pod, first.pod_name, first.said, first.exit_code) == (
         "worker-0",
         None,
@@ -178,7 +178,7 @@ def test_replicas_are_those_that_the_status_names(field: str) -> None:
 
 def test_replicas_without_a_status_are_found_by_their_labels() -> None:
     pods = [pod("x-9", "p1", index=1), pod("x-3", "p0", index=0), pod("ps-0", "p2", kind="ps", index=0)]
-    places = KIND.places(job(("worker", 2), ("ps", 1)), pods)
+    places = KIND.replicas(job(("worker", 2), ("ps", 1)), pods)
     assert [(place.name, place.pod_uid, place.role) for place in places] == [
         ("worker-0", "p0", 0),
         ("worker-1", "p1", 0),
@@ -191,14 +191,14 @@ def test_a_replica_that_was_made_again_is_its_newest_pod() -> None:
     again["metadata"]["creationTimestamp"] = ENDED
     entries = [{"name": "mnist-7a8f5-worker-0", "uid": "p0", "phase": "Failed"}]
     manifest = job(("worker", 1), status={"tasks": [{"type": "worker", "replicas": entries}]})
-    (place,) = KIND.places(manifest, [again, pod("mnist-7a8f5-worker-0", "p0", index=0)])
+    (place,) = KIND.replicas(manifest, [again, pod("mnist-7a8f5-worker-0", "p0", index=0)])
     assert (place.pod_uid, place.said) == ("p9", None)  # what the status says is of the other
 
 
 def test_entries_are_told_apart_by_the_labels_of_their_pods() -> None:
     entries = [{"name": name, "uid": uid} for name, uid in (("b", "p1"), ("a", "p0"), ("c", "p2"))]
     manifest = job(("worker", 3), status={"tasks": [{"type": "worker", "replicas": entries}]})
-    places = KIND.places(manifest, [pod("b", "p1", index=1), pod("a", "p0", index=0)])
+    places = KIND.replicas(manifest, [pod("b", "p1", index=1), pod("a", "p0", index=0)])
     assert [place.pod_name for place in places] == ["a", "b", "c"]
 
 
@@ -206,12 +206,12 @@ def test_an_elastic_job_has_the_replicas_that_are_there() -> None:
     entries = [{"name": f"w-{n}", "uid": f"p{n}", "phase": "Deleted" if n == 3 else "Running"} for n in range(4)]
     manifest = job(("worker", 2), status={"tasks": [{"type": "worker", "replicas": entries}]})
     manifest["spec"]["elastic"] = {"enabled": True, "minReplicas": 1, "maxReplicas": 4}
-    assert [place.name for place in KIND.places(manifest, [])] == ["worker-0", "worker-1", "worker-2"]
+    assert [place.name for place in KIND.replicas(manifest, [])] == ["worker-0", "worker-1", "worker-2"]
 
 
 def test_types_have_the_names_of_the_spec() -> None:
     manifest = job(("Worker", 1), ("../../etc", 1))
-    places = KIND.places(manifest, [pod("x", "p0", kind="worker", index=0)])
+    places = KIND.replicas(manifest, [pod("x", "p0", kind="worker", index=0)])
     spec = parse(manifest).spec
     assert [place.type for place in places] == [group.type for group in spec.replica_specs]
     assert [place.group(spec) for place in places] == [0, 1]
@@ -220,7 +220,7 @@ def test_types_have_the_names_of_the_spec() -> None:
 
 @pytest.mark.parametrize("count", [10**12, -1, "many", None])
 def test_no_number_of_replicas_is_too_much(count: Any) -> None:
-    assert len(KIND.places(job(("worker", count)), [])) in (0, 1, 10_000)
+    assert len(KIND.replicas(job(("worker", count)), [])) in (0, 1, 10_000)
 
 
 def test_only_a_job_of_this_kind_owns_a_pod() -> None:
@@ -233,9 +233,9 @@ def test_the_training_container_is_named_python_or_the_first() -> None:
     manifest = job(("worker", 1))
     containers = [{"name": "first"}, {"name": "python"}]
     manifest["spec"]["replicaSpecs"][0]["template"] = {"spec": {"containers": containers}}
-    assert KIND.places(manifest, [])[0].container == "python"
+    assert KIND.replicas(manifest, [])[0].container == "python"
     containers.pop()
-    assert KIND.places(manifest, [])[0].container == "first"
+    assert KIND.replicas(manifest, [])[0].container == "first"
 
 
 # -- what is done to it ------------------------------------------------------------------------------------------------

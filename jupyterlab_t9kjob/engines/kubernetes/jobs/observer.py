@@ -57,14 +57,14 @@ class Observer:
         hold = self._hold(job, manifest, space, state, now=now) if resumable else None
         if hold is not None:
             state = kueue.state_of(state, manifest, hold)
-        replicas = self._kind.places(manifest, pods)
+        replicas = self._kind.replicas(manifest, pods)
         job.note_times(state, now=now)
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         if space.pods.complete:
             cordoned = room.cordoned if room is not None else ()
             for gone in _generations(space.gone_pods(job.uid)):
                 others = [pod for pod in pods if text(pod, "metadata", "name") not in gone]
-                before = self._kind.places(manifest, [*others, *gone.values()])
+                before = self._kind.replicas(manifest, [*others, *gone.values()])
                 job.observe(state, before, now=now, cordoned=cordoned)
             replicas = job.observe(state, replicas, now=now, cordoned=cordoned)
         over = is_over(replicas, state)

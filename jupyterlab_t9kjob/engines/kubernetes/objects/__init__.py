@@ -1,1 +1,1 @@
-"""Objects of Kubernetes, T9k and Kubeflow: their fields, read and written."""
+"""Objects of Kubernetes, T9k and Kubeflow: functions that read and write their fields."""

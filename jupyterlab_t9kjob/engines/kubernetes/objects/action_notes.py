@@ -1,4 +1,7 @@
-"""Notes on a job's object of who did what to it from a lab, and when: `names.STOPPED`, `names.PAUSED`."""
+"""Annotations of a job that say who stopped or paused it from a lab, and when.
+
+The annotations are `names.STOPPED` and `names.PAUSED`; their form is ``2026-11-21T23:18:08Z alice``.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,15 @@ from .text import named
 
 @dataclass(frozen=True)
 class Mark:
-    """A note: when (seconds since the epoch; None if that can't be read), and by whom."""
+    """An annotation of an action.
+
+    Attributes
+    ----------
+    at
+        Time of the action, in seconds since the epoch; None if it can't be read.
+    by
+        User who acted; None if the annotation names none.
+    """
 
     at: float | None
     by: str | None
@@ -23,15 +34,31 @@ class Mark:
 
 
 def mark(user: str | None, now: float) -> str:
-    """Return the value of such an annotation: ``2026-11-21T23:18:08Z alice``."""
+    """Return the value of an annotation of an action.
+
+    Parameters
+    ----------
+    user
+        User who acts; None if the lab has no user name.
+    now
+        Seconds since the epoch.
+    """
     when = datetime.fromtimestamp(int(now), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     return f"{when} {user}" if user else when
 
 
 def marked(manifest: Json, name: str) -> Mark | None:
-    """Return a note on a job; None if there is none."""
+    """Return the annotation of an action; None if the job has none.
+
+    Parameters
+    ----------
+    manifest
+        The job's object.
+    name
+        Name of the annotation.
+    """
     written = text(manifest, "metadata", "annotations", name)
     if written is None:
         return None
-    when, _, by = written.partition(" ")
+    when, _space, by = written.partition(" ")
     return Mark(seconds(when), by.strip() or None)

@@ -1,7 +1,7 @@
-"""The user who submitted a job with Arena (github.com/kubeflow/arena), as Arena notes it.
+"""The user who submitted a job with Arena (github.com/kubeflow/arena).
 
-``pkg/argsbuilder/submit.go`` writes the kubeconfig's user into an annotation of every job. The charts put it on the pod
-templates, and newer ones on the job as well.
+Arena's ``pkg/argsbuilder/submit.go`` writes the kubeconfig's user into an annotation. Its charts put the annotation on
+the pod templates; newer charts put it on the job as well.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _MOST: Final = 256
 
 
 def user_of(manifest: Json) -> str | None:
-    """Return who submitted a job with Arena; None if nobody did, as far as its object tells.
+    """Return the user who submitted a job with Arena; None if its object does not name one.
 
-    Service accounts, ``system:serviceaccount:NAMESPACE:NAME``, are named without what all of them have in front.
+    A service account ``system:serviceaccount:NAMESPACE:NAME`` is returned as ``NAME``.
     """
     roles = part(manifest, "spec", "pytorchReplicaSpecs")
     templates = (part(roles, role, "template") for role in sorted(roles))

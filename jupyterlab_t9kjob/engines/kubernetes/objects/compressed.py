@@ -1,4 +1,4 @@
-"""Values that are kept small while nobody looks at them: a job's object as Python's dicts takes five times its text."""
+"""Compressed values in memory: a job's object takes five times the size of its text as Python dicts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Final, Generic, TypeVar
 T = TypeVar("T")
 
 SAMPLE_BYTES: Final = 16 * 1024
-"""How much of what values have in common is kept: more would take longer, and zlib looks no further than twice that."""
+"""Size of the dictionary that packed values share. A larger one takes longer; zlib's window is twice this size."""
 ALIKE: Final = 4
-"""What has become so many times smaller is like what was packed before."""
+"""A value that shrinks by at least this factor resembles the values in the dictionary."""
 
 
 class Packed(Generic[T]):
-    """One value, as bytes; every look at it makes it anew, which takes some 20 µs for a job's object.
+    """One compressed value; each access decompresses it, which takes about 20 µs for a job's object.
 
     Parameters
     ----------
     pickled
-        The value.
+        The pickled value.
     sample
-        What it may have in common with others.
+        Bytes that other values have in common with this one: zlib's dictionary.
     """
 
     __slots__ = ("_bytes", "_sample")
 
     def __init__(self, pickled: bytes, sample: bytes) -> None:
         self._sample = sample
-        # smaller tables than usual: those of 256 KiB would take longer to get than to use
+        # memLevel 7: to allocate zlib's usual tables of 256 KiB would take longer than the compression.
         packer = zlib.compressobj(level=1, memLevel=7, zdict=sample)
         self._bytes = packer.compress(pickled) + packer.flush()
 
@@ -38,20 +38,20 @@ class Packed(Generic[T]):
 
     @property
     def value(self) -> T:
-        """The value; a copy that is the caller's own."""
+        """A new copy of the value."""
         pickled = zlib.decompressobj(zdict=self._sample).decompress(self._bytes)
-        found: T = pickle.loads(pickled)  # noqa: S301 (never leaves this process)
+        found: T = pickle.loads(pickled)  # noqa: S301 (the bytes never leave this process)
         return found
 
 
 class Packer(Generic[T]):
-    """Packs values that are much alike, as a namespace's jobs are: what they have in common is kept once."""
+    """Compresses similar values, such as the jobs of a namespace: their common parts are kept once."""
 
     def __init__(self) -> None:
         self._sample = b""
 
     def pack(self, value: T) -> Packed[T]:
-        """Pack plain data, or a model; it is not kept."""
+        """Return plain data or a model as a compressed value."""
         pickled = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         packed: Packed[T] = Packed(pickled, self._sample)
         if ALIKE * len(packed) > len(pickled) and len(self._sample) + len(pickled) <= SAMPLE_BYTES:

@@ -1,4 +1,4 @@
-"""The lives of a pod's containers, as far as the cluster's API still gives their logs: the present one and the last."""
+"""Runs of a pod's containers whose logs the API server still gives: the present run and the one before."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .pods import containers, training
 Source = Literal["container", "init"]
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,252}")
-"""What a uid and a container's name look like: they become parts of a path."""
+"""Form of uids and container names; they become parts of a path."""
 
 
 @dataclass(frozen=True)
 class ContainerRun:
-    """One life of a container.
+    """One run of a container.
 
     Attributes
     ----------
     restart
-        Restarts before it in this pod.
+        Number of restarts in this pod before the run.
     container_id
-        The runtime's, which tells it from all others.
+        Id that the container runtime gave the run; it is unique.
     started_at, ended_at
-        Seconds since the epoch; the second is None while it runs.
+        Seconds since the epoch; `ended_at` is None while the container runs.
     """
 
     restart: int
@@ -41,24 +41,24 @@ class ContainerRun:
 
 @dataclass(frozen=True)
 class ContainerState:
-    """A container of a pod as the cluster tells it.
+    """State of a container in its pod's status.
 
     Attributes
     ----------
     pod, pod_uid
-        Name and uid of its pod.
+        Name and uid of the pod.
     name
-        Its own.
+        Name of the container.
     source
-        Whether it is an init container.
+        ``init`` for an init container.
     main
-        Whether it is the one that trains.
+        True for the training container.
     current
-        The life whose log the API gives when asked for no other; None if there was none yet.
+        Run whose log the API server gives by default; None if there was no run yet.
     previous
-        The one before that, whose log the API gives as well.
+        Run whose log the API server gives with ``previous=true``; None if there is none.
     waits
-        Whether it is still to be started, for the first time or again.
+        True if the container is yet to be started, for the first time or again.
     """
 
     pod: str
@@ -72,25 +72,25 @@ class ContainerState:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs now."""
+        """True if the container runs now."""
         return self.current is not None and self.current.ended_at is None
 
 
 def gone(record: SpoolRecord) -> ContainerState:
-    """Return the container of a record as one of a pod that is not there any more."""
+    """Return the container of a spool's record as a container of a pod that no longer exists."""
     source: Source = "init" if record.source == "init" else "container"
     return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, waits=False)
 
 
-def containers_of(place: ReplicaView) -> list[ContainerState]:
-    """Return the containers of a place's pod: those that initialise it first, in the pod's order."""
-    uid = text(place.pod, "metadata", "uid") or ""
-    pod = text(place.pod, "metadata", "name") or ""
+def containers_of(replica: ReplicaView) -> list[ContainerState]:
+    """Return the containers of a replica's pod in the order in which they start: init containers first."""
+    uid = text(replica.pod, "metadata", "uid") or ""
+    pod = text(replica.pod, "metadata", "name") or ""
     if not _NAME.fullmatch(uid) or not _NAME.fullmatch(pod):
         return []
-    trains = text(training(place), "name")
+    trains = text(training(replica), "name")
     found = []
-    for source, name, status in _statuses(place):
+    for source, name, status in _statuses(replica):
         current, previous = lives_of(status)
         found.append(
             ContainerState(
@@ -107,17 +107,17 @@ def containers_of(place: ReplicaView) -> list[ContainerState]:
     return found
 
 
-def _statuses(place: ReplicaView) -> Iterator[tuple[Source, str, Json]]:
-    for init, container, status in containers(place.pod):
+def _statuses(replica: ReplicaView) -> Iterator[tuple[Source, str, Json]]:
+    for init, container, status in containers(replica.pod):
         name = text(container, "name")
         if name is not None and _NAME.fullmatch(name):
             yield "init" if init else "container", name, status
 
 
 def lives_of(status: Json) -> tuple[ContainerRun | None, ContainerRun | None]:
-    """Return a container's present life and the one before; of one that waits the last one is the present one.
+    """Return a container's present run and the run before, as the API server counts them for logs.
 
-    That is how the API takes it that is asked for its log.
+    While a container waits for its next run, the last run is the present one.
     """
     restarts = count(status, "restartCount")
     last = part(status, "lastState", "terminated")

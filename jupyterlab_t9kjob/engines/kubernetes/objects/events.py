@@ -1,4 +1,4 @@
-"""Events of a job and its pods: both APIs that have them, newest first, repeats folded."""
+"""Events of a job and its pods, from both APIs of Kubernetes: newest first, repeats folded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....core.job import Event
+from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text
 from .attempts import AttemptRecord
@@ -16,20 +17,22 @@ from .text import named, plain, quoted
 
 @dataclass(frozen=True)
 class Happening:
-    """An event as the cluster tells it, whichever API it comes from.
+    """An event of the cluster, whichever API it comes from.
 
     Attributes
     ----------
     kind, name, uid
-        The object that it happened to.
-    reason, message, warning
-        What happened, in the cluster's words.
+        The object that the event is about.
+    reason, message
+        Reason and message in the cluster's words.
+    warning
+        True if the event's type is ``Warning``.
     first, last
-        Seconds since the epoch; 0 where no time can be read.
+        First and last occurrence in seconds since the epoch; 0 if no time can be read.
     count
-        How often it was seen.
+        Number of occurrences.
     made
-        When the event was first reported, in nanoseconds since the epoch; 0 where its name does not tell.
+        Time of the first report in nanoseconds since the epoch; 0 if the event's name does not contain it.
     """
 
     kind: str
@@ -57,7 +60,7 @@ def kind_of(event: Json) -> str:
 def read(event: Json) -> Happening:
     """Read a ``v1`` or an ``events.k8s.io/v1`` Event.
 
-    Who reports through the newer API leaves the old fields empty, and counts repeats in a series.
+    Events that were reported through the newer API have empty old fields and count repeats in a series.
     """
     about = part(event, "involvedObject") or part(event, "regarding")
     series = part(event, "series")
@@ -85,38 +88,47 @@ def read(event: Json) -> Happening:
 
 
 def newest_first(events: Iterable[Json]) -> list[Happening]:
-    """Read events, the newest first."""
+    """Read events and sort them, newest first."""
     return sorted(map(read, events), key=_age, reverse=True)
 
 
 def events_of(
-    events: Iterable[Json], places: Sequence[ReplicaView], lives: Mapping[str, Sequence[AttemptRecord]] | None = None
+    events: Iterable[Json],
+    replicas: Sequence[ReplicaView],
+    attempts: Mapping[str, Sequence[AttemptRecord]] | None = None,
 ) -> list[Event]:
-    """Return the events as the API gives them, newest first, with the replica that each is about.
+    """Return the API's models of events, newest first, with the replica that each event is about.
 
-    What was seen of the replicas' attempts (`lives`, by their names) tells whose the pods were that are gone.
+    Parameters
+    ----------
+    events
+        The cluster's events.
+    replicas
+        The replicas with their newest pods.
+    attempts
+        Recorded attempts by the replicas' names; they name the replicas of pods that no longer exist.
     """
-    replicas = {life["pod_uid"]: name for name, seen in (lives or {}).items() for life in seen}
-    replicas |= {place.pod_uid: place.name for place in places if place.pod_uid}
-    replicas |= {place.pod_name: place.name for place in places if place.pod_name}
+    names = {attempt["pod_uid"]: name for name, recorded in (attempts or {}).items() for attempt in recorded}
+    names |= {replica.pod_uid: replica.name for replica in replicas if replica.pod_uid}
+    names |= {replica.pod_name: replica.name for replica in replicas if replica.pod_name}
     folded: dict[tuple[str, ...], list[Happening]] = {}
     for one in map(read, events):
         key = (one.kind, one.name, one.uid, one.reason, one.message, str(one.warning))
         folded.setdefault(key, []).append(one)
     ordered = sorted(folded.values(), key=lambda same: max(map(_age, same)), reverse=True)
-    return [_event(same, replicas) for same in ordered]
+    return [_event(same, names) for same in ordered]
 
 
-def _event(same: list[Happening], replicas: dict[str, str]) -> Event:
+def _event(same: list[Happening], names: dict[str, str]) -> Event:
     one = same[0]
     first, last = min(item.first for item in same), max(item.last for item in same)
     times = sum(item.count for item in same)
-    replica = replicas.get(one.uid) or replicas.get(one.name) if one.kind == "Pod" else None
+    replica = names.get(one.uid) or names.get(one.name) if one.kind == "Pod" else None
     return Event(
         time=last,
         type="Warning" if one.warning else "Normal",
         reason=named(one.reason),
-        message=quoted(one.message) or "",
+        message=Text.verbatim(quoted(one.message) or ""),
         replica=replica,
         object=plain(f"{one.kind} {one.name}") or None,
         count=times,
@@ -129,9 +141,9 @@ def _age(one: Happening) -> tuple[float, int]:
 
 
 def _made(name: str) -> int:
-    """Read when an event was made out of its name, for its times are whole seconds.
+    """Return the time of an event from its name, since the event's own times are whole seconds.
 
-    Kubernetes' own recorder calls it ``<object>.<nanoseconds since the epoch, in hexadecimal digits>``.
+    Kubernetes' recorder names events ``<object>.<nanoseconds since the epoch, in hexadecimal digits>``.
     """
     digits = name.rpartition(".")[2]
     return int(digits, 16) if re.fullmatch("[0-9a-f]{16}", digits) else 0

@@ -1,4 +1,4 @@
-"""From the fields that the API server names to JSON pointers, and to the fields of the spec that they come from."""
+"""Converts fields that the API server names to JSON pointers, and to the fields of the specification behind them."""
 
 from __future__ import annotations
 
@@ -70,14 +70,15 @@ _REPLICAS: Final = re.compile(
 
 
 def pointer_of(field: str, manifest: Json | None) -> str:
-    """Return a field as the API server writes it as a JSON pointer that begins with ``/manifest``.
+    """Return the JSON pointer of a field; it begins with ``/manifest``.
 
     Parameters
     ----------
     field
-        ``spec.replicaSpecs[0].type``, ``spec.pytorchReplicaSpecs[Master].replicas``.
+        The field as the API server writes it: ``spec.replicaSpecs[0].type``,
+        ``spec.pytorchReplicaSpecs[Master].replicas``.
     manifest
-        The object, if there is one: where a key has a dot in it, only that tells.
+        The object, to recognize keys that contain dots; None if there is none.
     """
     pointer, here = "/manifest", manifest
     steps = [match["name"] if match["item"] is None else match["item"] for match in _STEP.finditer(field[:1000])]
@@ -88,7 +89,7 @@ def pointer_of(field: str, manifest: Json | None) -> str:
 
 
 def _next(steps: list[str], here: Any) -> tuple[str, Any]:
-    """Take the next key off the steps: the longest that the object has, else the first."""
+    """Remove the next key from the steps, and return it with its value: the longest key that the object has."""
     if isinstance(here, dict):
         for length in range(min(len(steps), 10), 0, -1):
             key = ".".join(steps[:length])
@@ -102,7 +103,15 @@ def _next(steps: list[str], here: Any) -> tuple[str, Any]:
 
 
 def field_of(pointer: str, manifest: Json | None) -> str | None:
-    """Return the field of the spec that a field of the manifest comes from; None if there is no one such field."""
+    """Return the field of the specification that a field of the manifest comes from; None if there is no single one.
+
+    Parameters
+    ----------
+    pointer
+        JSON pointer into the manifest.
+    manifest
+        The manifest; None if it is not known.
+    """
     path = pointer.removeprefix("/manifest")
     for pattern, field in _FIELDS.items():
         if re.match(rf"{pattern}(?:/|$)", path):
@@ -118,7 +127,7 @@ def field_of(pointer: str, manifest: Json | None) -> str | None:
 
 
 def _group(replicas: re.Match[str], manifest: Json | None) -> int:
-    """Return the number of the spec's group; a Master and Workers that are alike are one."""
+    """Return the index of the replica type in the specification; equal Master and Workers are one type there."""
     if replicas["index"] is not None:
         return int(replicas["index"])
     if replicas["role"] == "Master" or manifest is None:

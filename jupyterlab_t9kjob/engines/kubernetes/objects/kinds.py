@@ -1,4 +1,4 @@
-"""What an engine asks of a kind of job: how to find, read, pause and resume it. See `t9k` and `kubeflow`."""
+"""The protocol of a kind of job object: how to find, read, pause and resume it. `t9k` and `kubeflow` implement it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..client.api import Json
 from ..client.json_access import moment, part, parts, text
 
 MOST_TYPES: Final = 64
-MOST_PLACES: Final = 10_000
-"""Replica types, and replicas of a type, that are shown; a manifest may say any number."""
+MOST_REPLICAS: Final = 10_000
+"""Most replica types, and most replicas of a type, that are shown; a manifest may have any number."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +27,26 @@ class ReplicaView:
     Attributes
     ----------
     type, index
-        As the cluster counts: ``worker``, 0; of a PyTorchJob ``master``, 0 and ``worker``, 0, also where its spec
-        has one replica type for both (see `group`). The first place of all is the master.
+        Replica type and index as the cluster counts: ``worker``, 0. A PyTorchJob has ``master``, 0 and ``worker``, 0
+        even if its specification has one replica type for both (see `group`). The first replica is the master.
     role
-        Number of the type among the manifest's, from 0.
+        Index of the replica type in the manifest.
     container
-        Name of the container that trains; None if the manifest tells none.
+        Name of the training container; None if the manifest names none.
     pod_name, pod_uid
-        As the job's status names them, or the pod's own; None where neither does.
+        Name and uid of the pod, from the job's status or the pod; None if neither has them.
     said
-        What the job's status says of it (``Running``, ``Creating`` …), if anything.
+        Status of the replica in the job's status (``Running``, ``Creating`` …); None if it has none.
     exit_code
-        Of the training container, where the job's status tells it; it may outlive the pod.
+        Exit code of the training container in the job's status; it may outlive the pod.
     policy
-        The replica type's restart policy; None if neither the manifest nor the kind's default tells it.
+        Restart policy of the replica type; None if it is not known.
     retried
         Exit codes after which the controller replaces a pod under the policy ``ExitCode``.
     pod
-        The pod, as last seen; None if it is not there (any more).
+        The newest pod as last seen; None if there is none.
     earlier
-        How many attempts it had in earlier pods, as far as they were seen (see `attempts`).
+        Number of recorded attempts in earlier pods (see `attempts`).
     """
 
     type: str
@@ -68,40 +68,40 @@ class ReplicaView:
         return f"{self.type}-{self.index}"
 
     def group(self, spec: JobSpec) -> int:
-        """Return which of the spec's `replica_specs` describes it.
+        """Return the index of this replica's type in the specification's `replica_specs`.
 
-        A Master and Workers that do the same are one type of the spec, so not every role has one of its own.
+        Equal Master and Workers are one type there, so not every role has a type of its own.
         """
         return min(self.role, len(spec.replica_specs) - 1)
 
     def replica_spec(self, spec: JobSpec) -> ReplicaSpec:
-        """Return what describes it in the spec."""
+        """Return this replica's type in the specification."""
         return spec.replica_specs[self.group(spec)]
 
 
 @dataclass(frozen=True)
 class State:
-    """What a job's object says of it.
+    """State of a job as its object and its pods give it.
 
     Attributes
     ----------
     phase
-        One of the seven. A job that was stopped by us is Failed with `cause` ``Stopped``. Neither a stop nor a pause is
-        reached before its processes have ended.
+        The phase. A job that was stopped from a lab is ``Failed`` with the cause ``Stopped``. A job counts as stopped
+        or paused only when its processes have ended.
     paused
-        Whether its spec asks for a pause, reached or not.
-    started_at, ended_at
-        Seconds since the epoch, as far as the object or its pods still tell.
-    restarts
-        How many are counted, as far as the object and its pods still tell: the attempts of its replicas may know more.
-    used_up
-        Whether that are as many as the job may have.
+        True if the object's ``spec`` asks for a pause, whether or not it has taken effect.
     held
-        Whether a queue keeps it from running, which is no pause of anybody's.
+        True if a queue suspended the job. A user's own pause is `paused`.
+    started_at, ended_at
+        Seconds since the epoch; None if neither the object nor its pods have the time.
+    restarts
+        Number of restarts that the object and its pods report; the recorded attempts may contain more.
+    used_up
+        True if the job has reached its limit of restarts.
     cause
-        The cluster's code of why it is so (``BackoffLimitExceeded`` …); never the literal ``-``.
+        The cluster's code for the cause of the phase (``BackoffLimitExceeded`` …); never the literal ``-``.
     message
-        The cluster's own words for that.
+        The cluster's message about the cause.
     """
 
     phase: Phase
@@ -116,74 +116,98 @@ class State:
 
 
 class JobKind(Protocol):
-    """One kind of job object; every method takes raw JSON of any shape and never raises because of it."""
+    """One kind of job object. All methods take raw JSON of any shape and don't raise because of its shape."""
 
     engine: EngineName
     facts: EngineFacts
     manifests: Kind
     label: str
-    """For people: “T9k”, “Kubeflow”."""
+    """Name for users: “T9k”, “Kubeflow”."""
     group: str
     version: str
     plural: str
     kind: str
     queues: str
-    """API group whose queues such a job is put into."""
+    """API group of the queues that jobs of the kind are put into."""
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
-        """Return what the object and its pods say.
+        """Return the state of a job.
 
         Parameters
         ----------
         manifest
-            The object.
+            The job's object.
         pods
-            Those of `owner_of` and `pod_uids`.
+            Its pods, found by `owner_of` and `pod_uids`.
         before
-            The phase in which it was last seen: a job that runs still does while a replica of it starts again.
+            The last known phase: a running job stays running while one of its replicas starts again.
         """
 
-    def places(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
-        """Return the replicas in the spec's order, with their newest pods."""
+    def replicas(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
+        """Return the replicas in the order of the manifest, with their newest pods.
+
+        Parameters
+        ----------
+        manifest
+            The job's object.
+        pods
+            Its pods.
+        """
 
     def owner_of(self, pod: Json) -> str | None:
-        """Return the uid of the job of this kind that a pod belongs to; None if it is none's."""
+        """Return the uid of the job of this kind that owns a pod; None if no job of this kind does."""
 
     def pod_uids(self, manifest: Json) -> set[str]:
-        """Return the uids of the pods that the job's status names: they are its own, whatever `owner_of` says."""
+        """Return the uids of the pods in the job's status: they belong to the job, whatever `owner_of` returns."""
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that pauses the job, or resumes it; to resume takes the notes of pause and stop away.
+        """Return the merge patch that pauses or resumes a job.
 
-        Who pauses or stops it adds its note itself, see `action_notes`.
+        The patch of a resume also removes the annotations of a pause and a stop. For a pause or a stop, the caller adds
+        the annotation, see `action_notes`.
+
+        Parameters
+        ----------
+        manifest
+            The job's object.
+        on
+            True to pause the job, False to resume it.
         """
 
     def tensorboard_url(self, manifest: Json) -> str | None:
-        """Return the page of the TensorBoard that the platform runs for it, if it does."""
+        """Return the page of the TensorBoard that the platform runs for a job; None if it runs none."""
 
     def remind_at(self, manifest: Json) -> float | None:
-        """Return when the job's controller has to be made to look at it again; None if it looks by itself.
+        """Return when an active job's deadline passes without its controller noticing; None if it notices by itself.
 
-        Any change of the object does that; we put this time into its annotation `names.REMINDED`. In seconds since the
-        epoch.
+        Any change of the object makes the controller notice; `DeadlineNudge` writes the time into the annotation
+        `names.REMINDED`. The time is in seconds since the epoch.
         """
 
 
 def newest(pods: Iterable[Json]) -> Json | None:
-    """Return the pod that was made last."""
+    """Return the pod that was created last; None if there are none."""
     return max(pods, key=lambda pod: moment(pod, "metadata", "creationTimestamp") or 0.0, default=None)
 
 
-# -- what both kinds share ---------------------------------------------------------------------------------------------
+# -- shared by the kinds -----------------------------------------------------------------------------------------------
 
 
 def stopped(manifest: Json) -> bool:
-    """Whether we have stopped the job; it is so as long as it stays paused."""
+    """Return True if the job was stopped from a lab. A stopped job is paused; the annotation goes when it resumes."""
     return text(manifest, "metadata", "annotations", STOPPED) is not None
 
 
 def owner(pod: Json, group: str, kind: str) -> str | None:
-    """Return the uid of a pod's owner of a kind, by its `ownerReferences`."""
+    """Return the uid of the owner in a pod's `ownerReferences`; None if the pod has no owner of the kind.
+
+    Parameters
+    ----------
+    pod
+        The pod.
+    group, kind
+        API group and kind of the owner.
+    """
     for reference in parts(pod, "metadata", "ownerReferences"):
         version = text(reference, "apiVersion") or ""
         if reference.get("kind") == kind and version.partition("/")[0] == group:
@@ -192,28 +216,28 @@ def owner(pod: Json, group: str, kind: str) -> str | None:
 
 
 def conditions(manifest: Json) -> dict[str, Json]:
-    """Return the conditions of a job by type; of several of a type the last one."""
+    """Return the conditions of an object by type; the last one if a type occurs several times."""
     return {kind: one for one in parts(manifest, "status", "conditions") if (kind := text(one, "type")) is not None}
 
 
 def holds(condition: Json | None) -> bool:
-    """Whether a condition is there and true."""
+    """Return True if a condition exists and its status is true."""
     return part(condition).get("status") in ("True", True)
 
 
 def since(condition: Json | None) -> float | None:
-    """Return when a condition became what it is, in seconds since the epoch."""
+    """Return the time of a condition's last transition, in seconds since the epoch."""
     return moment(condition, "lastTransitionTime")
 
 
-def said_by(condition: Json | None) -> tuple[str | None, str | None]:
-    """Return a condition's reason and message; T9k's literal ``-`` is none (t9k.md §1.8)."""
+def reason_and_message(condition: Json | None) -> tuple[str | None, str | None]:
+    """Return a condition's reason and message; T9k's literal ``-`` counts as None (t9k.md §1.8)."""
     reason, message = text(condition, "reason"), text(condition, "message")
     return (None if reason == "-" else reason), (None if message == "-" else message)
 
 
 def type_names(written: Iterable[str]) -> list[str]:
-    """Return the names of replica types as a spec has them, in small letters, each one once."""
+    """Return unique lower-case names of replica types, as a specification has them."""
     names: list[str] = []
     for kind in written:
         plain = name = kind if re.fullmatch(NAME_PATTERN, kind) else name_from(kind)
@@ -226,11 +250,19 @@ def type_names(written: Iterable[str]) -> list[str]:
 
 
 def is_terminating(pod: Json) -> bool:
-    """Whether a pod has been asked to end."""
+    """Return True if the deletion of a pod was requested."""
     return text(pod, "metadata", "deletionTimestamp") is not None
 
 
 def training_name(template: Json, insisted: str | None) -> str | None:
-    """Return the name of the container that trains: the one that the kind insists on, else the first (t9k.md §1.4)."""
+    """Return the name of the training container (t9k.md §1.4); None if the template has no containers.
+
+    Parameters
+    ----------
+    template
+        The pod template.
+    insisted
+        Name that the kind requires; the first container is used if no container has this name.
+    """
     names = [text(container, "name") for container in parts(template, "spec", "containers")]
     return insisted if insisted in names else next(iter(names), None)

@@ -1,4 +1,4 @@
-"""A pod as people see it: kubectl's status text, its training container, volumes and accelerators."""
+"""A pod for users: kubectl's status text, the training container, volumes and accelerators."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from ....core.job import Pod, PodMount
 from ....core.spec import Device
+from ....core.translation import Text, _, listing
 from ..client.api import Json
 from ..client.json_access import count, flag, moment, part, parts, text, texts, value, whole
 from .kinds import ReplicaView, conditions, holds, is_terminating
@@ -22,9 +23,9 @@ _MOST_WHOLE: Final = 2**31
 
 
 def status_text(pod: Json) -> str:
-    """Return what ``kubectl get pods`` shows as STATUS: ``Running``, ``Init:0/1``, ``ImagePullBackOff``.
+    """Return a pod's STATUS as ``kubectl get pods`` shows it: ``Running``, ``Init:0/1``, ``ImagePullBackOff``.
 
-    The rules are kubectl's of 1.34, tried against its own output on a cluster.
+    The rules are those of kubectl 1.34; they were compared with its output on a cluster.
     """
     phase = text(pod, "status", "phase") or "Unknown"
     ended = phase in _ENDED
@@ -42,7 +43,7 @@ def status_text(pod: Json) -> str:
 
 
 def _initializing(pod: Json) -> str | None:
-    """Return which init container has not done its work yet, and why; None if all have."""
+    """Return the status of the first init container that has not completed; None if all have."""
     sidecars = {text(container, "name") for container in _sidecars(pod)}
     for index, container in enumerate(parts(pod, "status", "initContainerStatuses")):
         terminated, waiting = part(container, "state", "terminated"), text(container, "state", "waiting", "reason")
@@ -59,7 +60,7 @@ def _initializing(pod: Json) -> str | None:
 
 
 def _of_containers(pod: Json, status: str) -> str:
-    """Return what the containers proper say, the first of them last; `status` if they say nothing."""
+    """Return the status of the first container that waits or has ended; `status` if there is none."""
     running = False
     for container in reversed(parts(pod, "status", "containerStatuses")):
         waiting, terminated = text(container, "state", "waiting", "reason"), value(container, "state", "terminated")
@@ -75,7 +76,7 @@ def _of_containers(pod: Json, status: str) -> str:
 
 
 def _terminated(state: Json) -> str:
-    """Say how a container ended."""
+    """Return kubectl's status text of a container that has ended."""
     reason, signal = text(state, "reason"), whole(state, "signal")
     if reason is not None:
         return reason
@@ -83,7 +84,7 @@ def _terminated(state: Json) -> str:
 
 
 def _sidecars(pod: Json) -> list[Json]:
-    """Return the init containers that stay: those that are always restarted."""
+    """Return the sidecars: init containers that are always restarted."""
     return [container for container in parts(pod, "spec", "initContainers") if stays(container)]
 
 
@@ -91,25 +92,32 @@ def _sidecars(pod: Json) -> list[Json]:
 
 
 def containers(pod: Json | None) -> Iterator[tuple[bool, Json, Json]]:
-    """Yield a pod's containers in the order in which they start: whether it is one that initialises, spec and status.
+    """Yield a pod's containers in the order in which they start.
 
-    The status is an empty object of one that has none yet.
+    Yields
+    ------
+    init : bool
+        True for an init container.
+    container : dict
+        The container in the pod's ``spec``.
+    status : dict
+        The container's status; empty if it has none yet.
     """
     for kind in ("initContainer", "container"):
-        said = {text(status, "name"): status for status in parts(pod, "status", f"{kind}Statuses")}
+        statuses = {text(status, "name"): status for status in parts(pod, "status", f"{kind}Statuses")}
         for container in parts(pod, "spec", f"{kind}s"):
-            yield kind == "initContainer", container, said.get(text(container, "name"), {})
+            yield kind == "initContainer", container, statuses.get(text(container, "name"), {})
 
 
-def training(place: ReplicaView) -> Json:
-    """Return the training container as its pod's spec has it; an empty object if there is none."""
-    return _named(parts(place.pod, "spec", "containers"), place.container)
+def training(replica: ReplicaView) -> Json:
+    """Return the training container in the pod's ``spec``; empty if there is no pod."""
+    return _named(parts(replica.pod, "spec", "containers"), replica.container)
 
 
-def training_status(place: ReplicaView) -> Json:
-    """Return the training container as its pod's status has it; an empty object if it has none yet."""
-    name = text(training(place), "name")
-    return next((one for one in parts(place.pod, "status", "containerStatuses") if text(one, "name") == name), {})
+def training_status(replica: ReplicaView) -> Json:
+    """Return the status of the training container; empty if it has none yet."""
+    name = text(training(replica), "name")
+    return next((one for one in parts(replica.pod, "status", "containerStatuses") if text(one, "name") == name), {})
 
 
 def _named(containers: list[Json], name: str | None) -> Json:
@@ -117,29 +125,29 @@ def _named(containers: list[Json], name: str | None) -> Json:
 
 
 def has_ended(pod: Json | None) -> bool:
-    """Whether all containers of a pod have ended for good."""
+    """Return True if all containers of a pod have ended for good."""
     return text(pod, "status", "phase") in _ENDED
 
 
-def is_running(place: ReplicaView) -> bool:
-    """Whether a replica's training container runs now; without pods, whether the job says so."""
-    if place.pod is None:
-        return place.said == "Running"
-    if has_ended(place.pod):
+def is_running(replica: ReplicaView) -> bool:
+    """Return True if a replica's training container runs now; without a pod, the job's status decides."""
+    if replica.pod is None:
+        return replica.said == "Running"
+    if has_ended(replica.pod):
         return False
-    return isinstance(value(training_status(place), "state", "running"), dict)
+    return isinstance(value(training_status(replica), "state", "running"), dict)
 
 
-def goes_on(place: ReplicaView) -> bool:
-    """Whether a replica still runs, as far as its node is heard of: pods of a lost one run for ever, but not ready."""
-    if place.pod is None:
+def goes_on(replica: ReplicaView) -> bool:
+    """Return True if a replica still runs. A pod on a lost node counts as running for ever, but it is not ready."""
+    if replica.pod is None:
         return False
-    return is_running(place) and (is_ready(place) or not is_terminating(place.pod))
+    return is_running(replica) and (is_ready(replica) or not is_terminating(replica.pod))
 
 
-def trained(place: ReplicaView) -> Json:
-    """Return how the training container ended in its newest run; an empty object if it has not."""
-    return part(training_status(place), "state", "terminated")
+def trained(replica: ReplicaView) -> Json:
+    """Return the ``terminated`` state of the training container's newest run; empty if the run has not ended."""
+    return part(training_status(replica), "state", "terminated")
 
 
 def stays(container: Json) -> bool:
@@ -148,50 +156,50 @@ def stays(container: Json) -> bool:
 
 
 def asked_to_end(pod: Json | None) -> float | None:
-    """Return when a pod's deletion was asked for; None if it was not.
+    """Return when the deletion of a pod was requested, in seconds since the epoch; None if it was not requested.
 
-    The API server writes down when the grace period will be over.
+    The pod has the time at which the grace period ends.
     """
     until = moment(pod, "metadata", "deletionTimestamp")
     return None if until is None else until - count(pod, "metadata", "deletionGracePeriodSeconds")
 
 
-def is_waiting(place: ReplicaView) -> bool:
-    """Whether a replica has not begun in its present pod, or has none."""
-    return place.pod is None or text(place.pod, "status", "phase") not in ("Running", *_ENDED)
+def is_waiting(replica: ReplicaView) -> bool:
+    """Return True if a replica has no pod, or its pod has not started yet."""
+    return replica.pod is None or text(replica.pod, "status", "phase") not in ("Running", *_ENDED)
 
 
-def is_ready(place: ReplicaView) -> bool:
-    """Whether a replica's pod is ready, as its conditions say."""
-    return holds(conditions(part(place.pod)).get("Ready"))
+def is_ready(replica: ReplicaView) -> bool:
+    """Return True if a replica's pod has the condition ``Ready``."""
+    return holds(conditions(part(replica.pod)).get("Ready"))
 
 
-def started_at(place: ReplicaView) -> float | None:
-    """Return when the training container first began in this pod, as far as the pod still tells."""
-    states = (part(training_status(place), "lastState"), part(training_status(place), "state"))
+def started_at(replica: ReplicaView) -> float | None:
+    """Return when the training container first started in this pod, as far as the pod's status still has it."""
+    states = (part(training_status(replica), "lastState"), part(training_status(replica), "state"))
     times = [moment(state, kind, "startedAt") for state in states for kind in ("terminated", "running")]
     return min((time for time in times if time is not None), default=None)
 
 
-def ended_at(place: ReplicaView) -> float | None:
-    """Return when the training container ended; None while it goes on."""
-    return moment(training_status(place), "state", "terminated", "finishedAt")
+def ended_at(replica: ReplicaView) -> float | None:
+    """Return when the training container ended, in seconds since the epoch; None if it runs or waits."""
+    return moment(training_status(replica), "state", "terminated", "finishedAt")
 
 
-def restarts(place: ReplicaView) -> int:
-    """Return how often the training container was started again in this pod."""
-    return count(training_status(place), "restartCount")
+def restarts(replica: ReplicaView) -> int:
+    """Return the restart count of the training container in this pod."""
+    return count(training_status(replica), "restartCount")
 
 
-def describe(place: ReplicaView) -> Pod | None:
-    """Return a replica's pod as it really is; None without one."""
-    pod = place.pod
+def describe(replica: ReplicaView) -> Pod | None:
+    """Return the API's model of a replica's pod; None if the replica has no pod."""
+    pod = replica.pod
     if pod is None:
         return None
-    container = training(place)
+    container = training(replica)
     return Pod(
-        name=text(pod, "metadata", "name") or place.pod_name or "",
-        uid=text(pod, "metadata", "uid") or place.pod_uid or "",
+        name=text(pod, "metadata", "name") or replica.pod_name or "",
+        uid=text(pod, "metadata", "uid") or replica.pod_uid or "",
         created_at=moment(pod, "metadata", "creationTimestamp") or 0.0,
         ip=text(pod, "status", "podIP"),
         image=text(container, "image"),
@@ -223,53 +231,56 @@ def _read_only(volume: Json) -> bool:
     return any(flag(source, "readOnly") for source in volume.values())
 
 
-def source_in_words(volume: Json) -> str:
-    """Say what a volume is: “PVC t9k-mnt”, “memory”, “ConfigMap x”, “folder /data of the node”."""
+def source_in_words(volume: Json) -> Text:
+    """Return the source of a volume: “PVC t9k-mnt”, “memory”, “ConfigMap x”, “/data on the node”."""
     if (claim := text(volume, "persistentVolumeClaim", "claimName")) is not None:
-        return f"PVC {claim}"
+        return _("PVC {name}", name=claim)
     if "emptyDir" in volume:
-        return "memory" if text(volume, "emptyDir", "medium") == "Memory" else "an empty folder"
+        return _("memory") if text(volume, "emptyDir", "medium") == "Memory" else _("empty folder")
     if (path := text(volume, "hostPath", "path")) is not None:
-        return f"{path} of the node"
+        return _("{path} on the node", path=path)
     if (name := text(volume, "configMap", "name")) is not None:
-        return f"ConfigMap {name}"
+        return _("ConfigMap {name}", name=name)
     if (name := text(volume, "secret", "secretName")) is not None:
-        return f"Secret {name}"
+        return _("Secret {name}", name=name)
     if "projected" in volume:
-        return " and ".join(dict.fromkeys(_projected(volume))) or "projected files"
+        sources = list(dict.fromkeys(_projected(volume)))
+        return listing(sources) if sources else _("projected files")
     if "downwardAPI" in volume:
-        return "the pod's own fields"
+        return _("fields of the pod")
     if "nfs" in volume:
-        return f"NFS {text(volume, 'nfs', 'server') or ''}:{text(volume, 'nfs', 'path') or ''}"
+        nfs = part(volume, "nfs")
+        return _("NFS {server}:{path}", server=text(nfs, "server") or "", path=text(nfs, "path") or "")
     if (driver := text(volume, "csi", "driver")) is not None:
-        return f"CSI {driver}"
+        return _("CSI {driver}", driver=driver)
     if (image := text(volume, "image", "reference")) is not None:
-        return f"image {image}"
+        return _("image {image}", image=image)
     if "ephemeral" in volume:
-        return "a PVC of the pod's own"
-    return next((kind for kind in volume if kind != "name"), "a volume that the pod does not tell")[:100]
+        return _("PVC of the pod")
+    kind = next((kind for kind in volume if kind != "name"), None)
+    return _("unknown volume") if kind is None else Text.verbatim(kind[:100])
 
 
-def _projected(volume: Json) -> Iterator[str]:
-    """Say of what a projected volume is made; that of a service account has always three parts."""
+def _projected(volume: Json) -> Iterator[Text]:
+    """Yield the sources of a projected volume; the volume of a service account has always the same three."""
     sources = parts(volume, "projected", "sources")
     if any("serviceAccountToken" in source for source in sources):
-        yield "service account"
+        yield _("service account")
         return
     for source in sources:
         if (name := text(source, "configMap", "name")) is not None:
-            yield f"ConfigMap {name}"
+            yield _("ConfigMap {name}", name=name)
         elif (name := text(source, "secret", "name")) is not None:
-            yield f"Secret {name}"
+            yield _("Secret {name}", name=name)
         elif "downwardAPI" in source:
-            yield "the pod's own fields"
+            yield _("fields of the pod")
 
 
 # -- accelerators ------------------------------------------------------------------------------------------------------
 
 
 def devices(pod: Json) -> dict[str, int]:
-    """Return how many of each device the scheduler counts for a pod."""
+    """Return how many of each device the scheduler counts for a pod, by resource."""
     return {
         name: min(int(count), _MOST_WHOLE)
         for name, count in requests_of(pod).items()
@@ -278,13 +289,13 @@ def devices(pod: Json) -> dict[str, int]:
 
 
 def device(pod: Json) -> Device | None:
-    """Return the accelerators of a pod; of several devices those that compute."""
+    """Return the accelerators of a pod; network devices (RDMA) count only if there are no others."""
     found = sorted(devices(pod).items(), key=lambda item: "rdma" in item[0])
     return Device(name=found[0][0], count=min(found[0][1], _MOST_DEVICES)) if found else None
 
 
 def held(pods: Iterable[Json]) -> dict[str, int]:
-    """Return how many of each device these pods have to themselves: those that are on a node, and not over."""
+    """Return how many of each device pods hold, by resource: pods that are on a node and have not ended."""
     total: Counter[str] = Counter()
     for pod in pods:
         if text(pod, "spec", "nodeName") is not None and not has_ended(pod):

@@ -1,9 +1,8 @@
-"""What a pod asks of its node, counted as the scheduler counts.
+"""The effective requests of a pod, counted as the scheduler does (`PodRequests` of k8s.io/component-helpers).
 
-That is its effective request (`PodRequests` of k8s.io/component-helpers, by which the scheduler counts):
-containers and sidecars run together, an init container runs beside the sidecars that were started before it, and the
-larger of both counts (KEP-753). Requests of a whole pod stand for those of its containers (KEP-2837), and of one that
-is resized in place the larger of what it has and what it is to get counts (KEP-1287). Extended resources (GPUs) have
+Containers and sidecars run together. An init container runs beside the sidecars that were started before it. The larger
+of both sums counts (KEP-753). Requests of a whole pod replace those of its containers (KEP-2837). For a pod that is
+resized in place, the larger of the allocated and the requested amount counts (KEP-1287). Extended resources (GPUs) have
 requests equal to their limits.
 """
 
@@ -21,19 +20,19 @@ from .resources import MEASURED, amounts_of, exact, is_accelerator
 
 _ENDED: Final = ("Succeeded", "Failed")
 _OF_WHOLE_PODS: Final = ("cpu", "memory", "hugepages-")
-"""What can be asked for a whole pod."""
+"""Resources that can be requested for a whole pod."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a pod takes from its node.
+    """The resources that a pod takes from its node.
 
     Attributes
     ----------
     node
-        Its name.
+        Name of the node.
     amounts
-        By resource, in its base unit; only of accelerators, CPU and memory.
+        Amounts of accelerators, CPU and memory by resource, in base units.
     """
 
     node: str
@@ -41,7 +40,7 @@ class Held:
 
 
 def requests_of(pod: Json) -> Counter[str]:
-    """Return what a pod holds while it runs, by resource."""
+    """Return the amounts that a pod holds while it runs, by resource, in base units."""
     held = _together(pod, _asked)
     statuses = {text(each, "name"): each for each in _statuses(pod)}
     if any(_is_resized(each, statuses.get(text(each, "name"))) for each in _containers(pod)):
@@ -55,19 +54,19 @@ def requests_of(pod: Json) -> Counter[str]:
 
 
 def asked_of(pod: Json) -> dict[str, float]:
-    """Return what a pod asks of its node, by resource, of what is known of nodes."""
+    """Return the accelerators, CPU and memory that a pod requests, by resource, in base units."""
     held = sorted(requests_of(pod).items())
     return {name: wanted for name, wanted in held if name in MEASURED or is_accelerator(name)}
 
 
 def shape_of(pod: Json) -> str:
-    """Return what a pod asks for and where it may go: pods of which that is equal are placed alike."""
+    """Return a key of a pod's requests and placement rules; pods with equal keys fit on the same nodes."""
     asked = sorted(requests_of(pod).items())
     return repr([asked, *(value(pod, "spec", name) for name in ("nodeSelector", "affinity", "tolerations"))])
 
 
 def held_by(pod: Json) -> Held | None:
-    """Return what a pod takes from its node; None of one that was placed on none, or has ended."""
+    """Return what a pod takes from its node; None if it is on no node or has ended."""
     node = text(pod, "spec", "nodeName")
     if node is None or text(pod, "status", "phase") in _ENDED:
         return None
@@ -75,13 +74,21 @@ def held_by(pod: Json) -> Held | None:
 
 
 def kept_of_pod(pod: Json) -> Json:
-    """Return what counts of a pod, which is little: `held` is what it takes, a `Held` or None."""
+    """Return a small object in place of a pod: its metadata, and ``held``, a `Held` or None."""
     metadata = pod["metadata"]
     return {"metadata": {name: metadata[name] for name in ("uid", "resourceVersion")}, "held": held_by(pod)}
 
 
 def _together(pod: Json, asked: Callable[[Json], Counter[str]]) -> Counter[str]:
-    """Return what the containers of a pod hold together, at the moment when that is most."""
+    """Return the largest amounts that the containers of a pod hold at the same time.
+
+    Parameters
+    ----------
+    pod
+        The pod.
+    asked
+        Returns the amounts of one container.
+    """
     running: Counter[str] = Counter()
     starting: Counter[str] = Counter()
     for container in parts(pod, "spec", "initContainers"):
@@ -96,13 +103,13 @@ def _together(pod: Json, asked: Callable[[Json], Counter[str]]) -> Counter[str]:
 
 
 def _asked(container: Json) -> Counter[str]:
-    """Return a container's requests; a limit without a request counts as one."""
+    """Return a container's requests; a limit without a request counts as a request."""
     resources = part(container, "resources")
     return amounts_of({**part(resources, "limits"), **part(resources, "requests")})
 
 
 def _had(container: Json, status: Json | None) -> Counter[str]:
-    """Return what a container was given, and what it has."""
+    """Return the amounts that are allocated to a container; its requests if its status has none."""
     given, has = part(status, "allocatedResources"), part(status, "resources", "requests")
     return amounts_of(given) | amounts_of(has) or _asked(container)
 
@@ -114,7 +121,7 @@ def _is_resized(container: Json, status: Json | None) -> bool:
 
 
 def _is_infeasible(pod: Json) -> bool:
-    """Whether a pod was to become larger than its node."""
+    """Return True if the node has no room for the requested resize of a pod."""
     conditions = parts(pod, "status", "conditions")
     return any(each.get("type") == "PodResizePending" and each.get("reason") == "Infeasible" for each in conditions)
 

@@ -1,4 +1,4 @@
-"""What selects by labels or taints, as the API server and the scheduler read it."""
+"""Label selectors and tolerations, evaluated as the API server and the scheduler do."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 def selects(selector: Json, labels: Mapping[str, Any]) -> bool:
-    """Whether a selector (``matchLabels`` and ``matchExpressions``) selects what has these labels; an empty one does.
+    """Return True if a label selector matches labels; an empty selector matches all.
 
-    Of an operator that is not known it is taken to be true.
+    Requirements with an unknown operator count as met.
+
+    Parameters
+    ----------
+    selector
+        The selector with ``matchLabels`` and ``matchExpressions``.
+    labels
+        The labels.
     """
     return all(labels.get(name) == wanted for name, wanted in part(selector, "matchLabels").items()) and all(
         _holds(requirement, labels) is not False for requirement in parts(selector, "matchExpressions")
@@ -24,12 +31,28 @@ def selects(selector: Json, labels: Mapping[str, Any]) -> bool:
 
 
 def matches(requirement: Json, labels: Mapping[str, Any]) -> bool:
-    """Whether labels meet a requirement of a node selector; of an operator that is not known they don't."""
+    """Return True if labels meet a requirement of a node selector; an unknown operator is never met.
+
+    Parameters
+    ----------
+    requirement
+        The requirement: key, operator, values.
+    labels
+        The labels.
+    """
     return _holds(requirement, labels) is True
 
 
 def tolerates(toleration: Json, taint: Taint) -> bool:
-    """Whether a pod with this toleration may be placed in spite of a taint."""
+    """Return True if a toleration tolerates a taint.
+
+    Parameters
+    ----------
+    toleration
+        A toleration of a pod.
+    taint
+        A taint of a node.
+    """
     if text(toleration, "effect") not in (None, taint.effect):
         return False
     key = text(toleration, "key")
@@ -57,6 +80,6 @@ def _holds(requirement: Json, labels: Mapping[str, Any]) -> bool | None:
 
 
 def _difference(label: Any, values: list[str]) -> int:
-    """Return how much larger a label is than a bound; 0 if one of them is no whole number."""
+    """Return the difference of a label and a bound; 0 if one of them is not an integer."""
     numbers = [int(one) for one in (label, *values) if isinstance(one, str) and _NUMBER.fullmatch(one)]
     return numbers[0] - numbers[1] if len(numbers) == len(values) + 1 == 2 else 0

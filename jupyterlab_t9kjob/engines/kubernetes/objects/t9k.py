@@ -1,4 +1,4 @@
-"""PyTorchTrainingJob as T9k's controller keeps it (t9k.md §1.5–1.8)."""
+"""PyTorchTrainingJob of T9k's controller (t9k.md §1.5–1.8)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ....core.job import EngineName, Phase
 from ....core.manifests import CURRENT, Dialect, Kind
 from ....core.manifests.kinds.dialect import GROUP, KIND
 from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
+from ....core.translation import _
 from ..client.api import Json
 from ..client.json_access import count, flag, part, parts, text, whole
 from .facts import facts_of
 from .kinds import (
-    MOST_PLACES,
+    MOST_REPLICAS,
     MOST_TYPES,
     ReplicaView,
     State,
@@ -24,7 +25,7 @@ from .kinds import (
     holds,
     newest,
     owner,
-    said_by,
+    reason_and_message,
     since,
     stopped,
     training_name,
@@ -41,8 +42,8 @@ _PHASES: Final[dict[str, Phase]] = {
     "Failed": "Failed",
     "Unknown": "Unknown",
 }
-# The condition that has the words for a phase, the best one first.
-_SAID_BY: Final[dict[Phase, tuple[str, ...]]] = {
+# Conditions whose reason and message explain a phase, the best one first.
+_CONDITIONS_OF: Final[dict[Phase, tuple[str, ...]]] = {
     "Pending": ("ReplicaFailure", "Running", "Initialized"),
     "Running": ("ReplicaFailure", "Running"),
     "Paused": ("Paused",),
@@ -52,11 +53,11 @@ _SAID_BY: Final[dict[Phase, tuple[str, ...]]] = {
     "Unknown": (),
 }
 _RETRIED: Final = frozenset({130, 137, 138, 143})
-"""Exit codes after which the policy ``ExitCode`` has a pod replaced (t9k.md §1.2)."""
+"""Exit codes after which the controller replaces a pod under the policy ``ExitCode`` (t9k.md §1.2)."""
 _RESTARTS: Final = 3
-"""The default of ``backoffLimit`` (t9k.md §1.2)."""
+"""Default of ``backoffLimit`` (t9k.md §1.2)."""
 _SWITCHES: Final = ("enabled", "enable")
-# The list has had three names (t9k.md §1.7).
+# The list has three names in the versions of T9k (t9k.md §1.7).
 _REPLICA_LISTS: Final = ("replicas", "status", "replicaStatus")
 _TYPE_LABEL: Final = "replica-type"
 _INDEX_LABEL: Final = "replica-index"
@@ -64,12 +65,12 @@ _DNS_NAME: Final = re.compile(r"[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?")
 
 
 class T9k:
-    """The kind of T9k.
+    """T9k's kind of job.
 
     Parameters
     ----------
     dialect
-        The cluster's spelling.
+        Spelling of the fields in the cluster.
     """
 
     engine: EngineName = "t9k"
@@ -91,17 +92,17 @@ class T9k:
         self.dialect = dialect
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
-        """Return what the object and its pods say.
+        """Return the state of a job; the parameters are those of `JobKind.state`.
 
-        The phase is the object's own; what the condition ``Completed`` says differs from kind to kind. There are no
-        times of start and end in it, so they come from the master's pod and the conditions (t9k.md §1.7, §1.8).
+        The phase is the object's own. The object has no start and end times, so these come from the master's pod and
+        the conditions (t9k.md §1.7, §1.8).
         """
         written = text(manifest, "status", "phase")
         phase: Phase = "Pending" if written is None else _PHASES.get(written, "Unknown")
         paused = _is_paused(manifest)
-        places = self.places(manifest, pods)
-        if phase == "Paused" and any(map(goes_on, places)):
-            phase = before if before in ("Pending", "Resuming") else "Running"  # its pods are only about to be deleted
+        replicas = self.replicas(manifest, pods)
+        if phase == "Paused" and any(map(goes_on, replicas)):
+            phase = before if before in ("Pending", "Resuming") else "Running"  # Its pods are yet to be deleted.
         if phase == "Paused" and paused and stopped(manifest):
             return State(
                 phase="Failed",
@@ -111,7 +112,7 @@ class T9k:
                 restarts=_restarts(manifest),
                 cause="Stopped",
             )
-        master = next(iter(places), None)
+        master = next(iter(replicas), None)
         cause, message = _cause(manifest, phase)
         return State(
             phase=phase,
@@ -124,10 +125,10 @@ class T9k:
             message=message,
         )
 
-    def places(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
-        """Return the replicas in the spec's order, with their newest pods.
+    def replicas(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
+        """Return the replicas in the manifest's order, with their newest pods; see `JobKind.replicas`.
 
-        They are those that the status names, by uid; and those that are labelled as a replica of the job.
+        A replica's pod is the one that the job's status names by uid, or one that has the labels of the replica.
         """
         groups = parts(manifest, "spec", "replicaSpecs")[:MOST_TYPES]
         written = [text(group, "type") or "worker" for group in groups]
@@ -138,40 +139,43 @@ class T9k:
             task = next((task for task in tasks if _same(text(task, "type"), kind)), {})
             slots = _slots(_replicas_of(task), [pod for pod in pods if _same(_label(pod, _TYPE_LABEL), kind)], pods)
             wanted = whole(group, "replicas")
-            indexes = set(range(min(1 if wanted is None else wanted, MOST_PLACES)))
+            indexes = set(range(min(1 if wanted is None else wanted, MOST_REPLICAS)))
             if elastic and slots:
                 indexes = {index for index, slot in slots.items() if slot.pods or slot.said != "Deleted"}
             container, policy = training_name(part(group, "template"), "python"), text(group, "restartPolicy")
             found += (
-                slots.get(index, _Slot()).place(name, index, role, container, policy)
+                slots.get(index, _Slot()).replica(name, index, role, container, policy)
                 for index in sorted(indexes | slots.keys() if not elastic else indexes)
             )
         return found
 
     def owner_of(self, pod: Json) -> str | None:
-        """Return the uid of the job that a pod belongs to; a job of another kind may have the same name."""
+        """Return the uid of the job that owns a pod; a job of another kind may have the same name."""
         return owner(pod, GROUP, KIND)
 
     def pod_uids(self, manifest: Json) -> set[str]:
-        """Return the uids of the pods that the job's status names."""
+        """Return the uids of the pods in the job's status."""
         entries = (entry for task in parts(manifest, "status", "tasks") for entry in _replicas_of(task))
         return {uid for entry in entries if (uid := text(entry, "uid")) is not None}
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that pauses the job, or resumes it; what it resumes with stays as it is.
+        """Return the merge patch that pauses or resumes a job; `resumeSpecs` is not changed. See `JobKind.pause`.
 
         Raises
         ------
         Unavailable
-            If this cluster's version can't pause.
+            If the cluster's version of T9k can't pause jobs.
         """
         if not self.dialect.pause:
-            raise Unavailable("This cluster's version of T9k can't pause a job.", hint="Delete it, and run it again.")
+            raise Unavailable(
+                _("This cluster's version of {kind} can't pause a job.", kind=KIND),
+                hint=_("Delete the job, and run it again later."),
+            )
         patch: Json = {"spec": {"runMode": {"pause": {self.dialect.switch: on}}}}
         return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 
     def tensorboard_url(self, manifest: Json) -> str | None:
-        """Return the path of the job's TensorBoard on the platform's host (t9k.md §4.3)."""
+        """Return the path of a job's TensorBoard on the platform's host (t9k.md §4.3)."""
         board = part(manifest, "status", "tensorboard", "dependent")
         namespace = text(board, "namespace") or text(manifest, "metadata", "namespace") or ""
         name = text(board, "name") or ""
@@ -180,7 +184,7 @@ class T9k:
         return f"/t9k/tensorboards/projects/{namespace}/name/{name}/"
 
     def remind_at(self, manifest: Json) -> float | None:
-        """Return None: nothing is known of a controller that would need it."""
+        """Return None: T9k's controller notices deadlines by itself, as far as is known."""
         return None
 
 
@@ -189,9 +193,18 @@ class T9k:
 
 @dataclass
 class _Slot:
-    """What is known of one replica: the status's entry and pods.
+    """One replica: its entry in the job's status, and its pods.
 
-    `exit_codes` are those of its containers, with their names.
+    Attributes
+    ----------
+    name, uid
+        Name and uid of the pod in the status.
+    said
+        The replica's phase in the status.
+    exit_codes
+        Names and exit codes of the containers in the status.
+    pods
+        All pods of the replica.
     """
 
     name: str | None = None
@@ -200,10 +213,10 @@ class _Slot:
     exit_codes: tuple[tuple[str | None, int | None], ...] = ()
     pods: tuple[Json, ...] = ()
 
-    def place(self, kind: str, index: int, role: int, container: str | None, policy: str | None) -> ReplicaView:
+    def replica(self, kind: str, index: int, role: int, container: str | None, policy: str | None) -> ReplicaView:
         pod = newest(self.pods)
         uid = text(pod, "metadata", "uid")
-        named = pod is None or self.uid in (None, uid)
+        is_current = pod is None or self.uid in (None, uid)
         return ReplicaView(
             type=kind,
             index=index,
@@ -211,25 +224,25 @@ class _Slot:
             container=container,
             pod_name=self.name if pod is None else text(pod, "metadata", "name"),
             pod_uid=self.uid if pod is None else uid,
-            said=self.said if named else None,
-            exit_code=self._exit_code(container) if named else None,
+            said=self.said if is_current else None,
+            exit_code=self._exit_code(container) if is_current else None,
             policy=policy,
             retried=_RETRIED,
             pod=pod,
         )
 
     def _exit_code(self, container: str | None) -> int | None:
-        codes = [code for name, code in self.exit_codes if name == container] or [code for _, code in self.exit_codes]
-        return next(iter(codes), None)
+        codes = [code for name, code in self.exit_codes if name == container]
+        return next(iter(codes or [code for _name, code in self.exit_codes]), None)
 
 
 def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> dict[int, _Slot]:
-    """Return what is known of a type's replicas by index: what its pod's label says, else its place in the list."""
+    """Return the replicas of a type by index: the index in the pod's label, else the position in the status."""
     by_uid = {uid: pod for pod in pods if (uid := text(pod, "metadata", "uid")) is not None}
     by_name = {name: pod for pod in pods if (name := text(pod, "metadata", "name")) is not None}
     slots: dict[int, _Slot] = {}
     unsure: list[tuple[int, _Slot]] = []
-    for position, entry in enumerate(entries[:MOST_PLACES]):
+    for position, entry in enumerate(entries[:MOST_REPLICAS]):
         name, uid = text(entry, "name"), text(entry, "uid")
         pod = by_uid.get(uid) if uid is not None else by_name.get(name or "")
         codes = tuple((text(one, "name"), whole(one, "exitCode")) for one in parts(entry, "containers"))
@@ -251,8 +264,8 @@ def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> d
 
 def _index(pod: Json | None) -> int | None:
     label = _label(pod, _INDEX_LABEL) or ""
-    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_PLACES
-    return index if index < MOST_PLACES else None
+    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_REPLICAS
+    return index if index < MOST_REPLICAS else None
 
 
 def _label(pod: Json | None, name: str) -> str | None:
@@ -279,7 +292,7 @@ def _is_paused(manifest: Json) -> bool:
 
 
 def _restarts(manifest: Json) -> int:
-    """Return how many restarts are counted; some versions leave out one of the two numbers."""
+    """Return the number of counted restarts; some versions leave out one of the two numbers."""
     by_type = sum(count(task, "restartCount") for task in parts(manifest, "status", "tasks"))
     return max(count(manifest, "status", "backoffCount"), by_type)
 
@@ -290,7 +303,7 @@ def _became(manifest: Json, condition: str) -> float | None:
 
 
 def _started_at(manifest: Json, master: ReplicaView | None) -> float | None:
-    """Return when the master's training container began, or the job ran; else when it was ready to."""
+    """Return when the master's training container or the job started; else when the job was initialized."""
     of_pod = started_at(master) if master is not None else None
     begun = [time for time in (of_pod, _became(manifest, "Running")) if time is not None]
     return min(begun, default=_became(manifest, "Initialized"))
@@ -303,26 +316,27 @@ def _ended_at(manifest: Json, master: ReplicaView | None) -> float | None:
 
 
 def _cause(manifest: Json, phase: Phase) -> tuple[str | None, str | None]:
-    """Return why the job is in its phase, in the cluster's words.
+    """Return the cluster's code and message for the cause of a job's phase.
 
-    What it does not tell of an end is derived (t9k.md §1.8): no text for a deadline or for restarts that are used up is
-    known.
+    The status does not say that a deadline has passed or that the restarts are used up, so these causes are derived
+    (t9k.md §1.8).
     """
     cause: str | None = None
     message: str | None = None
-    for condition in _words(manifest, phase):
-        reason, words = said_by(condition)
+    for condition in _conditions_for(manifest, phase):
+        reason, words = reason_and_message(condition)
         cause, message = cause or reason, message or words
     if phase == "Failed" and cause in (None, "Failed", "ErrorInPod"):
         cause = _derived(manifest) or cause
     return cause, message
 
 
-def _words(manifest: Json, phase: Phase) -> Iterator[Json]:
+def _conditions_for(manifest: Json, phase: Phase) -> Iterator[Json]:
+    """Yield the conditions that explain a phase, the best one first."""
     found = conditions(manifest)
-    for name in _SAID_BY[phase]:
+    for name in _CONDITIONS_OF[phase]:
         condition = found.get(name)
-        # what has not come yet says why; a failure that is none says that all is well
+        # `Running` that is false explains why a job waits; a false failure condition explains nothing.
         if condition is not None and (holds(condition) or (phase in ("Pending", "Resuming") and name == "Running")):
             yield condition
 
