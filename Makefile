@@ -78,7 +78,9 @@ $(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
 	@$(ENVIRONMENT) examples,kubernetes,build
 	@touch $@
 
-$(VENV)/.t9kjob-dev: $(VENV)/.t9kjob-lab
+THIRD_PARTY := tests/third_party_engine/pyproject.toml $(wildcard tests/third_party_engine/t9kjob_simple_processes/*.py)
+
+$(VENV)/.t9kjob-dev: $(VENV)/.t9kjob-lab tests/third_party_engine/pyproject.toml
 	@$(ENVIRONMENT) dev
 	@touch $@
 
@@ -116,10 +118,11 @@ ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupy
 # The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
 build/lab-newest/.t9kjob: LAB := jupyterlab "jupyterhub>=5"
 build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
-build/lab-%/.t9kjob: $(WHEEL) Makefile
+build/lab-%/.t9kjob: $(WHEEL) $(THIRD_PARTY) Makefile
 	test -d $(@D) || $(BIN)/python -m venv $(@D)
 	$(@D)/bin/pip install --quiet $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
-	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl
+	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D)/third-party ./tests/third_party_engine
+	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl $(@D)/third-party/*.whl
 	@touch $@
 
 # Those have no torch; their kernel is this environment's.

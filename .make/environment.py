@@ -67,6 +67,8 @@ def main() -> None:
     print(f"Installing what the project needs ({args.extras})", flush=True)
     Path("jupyterlab_t9kjob/labextension").mkdir(exist_ok=True)
     pip("--editable", f".[{args.extras}]")
+    if "dev" in args.extras.split(","):  # the tests' engine of another distribution
+        pip("--no-deps", "--no-build-isolation", "--editable", "./tests/third_party_engine")
 
     if not has_node():
         print("Installing Node.js into the environment", flush=True)

@@ -210,6 +210,7 @@ class T9kJobApp(ExtensionApp):
         except BaseException:
             await services.stop()
             raise
+        self._facts = services.jobs.facts
         services.jobs.listen(self._note_job)
         for job in await services.jobs.jobs():
             self._note_job(job.id, job)
@@ -219,8 +220,6 @@ class T9kJobApp(ExtensionApp):
     def _make_services(self) -> Services:
         from jupyterlab_server.translation_utils import translator
 
-        from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
-        from .engines.local.settings import Settings
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
@@ -234,23 +233,7 @@ class T9kJobApp(ExtensionApp):
             kernel_spec_manager=self.serverapp.kernel_spec_manager,
             kernel_manager=self.serverapp.kernel_manager,
             session_manager=self.serverapp.session_manager,
-            local=Settings(
-                grace_seconds=self.grace_seconds,
-                device_pool=self.device_pool,
-                log_bytes=self.log_bytes_per_job,
-                keep_seconds=None if self.keep_finished_days is None else self.keep_finished_days * 86400,
-            ),
-            cluster=ClusterSettings(
-                enabled=self.kubernetes,
-                context=self.kubernetes_context,
-                namespaces=tuple(self.kubernetes_namespaces),
-                volumes=tuple(self.kubernetes_volumes),
-                owner=self.kubernetes_owner,
-                keep_logs=self.keep_rank_logs,
-                follow_replicas=self.follow_replicas,
-                followed_logs=self.followed_logs,
-                log_bytes=self.log_bytes_per_job,
-            ),
+            parent=self,
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,
@@ -283,7 +266,8 @@ class T9kJobApp(ExtensionApp):
         return len(self._active_jobs) if self.local_jobs_are_activity and self._active_jobs else None
 
     def _note_job(self, ident: str, job: Any) -> None:
-        if job is not None and job.engine == "local" and job.phase in ACTIVE_PHASES:
+        # the processes of such a job end with the container of this server
+        if job is not None and job.phase in ACTIVE_PHASES and self._facts(job.engine).shares_lab_filesystem:
             self._active_jobs.add(ident)
         else:
             self._active_jobs.discard(ident)

@@ -1,4 +1,4 @@
-"""What the handlers work with, put together. Imported when it is first needed, not at the server's start."""
+"""The services behind the handlers, put together. Imported at the first request, not at the server's start."""
 
 from __future__ import annotations
 
@@ -9,16 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .contents_paths import ContentsRoot
-from .core.engine import Engine
+from .core.engine_context import EngineContext
 from .core.errors import Unavailable
-from .engines.kubernetes.cluster.connection import Cluster
-from .engines.kubernetes.cluster.settings import Settings as ClusterSettings
-from .engines.kubernetes.engine import KubernetesEngine
-from .engines.kubernetes.objects.kubeflow import Kubeflow
-from .engines.kubernetes.objects.t9k import T9k
-from .engines.local.engine import LocalEngine
-from .engines.local.plan.command import Interpreter
-from .engines.local.settings import Settings
+from .core.interpreter import Interpreter
+from .engines.registry import load_engines
 from .jobs.feed import Feed
 from .jobs.service import JobService
 from .launch.kernels.kernel_processes import kernel_processes
@@ -71,8 +65,7 @@ def make_services(
     kernel_spec_manager: Any,
     kernel_manager: Any,
     session_manager: Any,
-    local: Settings,
-    cluster: ClusterSettings,
+    parent: Any,
     tensorboard: dict[str, Any],
 ) -> Services:
     """Put the parts together.
@@ -83,10 +76,8 @@ def make_services(
         Directory that keeps the jobs.
     contents_manager, kernel_spec_manager, kernel_manager, session_manager
         The Jupyter server's.
-    local
-        Settings of the local engine.
-    cluster
-        Settings of the engines in a cluster.
+    parent
+        The server extension, whose traits are the settings of the engines.
     tensorboard
         Settings of the TensorBoard manager, by keyword.
     """
@@ -103,13 +94,8 @@ def make_services(
     except Unavailable:
         folder = None
     lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
-    engines: dict[str, Engine] = {"local": LocalEngine(home, folder, resolve, local, lab_kernels=lab_kernels)}
-    shared = Cluster(cluster)
-    if cluster.enabled:
-        for kind in (T9k(), Kubeflow()):
-            engines[kind.engine] = KubernetesEngine(kind, shared, home, folder)
-    jobs = JobService(engines)
+    jobs = JobService(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent)))
     tensorboards = TensorBoardManager(root, **tensorboard)
-    feed = Feed(jobs, tensorboards, shared.capacity, shared.attend)
-    shared.listen(feed.look_at_engines)
+    feed = Feed(jobs, tensorboards, jobs.capacity_source(), jobs.attend)
+    jobs.listen_info(feed.look_at_engines)
     return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, feed)

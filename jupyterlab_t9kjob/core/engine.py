@@ -1,167 +1,44 @@
-"""What every engine offers to `JobService`; handlers and launch code know engines only so."""
+"""The protocol that every engine satisfies. `JobService` and all code above it know engines only by this protocol.
+
+An engine is one place where jobs run: this machine, a kind of object in a cluster, a batch system. An engine that can
+do more also satisfies protocols of `core.engine_options`. `docs/developer/write-an-engine.md` builds one step by step.
+
+States
+------
+A job has one of seven phases. Its engine alone decides which, and notifies its listeners of every change::
+
+    Pending ──▶ Running ──▶ Succeeded | Failed        an ended job never leaves its phase
+       ▲           │
+       │           ▼
+    Resuming ◀── Paused                               only engines with the capability `pause`
+
+`Unknown` is the phase of a job whose state cannot be read now. Between a request and its effect the phase stays, and
+`JobSummary.pending_action` names the request. A deleted job has `deleted` set until its record is removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Protocol
 
-from pydantic import Field
-
-from .capacity import Capacity, NodeList, QueueList
-from .checks import Capability, Preview
-from .engine_facts import EngineFacts
-from .job import (
-    Action,
-    EngineName,
-    Event,
-    Job,
-    JobSummary,
-    LogStream,
-    ManifestView,
-    Replica,
-)
-from .spec import JobSpec, Model
+from .engine_info import EngineFacts, EngineInfo
+from .job import Action, EngineName, Job, JobSummary, Replica
+from .log_sources import LogSource
+from .spec import JobSpec
 from .translation import Sentence
-
-if TYPE_CHECKING:
-    from .lab import Lab
-    from .manifests import Dialect
-
-
-class DeviceInfo(Model):
-    """One accelerator of a machine."""
-
-    index: int = Field(description="As nvidia-smi counts.")
-    id: str = Field(description="By which jobs get it: an index or a UUID.")
-    name: str = Field(description="Its model.")
-    uuid: str | None = None
-    memory_total: int | None = Field(None, description="Bytes.")
-    memory_used: int | None = Field(None, description="Bytes.")
-    claimed_by: str | None = Field(None, description="Name of the local job that has it for itself.")
-    used_by: Sentence | None = Field(
-        None, description="All who use it, in words: “train-1”, “a notebook kernel: eda.ipynb”; null where it is free."
-    )
-
-
-class Machine(Model):
-    """Size of the machine that the local engine runs on."""
-
-    hostname: str
-    cpus: int = Field(description="Cores that this process may use.")
-    memory_total: int | None = Field(None, description="Bytes.")
-    memory_available: int | None = Field(None, description="Bytes.")
-    devices: list[DeviceInfo] = Field(default_factory=list)
-    devices_problem: Sentence | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
-
-
-StaleCode = Literal[
-    "Unreachable",
-    "NameUnknown",
-    "Untrusted",
-    "ProxyFailed",
-    "NoCredentials",
-    "Forbidden",
-    "NotServed",
-    "Busy",
-    "ServerError",
-    "Refused",
-    "Silent",
-]
-"""Why changes in a cluster may have been missed."""
-
-
-class ClusterInfo(Model):
-    """The cluster of an engine, as this server's account sees it."""
-
-    server: str = Field(description="Host of the API server, without credentials.")
-    context: str | None = Field(None, description="The kubeconfig's; null in a pod.")
-    version: str | None = Field(None, description="The API server's.")
-    found: Sentence = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
-    rights: dict[str, Capability] = Field(
-        default_factory=dict,
-        description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
-        " list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes,"
-        " get_volumes, list_namespaces; each with the reason where it is missing.",
-    )
-    stale_since: float | None = Field(
-        None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."
-    )
-    stale_code: StaleCode | None = Field(None, description="Why, for programs.")
-    stale_reason: Sentence | None = Field(None, description="Why, a sentence.")
-    stale_hint: Sentence | None = Field(None, description="What to do, a sentence or two.")
-    stale_verbatim: str | None = Field(None, description="The cluster's own words.")
-    image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
-
-
-class Volume(Model):
-    """A PersistentVolumeClaim, as the form offers it."""
-
-    claim: str
-    access_modes: list[str] = Field(default_factory=list)
-    capacity: str | None = None
-    phase: str | None = Field(None, description="Bound, Pending, Lost.")
-    storage_class: str | None = None
-    lab_path: str | None = Field(None, description="Where this lab has it mounted.")
-    mount_path: str | None = Field(None, description="Where jobs get it by default.")
-    sub_path: str | None = None
-
-
-class EngineInfo(Model):
-    """An engine as found: available or why not, and what it can do."""
-
-    name: EngineName
-    label: Sentence = Field(description="For people: “This machine”.")
-    facts: EngineFacts = Field(default_factory=EngineFacts)
-    available: bool
-    reason: Sentence | None = Field(None, description="Why it is not available, a sentence.")
-    looking: bool = Field(False, description="Whether it is still being found out whether it is available.")
-    namespaces: list[str] = Field(default_factory=list)
-    default_namespace: str = ""
-    capabilities: dict[str, Capability] = Field(default_factory=dict)
-    machine: Machine | None = None
-    cluster: ClusterInfo | None = None
-    grace_seconds: float | None = Field(
-        None, description="How long processes that are asked to end have for it before they are killed."
-    )
-
-
-@dataclass(frozen=True)
-class LogFile:
-    """A log stream on disk.
-
-    Attributes
-    ----------
-    stream
-        What the API says of it.
-    path
-        The bytes as they were written.
-    index
-        (time, offset) pairs beside it, see `jupyterlab_t9kjob.logs.storage.index`; None if there is none.
-    cuts
-        Record of what was cut out of it, see `jupyterlab_t9kjob.logs.storage.cuts`; None if nothing ever is.
-    within
-        Folder below which somebody else may have put links: none are followed there. None where all is ours.
-    """
-
-    stream: LogStream
-    path: Path
-    index: Path | None
-    cuts: Path | None = None
-    within: Path | None = None
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A manifest that a user wrote or changed by hand; it is submitted as it is.
+    """A manifest that a user wrote or changed by hand. It is submitted unchanged.
 
     Attributes
     ----------
     manifest
-        As edited.
+        The manifest.
     text
-        The same as YAML text.
+        The manifest as YAML text.
     """
 
     manifest: dict[str, Any]
@@ -169,101 +46,89 @@ class Edited:
 
 
 Listener = Callable[[str, JobSummary | None], None]
-"""Called with a job's id and its new summary; None when the job is gone from the list."""
-
+"""Called with a job's id and its new summary; the summary is None if the job is no longer listed."""
 
 Prepare = Callable[[], Awaitable[None]]
-"""Makes ready what a job needs on disk; called when nothing is left to refuse it."""
+"""Writes what a job needs on disk, such as the script of a notebook. Called once the engine has accepted the job."""
 
 
 class Engine(Protocol):
     """One place where jobs run.
 
-    All methods are coroutines that never block the loop and raise `core.errors.JobError`.
-    `job` parameters are uids.
+    Contract
+    --------
+    - `start` is awaited once, before any other coroutine; `stop` is awaited once, as the last one. Jobs outlive both.
+    - All coroutines run on the event loop of the Jupyter server and never block it: they read files and wait for
+      processes in threads.
+    - A failure that a user can see is raised as a `core.errors.JobError`. Any other exception counts as a defect of the
+      engine: it is logged, and other engines go on.
+    - Parameters called `uid` are the last part of a job's id, `JobSummary.uid`. A uid that the engine does not know
+      raises `NotFound`.
+    - The engine keeps the identity of its jobs: `JobSummary.id` is ``job_id(name, namespace, job's name, uid)``, and a
+      uid is never used twice.
+
+    Attributes
+    ----------
+    name
+        The engine's name in ids, requests and settings; also the name of its entry point.
+    label
+        The engine's name on the screen: “This machine”.
+    facts
+        Facts about its jobs. They never change.
+    order
+        Position in lists: engines are sorted by this number, then by name. Those of this package have 10, 20 and 30.
     """
 
     name: EngineName
+    label: Sentence
+    facts: EngineFacts
+    order: int
 
     async def start(self) -> None:
-        """Load what exists and begin to watch; called once, before anything else."""
+        """Load the jobs that exist and begin to watch them.
+
+        An engine that cannot work now, such as one whose cluster does not answer, starts nevertheless, says so in
+        `info`, and tries again by itself.
+        """
 
     async def stop(self) -> None:
         """Stop watching. Jobs go on."""
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` at every change of a job; returns how to stop that."""
+        """Call `listener` after every change of a job, on the event loop.
+
+        Returns
+        -------
+        Callable
+            Ends the subscription.
+        """
 
     async def info(self) -> EngineInfo:
-        """Say what this engine is and can do, now."""
+        """Return the engine's present state. It is asked for often and must be quick."""
 
     async def jobs(self) -> list[JobSummary]:
-        """Return all jobs, newest first."""
+        """Return all jobs that the engine knows, newest first; an engine without connection has none."""
 
     async def job(self, uid: str) -> Job:
-        """Return one job in full."""
+        """Return one job in full.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
 
     async def replicas(self, uid: str) -> list[Replica]:
-        """Return the job's replicas with their attempts."""
+        """Return the job's replicas with their attempts, in the spec's order; planned ones before they exist.
 
-    async def events(self, uid: str) -> list[Event]:
-        """Return the job's events, newest first, repeats folded."""
-
-    async def manifest(self, uid: str) -> ManifestView:
-        """Return the job as submitted and as it is."""
-
-    async def log_files(self, uid: str) -> list[LogFile]:
-        """Return the log streams that exist now, in a stable order."""
-
-    async def look_at_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Keep a job's logs up to date as long as somebody looks; returns how to stop that.
-
-        Where logs have to be fetched, those of jobs that have ended are here when this returns.
-
-        Parameters
-        ----------
-        uid
-            The job's.
-        grown
-            Called whenever this server has written more of them; files that others write are to be looked at.
+        Raises
+        ------
+        NotFound
+            If there is no such job.
         """
-
-    async def preview(
-        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
-    ) -> Preview:
-        """Render and check a spec without creating anything.
-
-        Parameters
-        ----------
-        edited
-            The manifest that is submitted instead of the spec's own.
-        dry_run
-            Ask the cluster as well.
-        """
-
-    async def lab(self, namespace: str | None = None) -> Lab | None:
-        """Return what jobs inherit from the lab, in a namespace if one is named; None where they run beside it."""
-
-    async def dialect(self) -> Dialect:
-        """Return how a PyTorchTrainingJob is spelled here; the current spelling where there is no cluster."""
-
-    async def volumes(self, namespace: str) -> list[Volume]:
-        """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
-
-    async def queues(self, namespace: str) -> QueueList:
-        """Return the queues that a job in a namespace can be put into; none where there is no such thing."""
-
-    async def capacity(self, namespace: str) -> Capacity:
-        """Return what is free now, and the quotas of a namespace; of all that are watched if it is empty."""
-
-    async def nodes(self) -> NodeList:
-        """Return the nodes with what is free on each."""
-
-    async def refresh(self) -> None:
-        """Look again at what there is and what this account may do."""
 
     async def created_by(self, request_id: str) -> Job | None:
-        """Return the job that this request has created, also through another server; None if it has not."""
+        """Return the job that a request created, through this server or another one; None if there is none."""
 
     async def create(
         self,
@@ -275,16 +140,90 @@ class Engine(Protocol):
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Create a job; the same `request_id` again returns the first one.
+        """Create a job and start it, unless `spec.paused` is set.
 
-        With `edited` that manifest is submitted; the spec is what it says.
+        Parameters
+        ----------
+        spec
+            The job.
+        namespace
+            Where the job goes; empty if the engine has no namespaces.
+        request_id
+            Identifies the request: the same id again returns the first job and creates none.
+        edited
+            A manifest that is submitted unchanged instead of the spec's own; the spec describes it. None for engines
+            without a manifest kind.
+        rerun_of
+            Id of the job that this one repeats.
+        prepare
+            Awaited when nothing is left that would refuse the job, and before its processes start.
+
+        Raises
+        ------
+        FieldError
+            If a field of the spec cannot run here. Nothing was created.
+        Conflict
+            If the name is taken.
+        NotAllowed
+            If the account lacks a permission.
+        Unavailable
+            If the engine cannot be reached.
         """
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
-        """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+        """Begin to stop, pause, resume or delete a job; return it with the `pending_action`.
 
-        With `remove` a deleted job's record and logs go as soon as it has ended, also if this server is killed before.
+        Parameters
+        ----------
+        uid
+            The job.
+        action
+            One of the job's `actions`. The same request again has no further effect.
+        remove
+            For `delete`: remove the record and the logs as soon as the job has ended, also if this server is killed
+            before.
+
+        Raises
+        ------
+        Conflict
+            If the job's phase does not allow the action.
         """
 
     async def remove(self, uid: str) -> None:
-        """Drop the record and logs of a finished or deleted job."""
+        """Remove the record and the logs of an ended job; never files of the user. Listeners are notified with None.
+
+        Raises
+        ------
+        Conflict
+            If the job has not ended.
+        """
+
+    async def log_sources(self, uid: str) -> Sequence[LogSource]:
+        """Return the log streams that exist now, in a stable order, each as a file or as a reader.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        Unavailable
+            If the logs cannot be listed now.
+        """
+
+    async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Keep a job's logs up to date until the returned function is called.
+
+        Logs that have to be fetched, and whose job has ended, are complete when this returns.
+
+        Parameters
+        ----------
+        uid
+            The job.
+        grown
+            Called on the event loop after this server has received more bytes. The size of a `LogFile` that other
+            processes write is watched anyway; the growth of a `LogReader` is noticed only by this call.
+
+        Returns
+        -------
+        Callable
+            Ends the subscription.
+        """

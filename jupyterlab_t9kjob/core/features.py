@@ -12,8 +12,32 @@ from typing import Any, Final
 
 from .checks import Capability, Check
 from .spec import JobSpec
+from .translation import Sentence
 
 REMOVED: Final = object()
+
+FEATURES: Final = (
+    "cluster_tensorboard", "deadline", "debug", "devices", "elastic", "exec", "extra", "image", "mounts", "pause",
+    "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts", "resume",
+    "resume_command", "scaling_weight", "scheduling", "secrets", "security", "shm", "skip_init", "source", "torchrun",
+    "ttl",
+)  # fmt: skip
+"""Names of all capabilities."""
+
+
+def only(*supported: str, reason: Sentence) -> dict[str, Capability]:
+    """Return the capabilities of an engine that has only a few of the features.
+
+    Parameters
+    ----------
+    supported
+        Names of the features that it has, of `FEATURES`.
+    reason
+        Sentence that says why all others are missing.
+    """
+    return {
+        name: Capability(supported=name in supported, reason=None if name in supported else reason) for name in FEATURES
+    }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +68,12 @@ def uses(spec: JobSpec) -> Iterator[Use]:
     yield from _of_the_placement(spec)
     for index, group in enumerate(spec.replica_specs):
         place = f"/spec/replica_specs/{index}"
+        if group.restart_policy != "Never":
+            field = f"{place}/restart_policy"
+            yield Use("restarts", field, without={field: "Never"})
+        if group.resources.device_count:
+            field = f"{place}/resources/device"
+            yield Use("devices", field, without={field: None})
         if group.restart_policy == "Always":
             field = f"{place}/restart_policy"
             yield Use("restart_always", field, without={field: "OnFailure"})
@@ -63,6 +93,11 @@ def uses(spec: JobSpec) -> Iterator[Use]:
 
 
 def _of_the_job(spec: JobSpec) -> Iterator[Use]:
+    if spec.torchrun is not None:
+        yield Use("torchrun", "/spec/torchrun", without={"/spec/torchrun": None})
+    if spec.total_replicas > 1:
+        field = "/spec/replica_specs/0/replicas"
+        yield Use("replicas", field, without={field: 1})
     if spec.elastic is not None:
         yield Use("elastic", "/spec/elastic", without={"/spec/elastic": None})
     if spec.debug is not None:
@@ -73,6 +108,9 @@ def _of_the_job(spec: JobSpec) -> Iterator[Use]:
                 yield Use("skip_init", field, without={field: False})
     if spec.source:
         yield Use("source", "/spec/source", without={"/spec/source": None})
+    if spec.run_policy.active_deadline_seconds is not None:
+        field = "/spec/run_policy/active_deadline_seconds"
+        yield Use("deadline", field, without={field: None})
     if spec.run_policy.ttl_seconds is not None:
         field = "/spec/run_policy/ttl_seconds"
         yield Use("ttl", field, without={field: None})

@@ -21,6 +21,9 @@ EndedBy = Literal["itself", "user", "platform", "deadline"]
 ENGINE_NAME_PATTERN = r"^[a-z][a-z0-9-]{0,39}$"
 EngineName = Annotated[str, StringConstraints(pattern=ENGINE_NAME_PATTERN)]
 """Name of an engine: lower-case letters, digits and hyphens. A colon would split job ids (`job_id`)."""
+DEFAULT_ENGINE = "local"
+"""Engine of a request that names none."""
+
 Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 
 
@@ -157,6 +160,10 @@ class JobSummary(Model):
 
 class Job(JobSummary):
     """Everything that the job's tab shows in its header and overview."""
+
+    def summary(self) -> JobSummary:
+        """Return the part of the job that lists show."""
+        return JobSummary.model_construct(**{name: getattr(self, name) for name in JobSummary.model_fields})
 
     spec: JobSpec
     command: list[str] = Field(description="The argv that runs on the first replica.")

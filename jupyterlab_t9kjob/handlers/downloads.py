@@ -22,8 +22,8 @@ from .base import ApiHandler, guarded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..core.engine import LogFile
     from ..core.job import LogStream
+    from ..core.log_sources import LogFile
     from ..logs.serving.text import LinePosition
 
 CHUNK = 256 * 1024
@@ -44,7 +44,7 @@ class _Download(ApiHandler):
     async def looking(self, ident: str) -> contextlib.ExitStack:
         """Have the log brought up to date, where it has to be fetched, and kept so until the context ends."""
         stack = contextlib.ExitStack()
-        stack.callback(await (await self.app.services()).jobs.look_at_logs(ident))
+        stack.callback(await (await self.app.services()).jobs.follow_logs(ident))
         return stack
 
     async def send(self, paths: list[Path], pieces: Generator[bytes, None, None]) -> None:

@@ -38,12 +38,12 @@ class LogsHandler(Socket):
         """List the streams, or open the WebSocket."""
         from .messages import LogStreamList
 
-        files = await (await self.app.services()).jobs.log_files(ident)
+        streams = await (await self.app.services()).jobs.log_streams(ident)
         if "Upgrade" in self.request.headers:
             await self.connect(ident)
         else:
             self.set_header("Content-Type", "application/json")
-            self.finish(LogStreamList(streams=[file.stream for file in files]).model_dump_json())
+            self.finish(LogStreamList(streams=streams).model_dump_json())
 
     def open(self, ident: str) -> None:
         """Begin to look at the job."""

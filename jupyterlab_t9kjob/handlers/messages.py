@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from ..core.engine import EngineInfo, Volume
+from ..core.engine_info import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
 from ..core.translation import Sentence

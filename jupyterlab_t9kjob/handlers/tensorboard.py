@@ -16,6 +16,7 @@ from ..tensorboard.proxy import GoneError, UnreachableError, below, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
 
 if TYPE_CHECKING:
+    from ..core.engine_info import EngineFacts
     from ..core.job import Job
 
 # Where the lab's page can't say it in its own words: an address opened by itself.
@@ -95,7 +96,7 @@ class TensorBoardsHandler(ApiHandler):
             own = set(job.log_dirs)
             log_dirs = [Path(path) for path in job.log_dirs]
             if not log_dirs:
-                raise _nothing_to_open(job)
+                raise _nothing_to_open(job, services.jobs.facts(job.engine))
         else:
             own = {path for job in await services.jobs.jobs() for path in job.log_dirs}
             log_dirs = await services.tensorboards.folders(request.paths, own)
@@ -103,12 +104,12 @@ class TensorBoardsHandler(ApiHandler):
         self.reply(board, 201 if new else 200)
 
 
-def _nothing_to_open(job: Job) -> FieldError:
+def _nothing_to_open(job: Job, facts: EngineFacts) -> FieldError:
     """Return why a job's log directories can't be opened here, and where they can."""
     from ..core.lab import on_volume
 
     wanted = job.spec.tensorboard.log_dirs
-    if not wanted or job.engine == "local":
+    if not wanted or facts.shares_lab_filesystem:
         return FieldError(f"{job.name} has no log directory.", code="NoLogDirectory", field="/job_id")
     found = on_volume(wanted[0], job.spec.mounts)
     where = f"on the PVC {found[0]}, which JupyterLab has not mounted" if found else "on none of the job's volumes"

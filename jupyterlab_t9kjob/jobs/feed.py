@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import anyio
 
 from ..core.capacity import Capacity
-from ..core.engine import EngineInfo
+from ..core.engine_info import EngineInfo
 from ..core.errors import JobError, NotFound
 from ..core.job import JobSummary
 from ..core.system.pace import rest

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from ..core.capacity import Capacity
-from ..core.engine import EngineInfo
+from ..core.engine_info import EngineInfo
 from ..core.job import Event, Job, JobSummary, Replica, Time
 from ..core.spec import Model
 from ..tensorboard.model import TensorBoard

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 from ..core.capacity import Capacity, NodeList, QueueList
 from ..core.checks import Preview
-from ..core.engine import Edited, Engine, EngineInfo, Listener, LogFile, Prepare, Volume
+from ..core.engine import Edited, Engine, Listener, Prepare
+from ..core.engine_info import EngineFacts, EngineInfo, Volume
+from ..core.engine_options import AnnouncesInfo, Attends, CapacitySource, HasDialect, InheritsFromLab, Refreshes
 from ..core.errors import Conflict, FieldError, NotFound
-from ..core.job import Action, Event, Job, JobSummary, ManifestView, Replica, parse_job_id
+from ..core.job import Action, Event, Job, JobSummary, LogStream, ManifestView, Replica, parse_job_id
 from ..core.lab import Lab
-from ..core.manifests import Dialect, to_yaml
+from ..core.log_sources import LogFile
+from ..core.manifests import to_yaml
 from ..core.spec import JobSpec, numbered
+from ..engines.unavailable import UnavailableEngine
+from ..logs.serving.mirror import LogMirror
+from .engine_answers import (
+    capacity_of,
+    capacity_source_of,
+    events_of,
+    failed_info,
+    manifest_of,
+    nodes_of,
+    preview_of,
+    queues_of,
+    volumes_of,
+)
+
+log = logging.getLogger(__name__)
 
 Admit = Callable[[JobSpec, str, str], Awaitable[Prepare]]
 """Refuses a spec that certainly can't run on an engine, in a namespace."""
@@ -68,11 +88,27 @@ class JobService:
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
         self._engines = dict(engines)
+        self._mirror = LogMirror()
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
 
     async def start(self) -> None:
-        """Let every engine load what exists."""
-        await asyncio.gather(*(engine.start() for engine in self._engines.values()))
+        """Start every engine. An engine that fails is replaced by one that says why; the others go on.
+
+        Raises
+        ------
+        OSError
+            If an engine cannot use the disk.
+        """
+        engines = list(self._engines.values())
+        results = await asyncio.gather(*(engine.start() for engine in engines), return_exceptions=True)
+        for engine, failure in zip(engines, results, strict=True):
+            if isinstance(failure, OSError) or not isinstance(failure, Exception | None):
+                raise failure
+            if failure is not None:
+                log.error("The engine %s could not be started.", engine.name, exc_info=failure)
+                reason = failed_info(engine, failure).reason or ""
+                stand_in = UnavailableEngine(engine.name, reason, label=engine.label, facts=engine.facts)
+                self._engines[engine.name] = stand_in
 
     async def stop(self) -> None:
         """Let every engine stop watching; jobs go on."""
@@ -84,24 +120,64 @@ class JobService:
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with a job's id at every change of it; returns how to stop that."""
-        ends = [engine.listen(listener) for engine in self._engines.values()]
+        return _all(engine.listen(listener) for engine in self._engines.values())
 
-        def end() -> None:
-            for stop in ends:
-                stop()
+    def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when an engine announces another `info`; return a function that ends the subscription."""
+        return _all(
+            engine.listen_info(changed) for engine in self._engines.values() if isinstance(engine, AnnouncesInfo)
+        )
 
-        return end
+    def attend(self) -> Callable[[], None]:
+        """Tell the engines that a page is open; return a function to call when no page is open any more."""
+        return _all(engine.attend() for engine in self._engines.values() if isinstance(engine, Attends))
 
-    # -- looking ------------------------------------------------------------------------------------------------------
+    def capacity_source(self) -> CapacitySource:
+        """Return the source of the capacity in the sidebar."""
+        return capacity_source_of(list(self._engines.values()))
+
+    # -- engines ------------------------------------------------------------------------------------------------------
+
+    def facts(self, engine: str) -> EngineFacts:
+        """Return the facts about an engine's jobs.
+
+        Raises
+        ------
+        FieldError
+            If there is no such engine.
+        """
+        return self._engine(engine).facts
+
+    def engines_of(self, manifest_kind: str) -> list[str]:
+        """Return the names of the engines whose jobs are written as manifests of a kind, in the engines' order."""
+        return [name for name, engine in self._engines.items() if engine.facts.manifest_kind == manifest_kind]
 
     async def engines(self) -> list[EngineInfo]:
-        """Return what every engine is and can do, now."""
-        return list(await asyncio.gather(*(engine.info() for engine in self._engines.values())))
+        """Return the present state of every engine."""
+
+        async def info(engine: Engine) -> EngineInfo:
+            try:
+                return await engine.info()
+            except Exception as error:
+                log.exception("The engine %s could not tell its state.", engine.name)
+                return failed_info(engine, error)
+
+        return list(await asyncio.gather(*map(info, self._engines.values())))
+
+    # -- jobs ---------------------------------------------------------------------------------------------------------
 
     async def jobs(self, query: Query | None = None) -> list[JobSummary]:
         """Return the jobs that `query` takes, newest first."""
         query = query or Query()
-        lists = await asyncio.gather(*(engine.jobs() for engine in self._engines.values()))
+
+        async def listed_by(engine: Engine) -> list[JobSummary]:
+            try:
+                return await engine.jobs()
+            except Exception:
+                log.exception("The engine %s could not list its jobs.", engine.name)
+                return []
+
+        lists = await asyncio.gather(*map(listed_by, self._engines.values()))
         found = [job for jobs in lists for job in jobs if query.takes(job)]
         return sorted(found, key=lambda job: job.created_at, reverse=True)
 
@@ -121,61 +197,78 @@ class JobService:
     async def events(self, ident: str) -> list[Event]:
         """Return a job's events, newest first."""
         engine, uid = self._find(ident)
-        return await engine.events(uid)
+        return await events_of(engine, uid)
 
     async def manifest(self, ident: str) -> ManifestView:
         """Return a job as submitted and as it is, also as YAML."""
         engine, uid = self._find(ident)
-        return await asyncio.to_thread(_with_texts, await engine.manifest(uid))
+        return await asyncio.to_thread(_with_texts, await manifest_of(engine, uid))
+
+    async def log_streams(self, ident: str) -> list[LogStream]:
+        """Return a job's log streams, in a stable order."""
+        engine, uid = self._find(ident)
+        return [source.stream for source in await engine.log_sources(uid)]
 
     async def log_files(self, ident: str) -> list[LogFile]:
-        """Return a job's log streams on disk, in a stable order."""
-        engine, uid = self._find(ident)
-        return await engine.log_files(uid)
+        """Return a job's log streams as files, in a stable order.
 
-    async def look_at_logs(self, ident: str, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
-        """Keep a job's logs up to date as long as somebody looks; returns how to stop that.
-
-        `grown` is called whenever this server has written more of them.
+        Streams that are no files of this server are copied. Copies exist only while somebody follows the logs.
         """
         engine, uid = self._find(ident)
-        return await engine.look_at_logs(uid, grown)
+        return await self._mirror.files(ident, await engine.log_sources(uid))
+
+    async def follow_logs(self, ident: str, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+        """Keep a job's logs up to date until the returned function is called.
+
+        `grown` is called after this server has received more of the logs.
+        """
+        engine, uid = self._find(ident)
+        moved, close = self._mirror.open(ident, grown)
+        try:
+            end = await engine.follow_logs(uid, moved)
+        except BaseException:
+            close()
+            raise
+        return _all([end, close])
+
+    # -- what an engine offers to new jobs ----------------------------------------------------------------------------
 
     async def lab(self, engine: str, namespace: str | None = None) -> Lab | None:
-        """Return what an engine's jobs inherit from the lab, in a namespace if one is named."""
-        return await self._engine(engine).lab(namespace)
+        """Return what an engine's jobs inherit from the lab, in a namespace if one is named; None if nothing."""
+        chosen = self._engine(engine)
+        return await chosen.lab(namespace) if isinstance(chosen, InheritsFromLab) else None
 
-    async def dialect(self, engine: str) -> Dialect:
-        """Return how a PyTorchTrainingJob is spelled on an engine."""
-        return await self._engine(engine).dialect()
+    async def dialect(self, engine: str) -> Any:
+        """Return the spelling that an engine's cluster uses of its manifest kind; None if there is only one."""
+        chosen = self._engine(engine)
+        return await chosen.dialect() if isinstance(chosen, HasDialect) else None
 
     async def volumes(self, engine: str, namespace: str) -> list[Volume]:
-        """Return the volumes that a job in a namespace can have; an empty one is the engine's own."""
-        chosen = self._engine(engine)
-        return await chosen.volumes(namespace or (await chosen.info()).default_namespace)
+        """Return the volumes that a job in a namespace can mount; an empty namespace is the engine's own."""
+        return await volumes_of(self._engine(engine), namespace)
 
     async def queues(self, engine: str, namespace: str) -> QueueList:
-        """Return the queues that a job in a namespace can be put into; an empty one is the engine's own."""
-        chosen = self._engine(engine)
-        return await chosen.queues(namespace or (await chosen.info()).default_namespace)
+        """Return the queues that a job in a namespace can be put into; an empty namespace is the engine's own."""
+        return await queues_of(self._engine(engine), namespace)
 
     async def capacity(self, engine: str, namespace: str) -> Capacity:
         """Return what is free where an engine's jobs run, and the quotas of a namespace (empty: of all watched)."""
-        return await self._engine(engine).capacity(namespace)
+        return await capacity_of(self._engine(engine), namespace)
 
     async def nodes(self, engine: str) -> NodeList:
         """Return the nodes on which an engine's jobs run, with what is free on each."""
-        return await self._engine(engine).nodes()
+        return await nodes_of(self._engine(engine))
 
     async def refresh(self) -> None:
-        """Let every engine look again at what there is and what may be done."""
-        await asyncio.gather(*(engine.refresh() for engine in self._engines.values()))
+        """Let every engine find out anew what there is and what the account may do."""
+        found = [engine.refresh() for engine in self._engines.values() if isinstance(engine, Refreshes)]
+        await asyncio.gather(*found)
 
     async def preview(
         self, spec: JobSpec, engine: str, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
         """Render and check a spec, or a manifest that was edited, without creating anything."""
-        return await self._engine(engine).preview(spec, namespace, edited=edited, dry_run=dry_run)
+        return await preview_of(self._engine(engine), spec, namespace, edited=edited, dry_run=dry_run)
 
     # -- doing --------------------------------------------------------------------------------------------------------
 
@@ -278,6 +371,17 @@ class JobService:
         """Find a job that is to be changed: its id must be right in every part."""
         await self.job(ident)
         return self._find(ident)
+
+
+def _all(functions: Iterable[Callable[[], None]]) -> Callable[[], None]:
+    """Return one function that calls several."""
+    ends = list(functions)
+
+    def end() -> None:
+        for each in ends:
+            each()
+
+    return end
 
 
 def _no_job(ident: str) -> NotFound:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.checks import Check
-from ..core.engine import Prepare, Volume
+from ..core.engine import Prepare
+from ..core.engine_info import Volume
 from ..core.errors import FieldError, JobError, NotAllowed
-from ..core.job import EngineName
+from ..core.job import EngineName, JobSummary
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
 from ..core.system.disk_threads import DiskSilent, on_disk
@@ -92,7 +93,7 @@ class InCluster:
 
     async def fill(self, source: Source | None, base: JobSpec | None, crossed_from: EngineName | None) -> Filled:
         """Return a filled form for a file, or for a spec to start from."""
-        jobs = [job for job in await self._jobs.jobs(Query()) if job.engine != "local"]
+        jobs = await self._jobs_of_clusters()
         names = {job.name for job in jobs if job.namespace == self._namespace}
         notes: list[Check] = []
         if base is None:
@@ -103,7 +104,7 @@ class InCluster:
             spec = await self._again(base, source, names, keep_name=crossed_from is not None)
         else:
             spec, notes = await crossed(base, crossed_from or self._engine, self._engine, self._jobs)
-            if crossed_from == "local":
+            if crossed_from is not None and self._jobs.facts(crossed_from).shares_lab_filesystem:
                 spec = await self._inheriting(spec)
             if spec.name in names:
                 name = numbered(spec.name, names)
@@ -116,6 +117,10 @@ class InCluster:
             spec = spec.model_copy(update={"security": spec.security.model_copy(update={"restricted": True})})
         runs, root = await asyncio.to_thread(self._places, spec, source)
         return Filled(spec, runs, root, notes)
+
+    async def _jobs_of_clusters(self) -> list[JobSummary]:
+        """Return the jobs whose replicas are pods."""
+        return [job for job in await self._jobs.jobs(Query()) if self._jobs.facts(job.engine).has_pods]
 
     async def _inheriting(self, spec: JobSpec) -> JobSpec:
         """Return a spec of this machine as a job in the cluster: with the lab's volumes, image and ids."""
@@ -139,7 +144,7 @@ class InCluster:
             if torch is not None and torch.version is not None:
                 runtime = {"image": lab.image, "pull_policy": lab.pull_policy, "pull_secrets": list(lab.pull_secrets)}
                 return Runtime.model_validate(runtime)
-        jobs = [job for job in await self._jobs.jobs(Query()) if job.engine != "local" and job.mine]
+        jobs = [job for job in await self._jobs_of_clusters() if job.mine]
         jobs.sort(key=lambda job: job.started_at is None)  # nobody knows whether the image of a job that waits is there
         for summary in jobs[:LOOKED_AT]:
             try:

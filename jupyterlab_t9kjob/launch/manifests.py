@@ -71,7 +71,7 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
         assert request.spec is not None  # noqa: S101
         return Submission(request.spec, request.namespace)
     pasted, _dialect = await read(request.manifest, jobs)
-    if request.engine not in (pasted.kind, "local"):
+    if jobs.facts(request.engine).manifest_kind not in (pasted.kind, None):
         message = f"The manifest is for the engine {pasted.kind}, and {request.engine} is chosen."
         hint = "Choose the other engine, or let the form take it over."
         raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=hint)
@@ -105,12 +105,9 @@ async def crossed(
 ) -> tuple[JobSpec, list[Check]]:
     """Return the spec that another engine can run, and what is lost on the way."""
     infos = {info.name: info for info in await jobs.engines()}
-    if source == "local":  # which has kept what it could not use of a manifest
-        fields = spec.extra.get("spec")
-        kinds: dict[str, EngineName] = {"replicaSpecs": "t9k", "pytorchReplicaSpecs": "kubeflow"}
-        source = next((kind for name, kind in kinds.items() if isinstance(fields, dict) and name in fields), target)
+    kind, other = (infos[name].facts.manifest_kind if name in infos else name for name in (source, target))
     capabilities = infos[target].capabilities if target in infos else {}
-    return cross(spec, source, target, capabilities)
+    return cross(spec, kind, other, capabilities)
 
 
 async def locate(problem: JobError, text: str) -> None:

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from ..core.checks import Check, Preview
-from ..core.engine import EngineInfo
-from ..core.job import EngineName
+from ..core.engine_info import EngineInfo
+from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.spec import JobSpec, Model, Namespace
 from ..core.translation import Sentence
 
@@ -107,7 +107,7 @@ class PrefillRequest(Model):
     """
 
     path: str | None = None
-    engine: EngineName = "local"
+    engine: EngineName = DEFAULT_ENGINE
     namespace: Namespace = ""
     spec: JobSpec | None = Field(None, description="A spec to start from (clone, as last time).")
     crossed_from: EngineName | None = Field(
@@ -153,7 +153,7 @@ class SpecOrManifest(Model):
     A namespace that the manifest names is the job's.
     """
 
-    engine: EngineName = "local"
+    engine: EngineName = DEFAULT_ENGINE
     namespace: Namespace = ""
     spec: JobSpec | None = Field(None, description="What the form says; may be left out where there is a manifest.")
     manifest: str | None = Field(

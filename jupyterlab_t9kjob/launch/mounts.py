@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.checks import Check
-from ..core.engine import Volume
+from ..core.engine_info import Volume
 from ..core.errors import FieldError
 from ..core.lab import Lab, LabMount
 from ..core.spec import JobSpec, Mount

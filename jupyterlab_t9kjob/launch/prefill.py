@@ -6,7 +6,7 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from ..core.engine import EngineInfo
+from ..core.engine_info import EngineInfo
 from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
 from ..jobs.service import renamed
 from .kernels.kernels import refused

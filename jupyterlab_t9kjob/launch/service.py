@@ -8,9 +8,11 @@ from pathlib import Path
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Check
-from ..core.engine import EngineInfo, Prepare
+from ..core.engine import Prepare
+from ..core.engine_info import EngineInfo
 from ..core.errors import FieldError, JobError
-from ..core.job import EngineName
+from ..core.features import adapt
+from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
@@ -79,18 +81,19 @@ class Launch:
         kernels, engines = await asyncio.gather(self._kernels.all(), self._jobs.engines())
         info = next((info for info in engines if info.name == request.engine), None)
         namespace = request.namespace or (info.default_namespace if info else "")
-        if request.engine == "local":
+        facts = self._jobs.facts(request.engine)
+        if facts.shares_lab_filesystem:
             filled = await self._fill(request, source, kernels, info)
             kernel = next((kernel for kernel in kernels if kernel.name == filled.spec.runtime.kernel), None)
             checks = await check(filled.spec, source, kernel, self._kernels)
         else:
             place = await self._in_cluster(request.engine, namespace)
             filled = await place.fill(source, request.spec, request.crossed_from)
-            checks = await place.check(filled.spec, request.path)
+            checks = await place.check(filled.spec, request.path) if facts.has_pods else []
         spec = filled.spec
         script = source.script.info if source else ScriptInfo()
         empty = [(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)]
-        if request.engine != "local" and not spec.runtime.image:
+        if facts.has_pods and not spec.runtime.image:
             empty.append("/spec/runtime/image")
         return Prefill(
             path=source.api if source else None,
@@ -112,12 +115,12 @@ class Launch:
     async def _fill(
         self, request: PrefillRequest, source: Source | None, kernels: list[Kernel], info: EngineInfo | None
     ) -> Filled:
-        """Return a filled form for a job on this machine."""
+        """Return a filled form for a job that sees the lab's files at the same paths."""
         base, notes = request.spec, list[Check]()
         keep_name = request.crossed_from is not None
-        if base is not None and request.crossed_from not in (None, "local"):
-            base, notes = await self._brought_home(base, request.crossed_from, request.namespace)
-        jobs = await self._jobs.jobs(Query(engine="local"))
+        if base is not None and request.crossed_from not in (None, request.engine):
+            base, notes = await self._brought_home(base, request.crossed_from, request.engine, request.namespace)
+        jobs = await self._jobs.jobs(Query(engine=request.engine))
         runs = prefill.runs_folder(source, base, self._root.folder)
         taken = await on_disk(runs, prefill.taken_names, {job.name for job in jobs}, runs)
         if base is not None:
@@ -125,19 +128,24 @@ class Launch:
         else:
             assert source is not None  # noqa: S101
             spec = prefill.fresh_spec(source, prefill.choose_kernel(kernels, source.kernel), info, taken)
+            spec, _lost = adapt(spec, info.capabilities if info else {})  # a default, which nobody chose
         root = str(self._root.folder)
         named = printable(root) == root  # JSON carries no other path
         return Filled(spec, printable(str(runs)), root if named else None, notes)
 
-    async def _brought_home(self, spec: JobSpec, source: EngineName, namespace: str) -> tuple[JobSpec, list[Check]]:
-        """Return a cluster's spec for this machine: with the lab's paths, and without what it can't have here."""
-        spec, notes = await manifests.crossed(spec, source, "local", self._jobs)
+    async def _brought_home(
+        self, spec: JobSpec, source: EngineName, target: EngineName, namespace: str
+    ) -> tuple[JobSpec, list[Check]]:
+        """Return another engine's spec for an engine that shares the lab's files: with the lab's paths."""
+        spec, notes = await manifests.crossed(spec, source, target, self._jobs)
+        if self._jobs.facts(source).shares_lab_filesystem:
+            return spec, notes
         lab, namespace = await self._jobs.lab(source) or Lab(), await self._namespace(source, namespace)
         return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
 
     async def _namespace(self, engine: EngineName, namespace: str) -> str:
-        """Return the namespace that is meant: a cluster's own where none is named."""
-        if namespace or engine == "local":
+        """Return the namespace that is meant: the engine's own where none is named."""
+        if namespace:
             return namespace
         infos = await self._jobs.engines()
         return next((info.default_namespace for info in infos if info.name == engine), "")
@@ -169,8 +177,11 @@ class Launch:
             spec, request.engine, wanted.namespace, edited=wanted.edited, dry_run=request.dry_run
         )
         kernel: Kernel | None = None
-        if request.engine == "local":
-            kernel, found = await self._check(spec, request.path)
+        facts = self._jobs.facts(request.engine)
+        if facts.shares_lab_filesystem:
+            kernel, found = await self._check(spec, request.path, in_kernel=facts.runs_in_kernel)
+        elif not facts.has_pods:  # nothing is known about the files of its jobs
+            found = list(wanted.notes)
         else:
             place = await self._in_cluster(request.engine, wanted.namespace)
             found = [*wanted.notes, *await place.check(spec, request.path)]
@@ -180,15 +191,16 @@ class Launch:
             found = await manifests.located(found, wanted.edited.text)
         return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
 
-    async def _check(self, spec: JobSpec, path: str | None) -> tuple[Kernel | None, list[Check]]:
-        """Return the kernel of a job on this machine, and what it and the script's text tell."""
+    async def _check(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> tuple[Kernel | None, list[Check]]:
+        """Return the kernel of a job that sees the lab's files, and what it and the script's text tell."""
         found: list[Check] = []
         kernel: Kernel | None = None
         source: Source | None = None
-        try:
-            kernel = await self._kernels.get(spec.runtime.kernel)
-        except FieldError as problem:
-            found.append(Check.of(problem))
+        if in_kernel:
+            try:
+                kernel = await self._kernels.get(spec.runtime.kernel)
+            except FieldError as problem:
+                found.append(Check.of(problem))
         try:
             source = await self._source(spec, path)
             await self._check_types(spec)
@@ -197,7 +209,7 @@ class Launch:
         return kernel, found + await check(spec, source, kernel, self._kernels)
 
     async def admit(
-        self, spec: JobSpec, engine: str = "local", namespace: str = "", *, path: str | None = None
+        self, spec: JobSpec, engine: str = DEFAULT_ENGINE, namespace: str = "", *, path: str | None = None
     ) -> Prepare:
         """Refuse a job that certainly can't run; what is returned writes a notebook's script.
 
@@ -212,12 +224,15 @@ class Launch:
         ------
         FieldError
             If a script is not there, outside the root, a folder, unreadable, or not Python; if a log directory can't
-            be one. On this machine: if the kernel is gone, not local, or lacks torch. In a cluster: if the namespace
-            or a PVC is not there, or a file is on no volume of the job.
+            be one. In a kernel: if it is gone, not local, or lacks torch. In a cluster: if the namespace or a PVC is
+            not there, or a file is on no volume of the job.
         """
         write: Prepare | None
-        if engine == "local":
-            write = await self._admit(spec, path)
+        facts = self._jobs.facts(engine)
+        if facts.shares_lab_filesystem:
+            write = await self._admit(spec, path, in_kernel=facts.runs_in_kernel)
+        elif not facts.has_pods:
+            write = None
         else:
             place = await self._in_cluster(engine, namespace)
             write = await place.admit(spec, path)
@@ -228,9 +243,9 @@ class Launch:
 
         return prepare
 
-    async def _admit(self, spec: JobSpec, path: str | None) -> Prepare | None:
-        """Refuse a job that certainly can't run on this machine."""
-        kernel, _env = await self._kernels.usable(spec.runtime.kernel)
+    async def _admit(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> Prepare | None:
+        """Refuse a job that sees the lab's files and certainly can't run."""
+        kernel = (await self._kernels.usable(spec.runtime.kernel))[0] if in_kernel else None
         source = await self._source(spec, path)
         if source is not None and source.error is not None and refuses(source.error, kernel):
             raise source.error
@@ -249,9 +264,11 @@ class Launch:
             If it can't be read.
         """
         pasted, dialect = await manifests.read(request.text, self._jobs)
-        target = request.engine or pasted.kind
-        namespace = await self._namespace(pasted.kind, pasted.namespace or request.namespace)
-        if target == pasted.kind:
+        home = next(iter(self._jobs.engines_of(pasted.kind)), None)
+        target = request.engine or home or pasted.kind
+        namespace = await self._namespace(home or pasted.kind, pasted.namespace or request.namespace)
+        facts = self._jobs.facts(target) if request.engine else None
+        if facts is None or facts.manifest_kind == pasted.kind:
             text, lost = await asyncio.gather(
                 asyncio.to_thread(manifests.as_submitted, pasted, request.text, dialect),
                 asyncio.to_thread(manifests.lost, pasted, request.text),
@@ -259,14 +276,14 @@ class Launch:
             return ReadManifest(
                 engine=target, namespace=namespace, spec=pasted.spec, manifest=text, notes=pasted.notes, lost=lost
             )
-        if target == "local":
-            spec, notes = await self._brought_home(pasted.spec, pasted.kind, namespace)
+        if facts.shares_lab_filesystem and home is not None:
+            spec, notes = await self._brought_home(pasted.spec, home, target, namespace)
         else:
-            spec, notes = await manifests.crossed(pasted.spec, pasted.kind, target, self._jobs)
+            spec, notes = await manifests.crossed(pasted.spec, home or pasted.kind, target, self._jobs)
         preview = await self._jobs.preview(spec, target, namespace)
         return ReadManifest(
             engine=target,
-            namespace="" if target == "local" else namespace,
+            namespace=namespace if facts.has_namespaces else "",
             spec=spec,
             manifest=preview.manifest,
             notes=[*pasted.notes, *notes],

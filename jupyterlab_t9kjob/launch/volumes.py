@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ..core.engine import Volume
+from ..core.engine_info import Volume
 from ..core.errors import JobError, Unavailable
 from ..jobs.service import JobService
 

@@ -1108,7 +1108,7 @@ export interface components {
         };
         /**
          * EngineInfo
-         * @description An engine as found: available or why not, and what it can do.
+         * @description State of an engine: whether it is available, what it can do, and where its jobs run.
          */
         EngineInfo: {
             /** Name */
@@ -1129,7 +1129,7 @@ export interface components {
             reason: string | null;
             /**
              * Looking
-             * @description Whether it is still being found out whether it is available.
+             * @description The engine is still looking for its cluster.
              * @default false
              */
             looking: boolean;
@@ -2413,7 +2413,7 @@ export interface components {
         };
         /**
          * Machine
-         * @description Size of the machine that the local engine runs on.
+         * @description The machine of an engine whose jobs share it with this Jupyter server.
          */
         Machine: {
             /** Hostname */

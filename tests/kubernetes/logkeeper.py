@@ -16,8 +16,8 @@ from typing import Any
 
 import httpx
 
-from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.job import LogStream
+from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots

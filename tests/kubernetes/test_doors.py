@@ -22,7 +22,7 @@ async def test_nobody_waits_for_nodes_to_look_at_a_job_or_to_act(
         server.items[JOBS] = [training("one")]
         server.instead["/api/v1/nodes"] = hang
         async with kubeflow(server, tmp_path) as engine:
-            doors = [engine.job, engine.replicas, engine.events, engine.manifest, engine.log_files]
+            doors = [engine.job, engine.replicas, engine.events, engine.manifest, engine.log_sources]
             for door in doors:
                 await asyncio.wait_for(door("one"), 30)
             assert (await asyncio.wait_for(engine.job("one"), 30)).phase == "Pending"

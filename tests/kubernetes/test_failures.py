@@ -36,7 +36,7 @@ async def _log_at(bench: Bench, job: Job) -> bytes:
     assert job.failure is not None
     link = job.failure.link
     assert link is not None
-    files = {file.stream.id: file for file in await bench.engines[job.engine].log_files(job.uid)}
+    files = {file.stream.id: file for file in await bench.engines[job.engine].log_sources(job.uid)}
     return files[link.stream or ""].path.read_bytes()[link.offset :]
 
 
@@ -130,10 +130,10 @@ async def test_ranks_of_several_replicas_are_the_global_ones(
         job = await bench.ended(await bench.submit(engine, spec))
         assert job.phase == "Succeeded"
         news = asyncio.Event()
-        stop = await bench.engines[engine].look_at_logs(job.uid, news.set)
+        stop = await bench.engines[engine].follow_logs(job.uid, news.set)
         while True:
             news.clear()
-            files = await bench.engines[engine].log_files(job.uid)
+            files = await bench.engines[engine].log_sources(job.uid)
             printed = {file.stream.rank: file.path.read_text() for file in files if file.stream.output == "stdout"}
             if len(printed) == 4:
                 break

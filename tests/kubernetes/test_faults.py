@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from jupyterlab_t9kjob.core.engine import LogFile
+from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection, discovery, kind_availability
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
@@ -162,7 +162,7 @@ async def log_of(bench: Bench, engine: str, uid: str, attempt: int = 1) -> bytes
 
 
 async def log_file(bench: Bench, engine: str, uid: str, attempt: int = 1) -> LogFile | None:
-    streams = [(file, file.stream) for file in await bench.engines[engine].log_files(uid)]
+    streams = [(file, file.stream) for file in await bench.engines[engine].log_sources(uid)]
     return next((file for file, stream in streams if (stream.source, stream.attempt) == ("container", attempt)), None)
 
 
@@ -331,12 +331,12 @@ async def test_an_eviction_under_the_follower(engine: str, kube: Kube, image: st
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
         await asyncio.to_thread(kube.ask, "POST", kube.path("pods", pod, "eviction"), eviction)
         await bench.until(job, lambda seen: seen.restarts == 1 and seen.replicas_running == 1)
-        files = await bench.engines[engine].log_files(job.uid)
+        files = await bench.engines[engine].log_sources(job.uid)
         end = time.monotonic() + WAIT
         while not (len(files) == 2 and files[0].stream.complete):
             assert time.monotonic() < end, files
             await asyncio.sleep(0.1)
-            files = await bench.engines[engine].log_files(job.uid)
+            files = await bench.engines[engine].log_sources(job.uid)
         assert [file.stream.attempt for file in files] == [1, 2]
         kept = files[0].path.read_text()
         assert kept.splitlines() == [*map(str, range(1, kept.count("\n"))), "leaving"]

@@ -64,13 +64,13 @@ async def until_logged(bench: Bench, job: Job, text: str) -> None:
 
     async def wait() -> None:
         while True:
-            files = [file for file in await engine.log_files(job.uid) if file.stream.source == "container"]
+            files = [file for file in await engine.log_sources(job.uid) if file.stream.source == "container"]
             having = {file.stream.replica for file in files if file.path.exists() and text in file.path.read_text()}
             if len(having) == 2:
                 return
             await asyncio.sleep(0.1)
 
-    stop = await engine.look_at_logs(job.uid, lambda: None)
+    stop = await engine.follow_logs(job.uid, lambda: None)
     try:
         await asyncio.wait_for(wait(), WAIT)
     finally:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from jupyterlab_t9kjob.core.engine import LogFile
 from jupyterlab_t9kjob.core.errors import FieldError, JobError, NotAllowed
+from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.spec import Torchrun
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
@@ -153,7 +153,7 @@ async def no_delete(bench: Bench, job: Running) -> None:
 async def no_pods(bench: Bench, job: Running) -> None:
     engine = bench.engines[job.engine]
     assert [replica.pod for replica in await engine.replicas(job.uid)] == [None]
-    assert await engine.log_files(job.uid) == []
+    assert await engine.log_sources(job.uid) == []
     seen = await engine.job(job.uid)
     assert seen.phase == "Running"
     assert [said.partition(" in namespace")[0] for said in seen.limited] == ["You don't have permission to see pods"]
@@ -200,12 +200,12 @@ async def until_in_log(bench: Bench, job: Running, found: Callable[[LogFile], An
 
     async def wait() -> Any:
         while True:
-            (file,) = await engine.log_files(job.uid)
+            (file,) = await engine.log_sources(job.uid)
             if result := found(file):
                 return result
             await asyncio.sleep(0.1)
 
-    end = await engine.look_at_logs(job.uid, lambda: None)
+    end = await engine.follow_logs(job.uid, lambda: None)
     try:
         return await asyncio.wait_for(wait(), WAIT)
     finally:

@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
-from jupyterlab_t9kjob.core.engine import ClusterInfo, StaleCode
+from jupyterlab_t9kjob.core.engine_info import ClusterInfo, StaleCode
 from jupyterlab_t9kjob.engines.kubernetes.client import informer
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster

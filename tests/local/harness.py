@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.interpreter import Interpreter
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
-from jupyterlab_t9kjob.engines.local.plan.command import Interpreter
 from jupyterlab_t9kjob.engines.local.settings import Settings
 
 ENDED = ("Succeeded", "Failed")
@@ -93,7 +93,7 @@ class Bench:
         return await self.until(uid, lambda job: job.phase == "Running")
 
     async def output(self, uid: str, stream: str) -> bytes:
-        files = {file.stream.id: file for file in await self.engine.log_files(uid)}
+        files = {file.stream.id: file for file in await self.engine.log_sources(uid)}
         return files[stream].path.read_bytes()
 
     async def codes(self, uid: str) -> list[str]:

@@ -343,7 +343,7 @@ async def test_logs_that_are_removed_while_they_are_listed(bench: Bench) -> None
     user = threading.Thread(target=come_and_go)
     user.start()
     try:
-        assert all([await bench.engine.log_files(job.uid) for _ in range(100)])
+        assert all([await bench.engine.log_sources(job.uid) for _ in range(100)])
     finally:
         over.set()
         user.join()
@@ -357,7 +357,7 @@ async def test_logs_that_are_removed_while_it_runs(bench: Bench) -> None:
     remove(record_path(bench, job.uid).parent / "logs")
     (bench.root / "enough").touch()
     assert (await bench.ended(job.uid)).phase == "Succeeded"
-    assert await bench.engine.log_files(job.uid) == []
+    assert await bench.engine.log_sources(job.uid) == []
 
 
 # --- a home that can't be used ---------------------------------------------------------------
@@ -442,7 +442,7 @@ async def main():
             seen[f"{name} {mode:o} refused"] = error.code
         await bench.engine.replicas(job.uid), await bench.engine.events(job.uid)
         try:
-            await bench.engine.log_files(job.uid)
+            await bench.engine.log_sources(job.uid)
         except Unavailable as error:
             seen[f"{name} {mode:o} logs"] = error.code
         path.chmod(0o700)

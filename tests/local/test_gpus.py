@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.core.engine import DeviceInfo
+from jupyterlab_t9kjob.core.engine_info import DeviceInfo
 from jupyterlab_t9kjob.core.job import Job
 from tests.local.harness import Bench, eventually, kill
 from tests.local.test_devices import HOLD, gpus, let_go, waiting
@@ -221,6 +221,6 @@ async def test_training_with_nccl(bench: Bench, devices: list[DeviceInfo]) -> No
     assert job.processes == len(devices)
     done = await bench.ended(job.uid, 110)
     assert done.phase == "Succeeded", (done.reason, done.failure)
-    text = b"".join(file.path.read_bytes() for file in await bench.engine.log_files(job.uid)).decode()
+    text = b"".join(file.path.read_bytes() for file in await bench.engine.log_sources(job.uid)).decode()
     for rank in range(len(devices)):
         assert f"rank {rank} of {len(devices)}: nccl on cuda:{rank}" in text

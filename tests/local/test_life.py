@@ -35,7 +35,7 @@ async def test_a_job_succeeds_and_its_log_is_complete(bench: Bench) -> None:
     assert await bench.output(job.uid, "worker-0.1.container.out") == expected
     (replica,) = await bench.engine.replicas(job.uid)
     assert (replica.status, replica.exit_code, replica.attempts[0].ended) == ("Completed", 0, "Completed")
-    (stream,) = [file.stream for file in await bench.engine.log_files(job.uid)]
+    (stream,) = [file.stream for file in await bench.engine.log_sources(job.uid)]
     assert stream.complete
     assert stream.size == len(expected)
     assert stream.first_time and stream.last_time and stream.first_time <= stream.last_time

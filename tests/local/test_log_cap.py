@@ -52,7 +52,7 @@ class TestWhileItRuns:
         assert done.phase == "Succeeded"
         codes = await bench.codes(job.uid)
         assert codes.count("LogCut") == 1
-        files = {file.stream.id: file for file in await bench.engine.log_files(job.uid)}
+        files = {file.stream.id: file for file in await bench.engine.log_sources(job.uid)}
         assert sum(on_disk(file.path) for file in files.values()) < 1.1 * CAP
         for rank in (0, 1):
             file = files[f"worker-0.1.rank-{rank}.out"]

@@ -67,7 +67,7 @@ async def test_policies(bench: Bench) -> None:
         reason = "BackoffLimitExceeded" if again else "ExitCode"
         expected[policy, end] = (reason, [code] * (3 if again else 1), 2 if again else 0, code)
     assert found == expected
-    streams = [file.stream.id for file in await bench.engine.log_files(jobs["OnFailure", 1].uid)]
+    streams = [file.stream.id for file in await bench.engine.log_sources(jobs["OnFailure", 1].uid)]
     assert streams == [f"worker-0.{number}.container.out" for number in (1, 2, 3)]
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.interpreter import Interpreter
 from jupyterlab_t9kjob.core.spec import Device, Resources
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
-from jupyterlab_t9kjob.engines.local.plan.command import Interpreter
 from tests.local.harness import Bench, carrying, kill
 
 pytestmark = pytest.mark.asyncio
@@ -32,7 +32,7 @@ async def test_ranks_have_streams_of_their_own(bench: Bench) -> None:
     )
     done = await bench.ended(job.uid)
     assert (done.phase, done.processes) == ("Succeeded", 2)
-    files = await bench.engine.log_files(job.uid)
+    files = await bench.engine.log_sources(job.uid)
     assert [file.stream.id for file in files] == [
         "worker-0.1.launcher.out",
         "worker-0.1.rank-0.out",
@@ -171,7 +171,7 @@ class TestSeveralReplicas:
 
     async def _ranks(self, bench: Bench, uid: str, attempt: int) -> list[list[int]]:
         found = []
-        for file in await bench.engine.log_files(uid):
+        for file in await bench.engine.log_sources(uid):
             if file.stream.source == "rank" and file.stream.output == "stdout" and file.stream.attempt == attempt:
                 words = json.loads(file.path.read_bytes())
                 assert file.stream.rank == words[0]

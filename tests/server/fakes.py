@@ -12,7 +12,8 @@ from typing import Any
 
 from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.checks import Capability, Preview
-from jupyterlab_t9kjob.core.engine import Edited, EngineInfo, Listener, LogFile, Prepare, Volume
+from jupyterlab_t9kjob.core.engine import Edited, Listener, Prepare
+from jupyterlab_t9kjob.core.engine_info import EngineInfo, Volume
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
     EngineName,
@@ -26,8 +27,12 @@ from jupyterlab_t9kjob.core.job import (
     job_id,
 )
 from jupyterlab_t9kjob.core.lab import Lab
+from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.manifests import CAPABILITIES, CURRENT, Dialect, problems, render, to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
+from jupyterlab_t9kjob.engines.local.facts import FACTS as LOCAL_FACTS
 from jupyterlab_t9kjob.launch.manifests import Submission
 from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
 from jupyterlab_t9kjob.logs.storage import cuts, index
@@ -60,6 +65,9 @@ class FakeCapacity:
 
 class FakeEngine:
     name = "local"
+    label = "This machine"
+    facts = LOCAL_FACTS
+    order = 10
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -88,7 +96,11 @@ class FakeEngine:
 
     async def info(self) -> EngineInfo:
         return EngineInfo(
-            name="local", label="This machine", available=True, capabilities={"pause": Capability(supported=True)}
+            name=self.name,
+            label=self.label,
+            facts=self.facts,
+            available=True,
+            capabilities={"pause": Capability(supported=True)},
         )
 
     async def jobs(self) -> list[JobSummary]:
@@ -112,12 +124,12 @@ class FakeEngine:
     async def manifest(self, uid: str) -> ManifestView:
         return ManifestView(submitted=(await self.job(uid)).spec.model_dump())
 
-    async def log_files(self, uid: str) -> list[LogFile]:
+    async def log_sources(self, uid: str) -> list[LogFile]:
         self.looks += 1
         await self.job(uid)
         return [sized(file) for file in self.streams.get(uid, {}).values()]
 
-    async def look_at_logs(self, uid: str, grown: Callable[[], None]):
+    async def follow_logs(self, uid: str, grown: Callable[[], None]):
         await self.job(uid)
         self.grown[uid] = grown
         return lambda: None
@@ -234,7 +246,8 @@ class FakeCluster(FakeEngine):
 
     def __init__(self, home: Path, name: EngineName, lab: Lab | None = None) -> None:
         super().__init__(home)
-        self.name = name
+        self.name = self.label = name
+        self.facts = {"t9k": T9k, "kubeflow": Kubeflow}[name].facts
         self.found_lab = lab
         self.spelling = CURRENT
         self.claims: dict[str, list[Volume]] = {}
@@ -247,7 +260,8 @@ class FakeCluster(FakeEngine):
     async def info(self) -> EngineInfo:
         return EngineInfo(
             name=self.name,
-            label=self.name,
+            label=self.label,
+            facts=self.facts,
             available=True,
             namespaces=["team", "other"],
             default_namespace="team",

@@ -52,9 +52,9 @@ class SlowLogs:
     def __init__(self, engine: FakeEngine, slow: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked, self.gone_on, self.given_up = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.begun = self.ended = 0
-        plain = engine.look_at_logs
+        plain = engine.follow_logs
 
-        async def look_at_logs(uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        async def follow_logs(uid: str, grown: Callable[[], None]) -> Callable[[], None]:
             if uid != slow:
                 return await plain(uid, grown)
             self.begun += 1
@@ -66,7 +66,7 @@ class SlowLogs:
                 raise
             return self._end
 
-        monkeypatch.setattr(engine, "look_at_logs", look_at_logs)
+        monkeypatch.setattr(engine, "follow_logs", follow_logs)
 
     def _end(self) -> None:
         self.ended += 1
@@ -429,7 +429,7 @@ async def test_a_job_that_is_removed_while_it_is_looked_at(engine: FakeEngine, o
 
 async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_page, app: T9kJobApp, monkeypatch):
     """A message that came meanwhile is not waited with for ever."""
-    job, found, gone, came = engine.put(phase="Failed"), engine.log_files, asyncio.Event(), asyncio.Event()
+    job, found, gone, came = engine.put(phase="Failed"), engine.log_sources, asyncio.Event(), asyncio.Event()
     answer = LogsHandler.answer
 
     async def note(self: LogsHandler, message: str) -> None:
@@ -437,7 +437,7 @@ async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_p
         await answer(self, message)
 
     async def once(uid: str):
-        engine.log_files = vanished
+        engine.log_sources = vanished
         return await found(uid)
 
     async def vanished(uid: str):
@@ -445,7 +445,7 @@ async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_p
         raise NotFound("This job does not exist.")
 
     monkeypatch.setattr(LogsHandler, "answer", note)
-    engine.log_files = once
+    engine.log_sources = once
     page = await open_page("jobs", job.id, "logs")
     await page.send(type="read", request=1, anchor="start")
     await asyncio.wait_for(came.wait(), 60)

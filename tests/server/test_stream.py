@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from jupyterlab_t9kjob.core.engine import EngineInfo, Machine
+from jupyterlab_t9kjob.core.engine_info import EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.jobs import feed
 from tests.server.conftest import Api, eventually

@@ -28,7 +28,7 @@ class Nothing:
     async def engines(self):
         return []
 
-    async def look_at_logs(self, _ident, _grown):
+    async def follow_logs(self, _ident, _grown):
         return lambda: None
 
     async def log_files(self, _ident):

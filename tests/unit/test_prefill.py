@@ -13,10 +13,11 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.checks import Preview
-from jupyterlab_t9kjob.core.engine import DeviceInfo, EngineInfo, Machine
+from jupyterlab_t9kjob.core.engine_info import DeviceInfo, EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun
+from jupyterlab_t9kjob.engines.local.facts import FACTS
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.launch.checks import of_script
 from jupyterlab_t9kjob.launch.kernels.kernels import Kernels
@@ -55,6 +56,9 @@ class OneEngine:
     """An engine with the jobs of a test."""
 
     name = "local"
+    label = "This machine"
+    facts = FACTS
+    order = 10
 
     def __init__(self) -> None:
         self.names: list[str] = []

@@ -8,42 +8,46 @@ from typing import Any
 
 from ..checks import Capability, Check
 from ..features import adapt
-from ..job import EngineName
 from ..spec import JobSpec
+from .kinds.formats import kind_of_extra
+from .model import Kind
 from .names import CONTAINER
 from .text.merge_patch import BY, leaves
 
 
 def cross(
     spec: JobSpec,
-    source: EngineName,
-    target: EngineName,
+    source: Kind | None,
+    target: Kind | None,
     capabilities: Mapping[str, Capability],
 ) -> tuple[JobSpec, list[Check]]:
-    """Return the spec that `target` can run, and what is lost on the way, in words.
+    """Return the spec that another engine can run, and what is lost on the way, in words.
 
     Parameters
     ----------
     spec
-        A job of `source`, such as `Parsed.spec`.
+        A job of an engine, such as `Parsed.spec`.
     source, target
-        Where it comes from and where it goes.
+        Manifest kinds of the engine that the spec is from and of the engine that it is for; None for an engine whose
+        jobs have no manifest.
     capabilities
-        What the target can do, see `.support.CAPABILITIES` and the local engine's.
+        What the target can do.
     """
     result, notes = adapt(spec, capabilities)
-    if spec.extra and target != source and target != "local":
+    # an engine without manifests keeps the extra content of the manifest that its job was made from
+    source = source or kind_of_extra(spec.extra)
+    if spec.extra and target is not None and source is not None and target != source:
         extra, lost = _moved(spec, source)
         result = result.model_copy(update={"extra": extra})
         if lost:
             message = f"Left out, for the other kind has no such field: {', '.join(lost)}."
             notes.append(Check(level="warning", code="Lost", message=message, field="/spec/extra"))
-    if target == "local":
+    if target is None:
         notes += _local_notes(spec)
     return result, notes
 
 
-def _moved(spec: JobSpec, source: EngineName) -> tuple[dict[str, Any], list[str]]:
+def _moved(spec: JobSpec, source: Kind) -> tuple[dict[str, Any], list[str]]:
     """Move the patches of pod templates to where the other kind has these; the rest is lost."""
     rest = deepcopy(spec.extra)
     names = [group.type for group in spec.replica_specs]

@@ -28,6 +28,7 @@ _EVERYWHERE: Final[dict[str, str | None]] = {
     "replicas": None,
     "deadline": None,
     "devices": None,
+    "restarts": None,
     "elastic": None,
     "restart_always": None,
     "secrets": None,

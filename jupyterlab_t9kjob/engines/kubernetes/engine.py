@@ -12,16 +12,19 @@ import anyio
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Capability, Preview
-from ...core.engine import ClusterInfo, Edited, EngineInfo, Listener, LogFile, Prepare, Volume
+from ...core.engine import Edited, Listener, Prepare
+from ...core.engine_info import ClusterInfo, EngineInfo, Volume
 from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
+from ...core.log_sources import LogFile
 from ...core.manifests import CAPABILITIES, CURRENT, Dialect
 from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from .client.api import ApiError, Json, KubeApi, Unreachable
 from .cluster import volumes
+from .cluster.capacity_service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
 from .cluster.discovery import Found
 from .cluster.namespace_watch import jobs_path
@@ -63,6 +66,9 @@ class KubernetesEngine:
 
     def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None) -> None:
         self.name = kind.engine
+        self.label = kind.label
+        self.facts = kind.facts
+        self.order = kind.order
         self._kind = kind
         self._cluster = cluster
         self._records = Records(home / "cluster" / kind.engine)
@@ -111,8 +117,20 @@ class KubernetesEngine:
         return self._table.listen(listener)
 
     async def refresh(self) -> None:
-        """Look again at what there is and what this account may do."""
+        """Find out anew what the cluster has and what this account may do."""
         await self._cluster.refresh()
+
+    def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` when the cluster comes, goes or changes; return a function that ends the subscription."""
+        return self._cluster.listen(changed)
+
+    def attend(self) -> Callable[[], None]:
+        """Probe the watches while a page is open; return a function that ends that."""
+        return self._cluster.attend()
+
+    def capacity_source(self) -> CapacityService:
+        """Return the capacity of the cluster, which all engines of the cluster share."""
+        return self._cluster.capacity
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -121,9 +139,9 @@ class KubernetesEngine:
         cluster, found = self._cluster, self._cluster.found(self._kind)
         reason = self._cluster.why_off(self._kind)
         return EngineInfo(
-            name=self._kind.engine,
-            label=self._kind.label,
-            facts=self._kind.facts,
+            name=self.name,
+            label=self.label,
+            facts=self.facts,
             available=reason is None,
             reason=reason,
             looking=reason == CONNECTING,
@@ -161,12 +179,12 @@ class KubernetesEngine:
         submitted = record.submitted if record is not None else None
         return ManifestView(submitted=submitted or seen.manifest, current=seen.manifest if seen.job.present else None)
 
-    async def log_files(self, uid: str) -> list[LogFile]:
+    async def log_sources(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""
         return await self._logs.files(await self._look_at(uid))
 
-    async def look_at_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Keep a job's logs up to date as long as somebody looks, who is told of growth; return how to stop that."""
+    async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Fetch a job's logs until the returned function is called; call `grown` when they grow."""
         return await self._logs.look(await self._look_at(uid), grown)
 
     async def lab(self, namespace: str | None = None) -> Lab | None:

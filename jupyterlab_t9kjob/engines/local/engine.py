@@ -7,21 +7,24 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from ...core.capacity import Capacity, NodeList, QueueList
+from ...core.capacity import Capacity, NodeList
 from ...core.checks import Check, Preview
-from ...core.engine import Edited, EngineInfo, Listener, LogFile, Prepare, Volume
+from ...core.engine import Edited, Listener, Prepare
+from ...core.engine_info import EngineInfo
 from ...core.errors import Conflict, FieldError, NotFound, Unavailable
+from ...core.interpreter import Interpreter, LabKernels, ResolveKernel
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
-from ...core.manifests import CURRENT, Dialect
+from ...core.log_sources import LogFile
 from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from ...core.system.disk_threads import Lane, on_disk
 from ...core.system.processes import MachineId
+from ...core.translation import Sentence, _
 from .devices.capacity import capacity_of, node_of
 from .devices.machine import machine
 from .devices.pool import DevicePool
@@ -30,8 +33,7 @@ from .jobs.api_views import Views, events_of, refusal_of
 from .jobs.store import Store
 from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
-from .plan.command import Interpreter
-from .plan.planner import Planner, ResolveKernel
+from .plan.planner import Planner
 from .settings import Settings
 from .supervisor.record import new_record
 
@@ -39,9 +41,6 @@ log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-LabKernels = Callable[[], Awaitable[Mapping[int, str]]]
-"""Finds the processes of this lab's kernels: by process id, in words."""
 
 LEAVING_SECONDS = 5.0
 """How long a supervisor that has recorded the job's end may take to leave."""
@@ -88,6 +87,9 @@ class LocalEngine:
     """
 
     name: EngineName = "local"
+    label: Sentence = _("This machine")
+    facts = FACTS
+    order = 10
 
     def __init__(
         self,
@@ -143,9 +145,9 @@ class LocalEngine:
     async def info(self) -> EngineInfo:
         """Say what this engine is and can do, now."""
         return EngineInfo(
-            name="local",
-            label="This machine",
-            facts=FACTS,
+            name=self.name,
+            label=self.label,
+            facts=self.facts,
             available=self._unavailable is None,
             reason=self._unavailable,
             namespaces=[""],
@@ -180,7 +182,7 @@ class LocalEngine:
         job = self._store.get(uid)
         return ManifestView(submitted=job.spec or {}, current=None)
 
-    async def log_files(self, uid: str) -> list[LogFile]:
+    async def log_sources(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order.
 
         Raises
@@ -194,27 +196,12 @@ class LocalEngine:
         except OSError as error:
             raise self._unusable("The logs can't be read", error) from error
 
-    async def look_at_logs(self, uid: str, _grown: Callable[[], None]) -> Callable[[], None]:
-        """Do nothing: every line is on this disk as it is written, by others."""
+    async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Do nothing: the job's processes write every line to this disk, and the files are watched there."""
         self._store.get(uid)
         return lambda: None
 
     # --- the machine -------------------------------------------------------------------------
-
-    async def lab(self, namespace: str | None = None) -> None:
-        """Return nothing: jobs run beside the lab."""
-
-    async def dialect(self) -> Dialect:
-        """Return the current spelling: manifests are read here, but not submitted."""
-        return CURRENT
-
-    async def volumes(self, namespace: str) -> list[Volume]:
-        """Return none: jobs see the same disks as the lab."""
-        return []
-
-    async def queues(self, namespace: str) -> QueueList:
-        """Return none: jobs wait for this machine's devices in the order in which they came."""
-        return QueueList()
 
     async def capacity(self, namespace: str) -> Capacity:
         """Return what of this machine is free."""
@@ -224,9 +211,6 @@ class LocalEngine:
         """Return this machine as the only node."""
         found = await asyncio.to_thread(machine, self._pool, await self._kernels())
         return NodeList(time=time.time(), nodes=[node_of(found)])
-
-    async def refresh(self) -> None:
-        """Do nothing: what there is is looked at every time."""
 
     # --- creating ----------------------------------------------------------------------------
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...core.engine_facts import EngineFacts, RestartTexts
+from ...core.engine_info import EngineFacts, RestartTexts
+from ...core.translation import _, sentences
 
-_NEVER: Final = "A replica that fails is not restarted."
-_BY_CODE: Final = "Codes of the system (such as 137 and 143) restart it, those of the script end it."
-_TORCHRUN_CODE: Final = (
+_NEVER: Final = _("A replica that fails is not restarted.")
+_BY_CODE: Final = _("Codes of the system (such as 137 and 143) restart it, those of the script end it.")
+_TORCHRUN_CODE: Final = _(
     "With torchrun on, a replica’s code is torchrun’s own, 1 for every failure; the script’s is seen with torchrun off"
     " only."
 )
@@ -19,9 +20,9 @@ FACTS: Final = EngineFacts(
     restart_texts=RestartTexts(
         with_torchrun={
             "Never": _NEVER,
-            "OnFailure": "All nodes start again together, and that counts as one.",
-            "ExitCode": f"{_BY_CODE} {_TORCHRUN_CODE}",
+            "OnFailure": _("All nodes start again together, and that counts as one."),
+            "ExitCode": sentences(_BY_CODE, _TORCHRUN_CODE) or "",
         },
-        without_torchrun={"Never": _NEVER, "OnFailure": "Counted over all nodes.", "ExitCode": _BY_CODE},
+        without_torchrun={"Never": _NEVER, "OnFailure": _("Counted over all nodes."), "ExitCode": _BY_CODE},
     ),
 )

@@ -9,8 +9,8 @@ import zipfile
 from collections.abc import Generator
 from datetime import datetime, timezone
 
-from ...core.engine import LogFile
 from ...core.job import LogStream, MissingSpan
+from ...core.log_sources import LogFile
 from ...core.translation import _, translated
 from ..storage import cuts
 from .sources import open_log, size_of

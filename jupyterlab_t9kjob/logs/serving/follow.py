@@ -16,9 +16,9 @@ from typing import Protocol
 import anyio
 from pydantic import TypeAdapter
 
-from ...core.engine import LogFile
 from ...core.errors import JobError, NotFound, Unavailable
 from ...core.job import LogStream
+from ...core.log_sources import LogFile
 from ...core.system.disk_threads import on_disk
 from ...core.system.pace import SHARE
 from ...core.system.tasks import spawn
@@ -52,7 +52,7 @@ class LogFiles(Protocol):
         """Return the files of a job's log streams, in a stable order."""
         ...
 
-    async def look_at_logs(self, ident: str, grown: Callable[[], None]) -> Callable[[], None]:
+    async def follow_logs(self, ident: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Keep a job's logs up to date until the returned function is called; `grown` is called when they grow."""
         ...
 
@@ -148,7 +148,7 @@ class JobLogs:
         await asyncio.shield(self._start)
 
     async def _begin(self) -> None:
-        self._unfollow = await self._jobs.look_at_logs(self._ident, self._notified.set)
+        self._unfollow = await self._jobs.follow_logs(self._ident, self._notified.set)
         await self._list()
         self._watch = spawn(self._watch_files(), "watch the files of a log")
 

@@ -22,7 +22,7 @@ from ..storage.index import TimeIndex
 from .line_reader import LineReader, Tail
 
 if TYPE_CHECKING:
-    from ...core.engine import LogFile
+    from ...core.log_sources import LogFile
 
 Anchor = Literal["start", "end"] | Mapping[str, int] | float
 

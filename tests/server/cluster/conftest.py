@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from jupyterlab_t9kjob.core.engine import Volume
+from jupyterlab_t9kjob.core.engine_info import Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Security
 from tests.server.conftest import Answer, Api

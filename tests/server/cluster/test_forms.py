@@ -10,7 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue
 from jupyterlab_t9kjob.core.checks import Check
-from jupyterlab_t9kjob.core.engine import Volume
+from jupyterlab_t9kjob.core.engine_info import Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
 from tests.server.cluster.conftest import Place
@@ -297,7 +297,8 @@ async def test_queues_of_a_namespace(cluster: Place) -> None:
     assert (queue["name"], queue["open"], queue["max_duration"], answer.json["limited"]) == ("short", True, 9000, None)
     none = {"queues": [], "applied": None, "limited": None}
     assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="other")).json == none
-    assert (await cluster.api("GET", "cluster", "queues", engine="local")).json == none
+    limited = {**none, "limited": "This machine has no queues."}
+    assert (await cluster.api("GET", "cluster", "queues", engine="local")).json == limited
     assert (await cluster.api("GET", "cluster", "queues", engine="t9k", namespace="../x")).status == 400
     assert (await cluster.api("GET", "cluster", "queues", engine="slurm")).status == 422
 

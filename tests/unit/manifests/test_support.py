@@ -173,7 +173,7 @@ def test_seed_003_becomes_a_pytorchjob_and_a_local_run() -> None:
     assert master["restartPolicy"] == "ExitCode"
     assert master["template"]["spec"]["containers"][0]["args"][-6:] == read.spec.args
     assert found(spec, "kubeflow") == []
-    local, notes = cross(read.spec, "t9k", "local", LOCAL)
+    local, notes = cross(read.spec, "t9k", None, LOCAL)
     assert [note.level for note in notes] == ["hint"] * len(notes)
     assert local.torchrun == read.spec.torchrun and local.args == read.spec.args
     assert not [check for check in unsupported(local, LOCAL) if check.level == "error"]
@@ -181,7 +181,7 @@ def test_seed_003_becomes_a_pytorchjob_and_a_local_run() -> None:
 
 def test_seed_004_becomes_a_local_run() -> None:
     read = read_job((DATA / "seed004-whole.yaml").read_text())
-    local, notes = cross(read.spec, "t9k", "local", LOCAL)
+    local, notes = cross(read.spec, "t9k", None, LOCAL)
     lost = {note.field for note in notes if note.level == "warning"}
     assert lost == {
         "/spec/elastic",
@@ -192,7 +192,7 @@ def test_seed_004_becomes_a_local_run() -> None:
     }
     assert local.entrypoint.value == "training.module" and local.elastic is None and local.debug is None
     relative = read_job((DATA / "seed004.yaml").read_text())
-    notes = cross(relative.spec, "t9k", "local", LOCAL)[1]
+    notes = cross(relative.spec, "t9k", None, LOCAL)[1]
     assert "/spec/entrypoint/value" in {note.field for note in notes}
 
 

@@ -76,3 +76,10 @@ def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
         if index is not None:
             found.append(containers[index])
     return found
+
+
+def kind_of_extra(extra: dict[str, Any]) -> Kind | None:
+    """Return the kind whose fields the extra content of a spec has; None if it has those of none."""
+    fields = extra.get("spec")
+    found = (name for name, form in FORMATS.items() if isinstance(fields, dict) and form.replicas in fields)
+    return next(found, None)

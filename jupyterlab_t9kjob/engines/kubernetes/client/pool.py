@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ....core.engine import StaleCode
+from ....core.engine_info import StaleCode
 from .credentials import Connection
 from .errors import NoCluster, Unreachable
 

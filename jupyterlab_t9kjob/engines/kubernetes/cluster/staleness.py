@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ....core.engine import StaleCode
+from ....core.engine_info import StaleCode
 from ....core.translation import Sentence, Text, _
 from ..client.errors import ApiError, Unreachable
 from ..client.informer import Informer

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ....core.engine import LogFile
 from ....core.job import Failure
+from ....core.log_sources import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.sources import places
 from ..cluster.connection import Cluster

@@ -12,7 +12,7 @@ from typing import Final
 
 import anyio
 
-from ....core.engine import LogFile
+from ....core.log_sources import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....core.system.tasks import spawn
 from ....logs.serving.sift import sift

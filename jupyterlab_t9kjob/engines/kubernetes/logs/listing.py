@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ....core.engine import LogFile
 from ....core.job import LogStream, MissingSpan
+from ....core.log_sources import LogFile
 from ....logs.serving.sift import first_rank, first_ranks, sifted_path
 from ....logs.storage import cuts
 from ....logs.storage.index import span

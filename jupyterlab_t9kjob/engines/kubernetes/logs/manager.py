@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from ....core.engine import LogFile
 from ....core.job import ACTIVE_PHASES
+from ....core.log_sources import LogFile
 from ..client.api import KubeApi
 from ..cluster.connection import Cluster
 from ..jobs.records import Records

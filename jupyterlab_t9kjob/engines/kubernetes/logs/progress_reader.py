@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from ....core.engine import LogFile
 from ....core.job import Progress
+from ....core.log_sources import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.progress import LogProgress
 from ....logs.serving.sources import places

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....core.engine_facts import EngineFacts, RestartTexts
+from ....core.engine_info import EngineFacts, RestartTexts
+from ....core.translation import Sentence, _, sentences
 
-_NEVER: Final = "A replica that fails is not restarted."
-_TORCHRUN_CODE: Final = (
+_NEVER: Final = _("A replica that fails is not restarted.")
+_TORCHRUN_CODE: Final = _(
     "With torchrun on, a replica’s code is torchrun’s own, 1 for every failure; the script’s is seen with torchrun off"
     " only."
 )
 
 
-def facts_of(manifest_kind: str, manifest_object: str, *, restarts: str, by_code: str) -> EngineFacts:
+def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Sentence, by_code: Sentence) -> EngineFacts:
     """Return the facts of an engine whose jobs are objects of a cluster.
 
     Parameters
@@ -33,7 +34,7 @@ def facts_of(manifest_kind: str, manifest_object: str, *, restarts: str, by_code
         manifest_object=manifest_object,
         restart_texts=RestartTexts.model_validate(
             {
-                "with_torchrun": {**always, "ExitCode": f"{by_code} {_TORCHRUN_CODE}"},
+                "with_torchrun": {**always, "ExitCode": sentences(by_code, _TORCHRUN_CODE)},
                 "without_torchrun": {**always, "ExitCode": by_code},
             }
         ),

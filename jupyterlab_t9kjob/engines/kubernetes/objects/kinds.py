@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ....core.engine_facts import EngineFacts
+from ....core.engine_info import EngineFacts
 from ....core.job import EngineName, Phase
 from ....core.manifests import Kind
 from ....core.manifests.names import STOPPED
@@ -120,6 +120,8 @@ class JobKind(Protocol):
 
     engine: EngineName
     facts: EngineFacts
+    order: int
+    """Position of the engine in lists, see `Engine.order`."""
     manifests: Kind
     label: str
     """Name for users: “T9k”, “Kubeflow”."""

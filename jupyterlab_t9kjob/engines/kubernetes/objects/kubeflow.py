@@ -10,6 +10,7 @@ from ....core.job import EngineName, Phase
 from ....core.manifests import Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
+from ....core.translation import _
 from ..client.api import Json
 from ..client.json_access import flag, moment, part, text, value, whole
 from .facts import facts_of
@@ -49,11 +50,14 @@ class Kubeflow:
     facts = facts_of(
         "kubeflow",
         KIND,
-        restarts="Only the replica that failed starts again. The operator counts what it sees of running pods, so"
-        " there may be more.",
-        by_code="Codes of 128 and more restart a replica (on T9k only 130, 137, 138 and 143), others end the job.",
+        restarts=_(
+            "Only the replica that failed starts again. The operator counts what it sees of running pods, so"
+            " there may be more."
+        ),
+        by_code=_("Codes of 128 and more restart a replica (on T9k only 130, 137, 138 and 143), others end the job."),
     )
     label = "Kubeflow"
+    order = 30
     group = GROUP
     version = "v1"
     plural = "pytorchjobs"

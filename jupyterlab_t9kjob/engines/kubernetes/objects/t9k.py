@@ -78,10 +78,11 @@ class T9k:
     facts = facts_of(
         "t9k",
         KIND,
-        restarts="Counted over all replicas together.",
-        by_code="The codes 130, 137, 138 and 143 restart a replica, others end the job.",
+        restarts=_("Counted over all replicas together."),
+        by_code=_("The codes 130, 137, 138 and 143 restart a replica, others end the job."),
     )
     label = "T9k"
+    order = 20
     group = GROUP
     version = "v1beta1"
     plural = "pytorchtrainingjobs"

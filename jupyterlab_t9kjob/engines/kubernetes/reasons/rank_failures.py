@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from ....core.engine import LogFile
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
+from ....core.log_sources import LogFile
 from ....core.system import disk
 from ....core.wording import failed
 from ....logs.failures.advice import advice, next_step

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from ....core.capacity import Amount, Capacity, NodeCapacity, Pool
-from ....core.engine import Machine
+from ....core.engine_info import Machine
 
 GPU: Final = "nvidia.com/gpu"
 """What jobs on this machine call its accelerators."""

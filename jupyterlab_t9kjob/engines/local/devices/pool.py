@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....core.engine import DeviceInfo
+from ....core.engine_info import DeviceInfo
 from ..supervisor.device_claims import holder
 from .nvml import Driver, Gpu, Look
 from .users import UNSEEN, users

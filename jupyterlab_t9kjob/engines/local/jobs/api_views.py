@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ....core.engine import LogFile
 from ....core.errors import Conflict, Unavailable
 from ....core.job import (
     Action,
@@ -27,6 +26,7 @@ from ....core.job import (
     Replica,
     job_id,
 )
+from ....core.log_sources import LogFile
 from ....core.spec import Device, JobSpec, Model
 from ....core.system.disk_threads import real_path
 from ....core.wording import code_in_words, end_in_words

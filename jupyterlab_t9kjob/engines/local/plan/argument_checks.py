@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ....core.checks import Check
+from ....core.interpreter import Interpreter
 from ....core.spec import EnvVar, JobSpec
-from .command import Interpreter, entrypoints_of, launcher_of, program_of
+from .command import entrypoints_of, launcher_of, program_of
 
 # What torchrun gives each rank, whatever is in the environment.
 _TORCHRUN_GIVES = re.compile(

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from ....core.checks import Capability, Check
 from ....core.features import unsupported
+from ....core.interpreter import Interpreter
 from ....core.quantity import amount
 from ....core.spec import Entrypoint, JobSpec
 from ..devices.machine import cpu_count
 from ..devices.pool import DevicePool, PooledDevice
 from .argument_checks import word_checks
-from .command import Interpreter, entrypoints_of, processes_of, working_directory
+from .command import entrypoints_of, processes_of, working_directory
 from .limits import most_memory, most_processes
 from .programs import program_checks, search_path
 
@@ -26,6 +27,7 @@ CAPABILITIES: dict[str, Capability] = {
         "replicas": None,
         "deadline": None,
         "devices": None,
+        "restarts": None,
         "elastic": "Elastic jobs need several nodes that come and go; this machine is one.",
         "restart_always": "A local job that always restarts would never end; choose OnFailure.",
         "secrets": "Secrets live in a cluster; give a plain value on this machine.",

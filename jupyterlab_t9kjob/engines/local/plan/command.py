@@ -4,32 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from ....core.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from ..supervisor.record import ReplicaPlan
 
 INDENT = "    "
-
-
-@dataclass(frozen=True)
-class Interpreter:
-    """The Python of a kernel.
-
-    Attributes
-    ----------
-    python
-        Its executable.
-    env
-        What the kernelspec adds to the server's environment.
-    kernel
-        The kernelspec's name.
-    """
-
-    python: str
-    env: Mapping[str, str] = field(default_factory=dict)
-    kernel: str = "python3"
 
 
 def working_directory(spec: JobSpec, root: Path | None) -> Path:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from ....core.checks import Check, Preview
 from ....core.errors import FieldError, Unavailable
+from ....core.interpreter import Interpreter, ResolveKernel
 from ....core.spec import JobSpec
 from ....core.system.disk_threads import on_disk
 from ....core.system.locks import runtime_directory
@@ -16,10 +17,7 @@ from ..devices.pool import DevicePool
 from ..settings import Settings
 from ..supervisor.record import RunPlan
 from .checks import Checker
-from .command import Interpreter, command_text, plan_first, plan_replicas, size_text, working_directory
-
-ResolveKernel = Callable[[str | None], Awaitable[Interpreter]]
-"""Finds the Python of a kernel by name (None: the default one); raises `FieldError`."""
+from .command import command_text, plan_first, plan_replicas, size_text, working_directory
 
 
 class Planner:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ....core.checks import Check
+from ....core.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
-from .command import Interpreter
 
 _MOST_SHOWN = 500
 _FIRST_LINE = 256

@@ -1,0 +1,55 @@
+"""What the factory of an engine is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .engine import Engine
+from .interpreter import LabKernels, ResolveKernel
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class EngineContext:
+    """What the factory of an engine is called with.
+
+    Attributes
+    ----------
+    home
+        Folder that keeps records of jobs. An engine of another distribution uses a folder of its own name in it. The
+        folder need not exist.
+    root
+        The contents root, to name files as the contents API does; None if files are not on this machine.
+    resolve_kernel
+        Returns the Python of a kernel.
+    lab_kernels
+        Returns the processes of this lab's kernels.
+    parent
+        The server extension, a traitlets `Configurable`. An engine with traits of its own makes its configurable with
+        ``parent=context.parent``, so that an administrator sets them in Jupyter's configuration.
+    """
+
+    home: Path
+    root: Path | None
+    resolve_kernel: ResolveKernel
+    lab_kernels: LabKernels
+    parent: Any
+    _shared: dict[object, Any] = field(default_factory=dict)
+
+    def shared(self, make: Callable[[EngineContext], T]) -> T:
+        """Return the object that `make` returns for this server: the first call makes it, later calls return it.
+
+        Engines share an object, such as the connection to a cluster, by calling this with the same function.
+        """
+        if make not in self._shared:
+            self._shared[make] = make(self)
+        found: T = self._shared[make]
+        return found
+
+
+EngineFactory = Callable[[EngineContext], Engine | None]
+"""Makes an engine; None if the configuration switches the engine off. An entry point of `engines.registry.GROUP`."""

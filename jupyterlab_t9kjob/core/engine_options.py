@@ -1,0 +1,175 @@
+"""Optional protocols of engines: each adds one ability to `core.engine.Engine`.
+
+An engine satisfies a protocol by having its methods; nothing is registered. `JobService` answers for an engine without
+them: with an empty list, a sentence ("… has no queues"), or what the specification alone says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+from .capacity import Capacity, NodeList, QueueList
+from .checks import Preview
+from .engine import Edited
+from .engine_info import Volume
+from .job import Event, ManifestView
+from .lab import Lab
+from .spec import JobSpec
+
+
+@runtime_checkable
+class HasEvents(Protocol):
+    """The engine records events of its jobs."""
+
+    async def events(self, uid: str) -> list[Event]:
+        """Return a job's events, newest first; repeated events are one entry with a count.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
+class Previews(Protocol):
+    """The engine renders and checks a job before it is submitted."""
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec without creating anything.
+
+        Parameters
+        ----------
+        spec, namespace
+            The job.
+        edited
+            A manifest that would be submitted instead of the spec's own.
+        dry_run
+            Also ask the cluster whether it would accept the job.
+
+        Raises
+        ------
+        JobError
+            If a dry run is refused, or cannot be made.
+        """
+
+
+@runtime_checkable
+class HasManifests(Protocol):
+    """The engine's jobs are written as manifests, of the kind that `EngineFacts.manifest_kind` names."""
+
+    async def manifest(self, uid: str) -> ManifestView:
+        """Return a job's manifest as submitted and as it is now.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
+class HasDialect(Protocol):
+    """The engine's cluster may have another spelling of the manifest kind than the usual one."""
+
+    async def dialect(self) -> Any:
+        """Return the spelling as the kind's `translate` takes it; the usual one while no cluster answers."""
+
+
+@runtime_checkable
+class InheritsFromLab(Protocol):
+    """The engine's jobs take volumes, image and ids from JupyterLab's own pod."""
+
+    async def lab(self, namespace: str | None = None) -> Lab | None:
+        """Return what jobs inherit, and what the namespace enforces if one is named; None if they inherit nothing."""
+
+
+@runtime_checkable
+class HasVolumes(Protocol):
+    """The engine's jobs mount volumes."""
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        """Return the volumes that a job in a namespace can mount.
+
+        Raises
+        ------
+        NotAllowed
+            If the account may not list them.
+        FieldError
+            If there is no such namespace.
+        """
+
+
+@runtime_checkable
+class HasQueues(Protocol):
+    """The engine's jobs can be put into queues."""
+
+    async def queues(self, namespace: str) -> QueueList:
+        """Return the queues that a job in a namespace can be put into."""
+
+
+@runtime_checkable
+class HasCapacity(Protocol):
+    """The engine knows how much of its resources is free."""
+
+    async def capacity(self, namespace: str) -> Capacity:
+        """Return what is free now, and the quotas of a namespace; of all watched namespaces if it is empty."""
+
+
+@runtime_checkable
+class HasNodes(Protocol):
+    """The engine knows its nodes."""
+
+    async def nodes(self) -> NodeList:
+        """Return the nodes with what is free on each."""
+
+
+class CapacitySource(Protocol):
+    """Counts what is free while at least one client subscribes."""
+
+    async def now(self) -> Capacity:
+        """Return what is free now.
+
+        Raises
+        ------
+        JobError
+            If it is not known.
+        """
+
+    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+        """Count from now on and call `moved` at every change; return a function that ends the subscription."""
+
+
+@runtime_checkable
+class SharesCapacity(Protocol):
+    """The engine keeps the capacity in the sidebar up to date."""
+
+    def capacity_source(self) -> CapacitySource:
+        """Return the source. Of several engines with a source, the first one's is shown."""
+
+
+@runtime_checkable
+class Refreshes(Protocol):
+    """The engine remembers what it found and what the account may do."""
+
+    async def refresh(self) -> None:
+        """Find out anew what there is and what the account may do."""
+
+
+@runtime_checkable
+class AnnouncesInfo(Protocol):
+    """The engine knows when its `info` has changed. Without this protocol it is asked every ten seconds."""
+
+    def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` after every change of `info`; return a function that ends the subscription."""
+
+
+@runtime_checkable
+class Attends(Protocol):
+    """The engine works harder while a page is open, for example to notice a lost connection sooner."""
+
+    def attend(self) -> Callable[[], None]:
+        """Note that a page is open; return a function that is called when no page is open any more."""

@@ -1,0 +1,45 @@
+"""Entry points of the engines of a cluster, which share one connection."""
+
+from __future__ import annotations
+
+from ...core.engine import Engine
+from ...core.engine_context import EngineContext
+from .cluster.connection import Cluster
+from .cluster.settings import Settings
+from .engine import KubernetesEngine
+from .objects.kinds import JobKind
+from .objects.kubeflow import Kubeflow
+from .objects.t9k import T9k
+
+
+def make_t9k(context: EngineContext) -> Engine | None:
+    """Make the engine for PyTorchTrainingJobs of T9k; None if the trait `kubernetes` is off."""
+    return _make(T9k(), context)
+
+
+def make_kubeflow(context: EngineContext) -> Engine | None:
+    """Make the engine for PyTorchJobs of Kubeflow; None if the trait `kubernetes` is off."""
+    return _make(Kubeflow(), context)
+
+
+def connect(context: EngineContext) -> Cluster:
+    """Return the connection to the cluster, with the settings of the server extension."""
+    traits = context.parent
+    return Cluster(
+        Settings(
+            enabled=traits.kubernetes,
+            context=traits.kubernetes_context,
+            namespaces=tuple(traits.kubernetes_namespaces),
+            volumes=tuple(traits.kubernetes_volumes),
+            owner=traits.kubernetes_owner,
+            keep_logs=traits.keep_rank_logs,
+            follow_replicas=traits.follow_replicas,
+            followed_logs=traits.followed_logs,
+            log_bytes=traits.log_bytes_per_job,
+        )
+    )
+
+
+def _make(kind: JobKind, context: EngineContext) -> Engine | None:
+    cluster = context.shared(connect)
+    return KubernetesEngine(kind, cluster, context.home, context.root) if cluster.settings.enabled else None

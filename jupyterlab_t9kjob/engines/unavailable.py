@@ -1,0 +1,100 @@
+"""The stand-in for an engine that could not be loaded or started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from ..core.engine import Edited, Listener, Prepare
+from ..core.engine_info import EngineFacts, EngineInfo
+from ..core.errors import NotFound, Unavailable
+from ..core.job import Action, Job, JobSummary, Replica
+from ..core.log_sources import LogSource
+from ..core.spec import JobSpec
+from ..core.translation import Sentence, _
+
+
+class UnavailableEngine:
+    """An engine without jobs that says why it is not available.
+
+    Parameters
+    ----------
+    name
+        The engine's name.
+    reason
+        Why it is not available.
+    label, facts
+        What is known about the engine.
+    """
+
+    order = 1000
+
+    def __init__(
+        self, name: str, reason: Sentence, *, label: Sentence | None = None, facts: EngineFacts | None = None
+    ) -> None:
+        self.name = name
+        self.label = label or name
+        self.facts = facts or EngineFacts()
+        self._reason = reason
+
+    async def start(self) -> None:
+        """Do nothing."""
+
+    async def stop(self) -> None:
+        """Do nothing."""
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Do nothing: no job ever changes."""
+        return lambda: None
+
+    async def info(self) -> EngineInfo:
+        """Return the reason."""
+        return EngineInfo(name=self.name, label=self.label, facts=self.facts, available=False, reason=self._reason)
+
+    async def jobs(self) -> list[JobSummary]:
+        """Return no job."""
+        return []
+
+    async def job(self, uid: str) -> Job:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    async def replicas(self, uid: str) -> list[Replica]:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    async def created_by(self, request_id: str) -> Job | None:
+        """Raise `Unavailable`: nobody can tell."""
+        raise Unavailable(self._reason)
+
+    async def create(
+        self,
+        spec: JobSpec,
+        *,
+        namespace: str,
+        request_id: str,
+        edited: Edited | None = None,
+        rerun_of: str | None = None,
+        prepare: Prepare | None = None,
+    ) -> Job:
+        """Raise `Unavailable`."""
+        raise Unavailable(self._reason)
+
+    async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    async def remove(self, uid: str) -> None:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    async def log_sources(self, uid: str) -> Sequence[LogSource]:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
+        """Raise `NotFound`."""
+        self._not_found(uid)
+
+    def _not_found(self, uid: str) -> NoReturn:
+        raise NotFound(_("The job {uid} can't be read.", uid=uid), code="NoSuchJob", hint=self._reason)

@@ -1,0 +1,124 @@
+"""Answers about an engine, also where the engine lacks the optional protocol that would give them."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable
+
+from ..core.capacity import Capacity, NodeList, QueueList
+from ..core.checks import Preview
+from ..core.engine import Edited, Engine
+from ..core.engine_info import EngineInfo, Volume
+from ..core.engine_options import (
+    CapacitySource,
+    HasCapacity,
+    HasEvents,
+    HasManifests,
+    HasNodes,
+    HasQueues,
+    HasVolumes,
+    Previews,
+    SharesCapacity,
+)
+from ..core.errors import FieldError, NotFound, Unavailable
+from ..core.features import unsupported
+from ..core.job import Event, ManifestView
+from ..core.spec import JobSpec
+from ..core.translation import _
+
+
+async def events_of(engine: Engine, uid: str) -> list[Event]:
+    """Return a job's events; none if the engine records none."""
+    if isinstance(engine, HasEvents):
+        return await engine.events(uid)
+    await engine.job(uid)  # a job that does not exist is an error
+    return []
+
+
+async def manifest_of(engine: Engine, uid: str) -> ManifestView:
+    """Return a job's manifest.
+
+    Raises
+    ------
+    NotFound
+        If there is no such job, or the engine's jobs have no manifests.
+    """
+    if isinstance(engine, HasManifests):
+        return await engine.manifest(uid)
+    await engine.job(uid)
+    raise NotFound(_("Jobs on {engine} have no manifests.", engine=engine.label), code="NoManifest")
+
+
+async def preview_of(engine: Engine, spec: JobSpec, namespace: str, *, edited: Edited | None, dry_run: bool) -> Preview:
+    """Return the engine's preview, or what the specification and the engine's capabilities tell.
+
+    Raises
+    ------
+    FieldError
+        If a manifest was edited for an engine whose jobs have none.
+    """
+    if isinstance(engine, Previews):
+        return await engine.preview(spec, namespace, edited=edited, dry_run=dry_run)
+    if edited is not None:
+        message = _("Jobs on {engine} have no manifests.", engine=engine.label)
+        raise FieldError(message, field="/manifest", hint=_("Submit the form instead."))
+    checks = list(unsupported(spec, (await engine.info()).capabilities))
+    summary = _("1 job on {engine}", engine=engine.label)
+    return Preview(command=shlex.join([spec.entrypoint.script, *spec.args]), summary=summary, checks=checks)
+
+
+async def volumes_of(engine: Engine, namespace: str) -> list[Volume]:
+    """Return the volumes that a job can mount; an empty namespace is the engine's own."""
+    if not isinstance(engine, HasVolumes):
+        return []
+    return await engine.volumes(namespace or (await engine.info()).default_namespace)
+
+
+async def queues_of(engine: Engine, namespace: str) -> QueueList:
+    """Return the queues that a job can be put into; an empty namespace is the engine's own."""
+    if not isinstance(engine, HasQueues):
+        return QueueList(limited=_("{engine} has no queues.", engine=engine.label))
+    return await engine.queues(namespace or (await engine.info()).default_namespace)
+
+
+async def capacity_of(engine: Engine, namespace: str) -> Capacity:
+    """Return what is free where the engine's jobs run."""
+    if not isinstance(engine, HasCapacity):
+        limited = _("{engine} does not report what is free.", engine=engine.label)
+        return Capacity(time=time.time(), limited=limited)
+    return await engine.capacity(namespace)
+
+
+async def nodes_of(engine: Engine) -> NodeList:
+    """Return the nodes on which the engine's jobs run."""
+    if not isinstance(engine, HasNodes):
+        return NodeList(time=time.time(), limited=_("{engine} does not report nodes.", engine=engine.label))
+    return await engine.nodes()
+
+
+def failed_info(engine: Engine, error: Exception) -> EngineInfo:
+    """Return the state of an engine that failed to tell its own."""
+    reason = _(
+        "The engine failed with an error of its own: {error}. The server's log has more.",
+        error=f"{type(error).__name__}: {error}",
+    )
+    return EngineInfo(name=engine.name, label=engine.label, facts=engine.facts, available=False, reason=reason)
+
+
+class NoCapacity:
+    """The capacity where no engine keeps one."""
+
+    async def now(self) -> Capacity:
+        """Raise `Unavailable`."""
+        raise Unavailable(_("No engine of this server reports what is free."))
+
+    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+        """Do nothing."""
+        return lambda: None
+
+
+def capacity_source_of(engines: list[Engine]) -> CapacitySource:
+    """Return the capacity source of the first engine that has one."""
+    found = (engine.capacity_source() for engine in engines if isinstance(engine, SharesCapacity))
+    return next(found, NoCapacity())
