@@ -1,4 +1,4 @@
-"""Between paths as the contents API names them and paths on this machine's disk."""
+"""Conversion between contents API paths and paths on this machine's disk."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 from jupyter_server.services.contents.fileio import FileManagerMixin
 
 from .core.errors import FieldError, Unavailable
+from .core.translation import _
 
-# jupyter-collaboration puts a drive before its paths; clients strip it, old ones may not.
+# jupyter-collaboration puts a drive before its paths; old clients do not strip it.
 DRIVE = re.compile(r"^[A-Za-z][A-Za-z0-9_-]+:")
+NUL_BYTE = _("The path has a NUL byte in it.")
 
 
 class ContentsRoot:
@@ -21,8 +23,8 @@ class ContentsRoot:
     Parameters
     ----------
     manager
-        The server's contents manager. One that keeps its files elsewhere than on this machine
-        (S3, a database) has no folder: `folder` and all that needs it then raise `Unavailable`.
+        The server's contents manager. If it does not keep its files on this machine's disk (S3, a database), there is
+        no folder, and `folder` and the methods that need it raise `Unavailable`.
     """
 
     def __init__(self, manager: Any) -> None:
@@ -30,40 +32,40 @@ class ContentsRoot:
 
     @property
     def folder(self) -> Path:
-        """The root's absolute path, symbolic links kept.
+        """The root's absolute path; symbolic links in it are kept.
 
         Raises
         ------
         Unavailable
-            If files are not on this machine's disk.
+            If the files are not on this machine's disk.
         """
         if not isinstance(self._manager, FileManagerMixin):
             raise Unavailable(
-                "The files of this JupyterLab are not on this machine's disk, so a job here can't read them.",
+                _("The files of this JupyterLab are not on this machine's disk, so a job here can't read them."),
                 code="NoLocalFiles",
-                hint="Start JupyterLab with its files on a disk of this machine.",
+                hint=_("Start JupyterLab with its files on a disk of this machine."),
             )
         return Path(os.path.abspath(self._manager.root_dir))  # type: ignore[attr-defined]  # noqa: PTH100
 
     def disk(self, path: str, field: str = "/path") -> Path:
-        """Return where a contents path lies on disk, whether or not it exists.
+        """Return the path on disk of a contents path; it need not exist.
 
         Parameters
         ----------
         path
-            As the contents API names it; a drive before it is dropped.
+            Contents API path; a drive before it is dropped.
         field
-            JSON pointer that an error names.
+            JSON pointer of the request's field, for the error.
 
         Raises
         ------
         FieldError
-            If it leads out of the root, or can't be a path.
+            If the path leads out of the root, or is no valid path.
         Unavailable
-            If files are not on this machine's disk.
+            If the files are not on this machine's disk.
         """
         if "\0" in path:
-            raise FieldError("The path has a NUL byte in it.", field=field)
+            raise FieldError(NUL_BYTE, field=field)
         relative = DRIVE.sub("", path).strip("/")
         target = Path(os.path.normpath(self.folder / relative))
         if not self.contains(target):
@@ -71,11 +73,14 @@ class ContentsRoot:
         return target
 
     def contains(self, path: str | Path) -> bool:
-        """Whether an absolute path lies in the root, by its name: links are not followed."""
+        """Return True if an absolute path is in the root; symbolic links are not followed."""
         return Path(os.path.normpath(path)).is_relative_to(self.folder)
 
     def shown(self, path: Path) -> Path | None:
-        """Return a real path as the root has it, which may itself be a link; None if it lies elsewhere (blocking)."""
+        """Return the path below `folder` of a real path (blocking); None if it is outside the root.
+
+        The two differ if the root itself is a symbolic link.
+        """
         if self.contains(path):
             return path
         try:
@@ -84,18 +89,36 @@ class ContentsRoot:
             return None
 
     def api(self, path: str | Path) -> str | None:
-        """Return how the contents API names an absolute path; None if it lies elsewhere."""
+        """Return the contents API path of an absolute path; None if it is outside the root."""
         try:
             return Path(os.path.normpath(path)).relative_to(self.folder).as_posix().removeprefix(".")
         except (ValueError, Unavailable):
             return None
 
 
-def outside(path: str | Path, folder: Path, field: str) -> FieldError:
-    """Return the error for a path that is not in the root."""
-    return FieldError(
-        f"{path} is outside the folder that JupyterLab shows ({folder}).",
-        code="OutsideRoot",
-        field=field,
-        hint="Move or copy it into that folder.",
-    )
+def outside(path: str | Path, folder: Path, field: str, target: Path | None = None) -> FieldError:
+    """Return the error for a path outside the root.
+
+    Parameters
+    ----------
+    path
+        The path.
+    folder
+        The root's folder.
+    field
+        JSON pointer of the request's field.
+    target
+        Real path, if `path` is a symbolic link or has one in it.
+    """
+    if target is None:
+        message = _(
+            "{path} is outside the folder that JupyterLab shows ({folder}).", path=str(path), folder=str(folder)
+        )
+    else:
+        message = _(
+            "{path} (a link to {target}) is outside the folder that JupyterLab shows ({folder}).",
+            path=str(path),
+            target=str(target),
+            folder=str(folder),
+        )
+    return FieldError(message, code="OutsideRoot", field=field, hint=_("Move or copy it into that folder."))

@@ -1,1 +1,1 @@
-"""HTTP and WebSocket doors: thin, authenticated, authorized."""
+"""REST and WebSocket handlers: authentication, authorization and validation, without logic of their own."""

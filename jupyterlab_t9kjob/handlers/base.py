@@ -1,7 +1,7 @@
-"""What all handlers share: who may call them, reading requests, answers and errors in JSON.
+"""Base classes of the handlers: authorization, parsing of requests, answers and errors in JSON.
 
-The pydantic models are imported where they are used, not here: making them costs a tenth of a second, which the
-server's start must not pay.
+Handlers import pydantic models inside functions, since the models take 0.1 s to build, which would delay the server's
+start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from ..core.errors import BadRequest, JobError, NotFound, TooLarge
 from ..core.system.disk_threads import no_thread
-from ..core.translation import translated
+from ..core.translation import _, translated
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,18 +38,18 @@ Verb = TypeVar("Verb", bound=Callable[..., Awaitable[None]])
 AUTH_RESOURCE = "t9kjob"
 MAX_BODY = 1024 * 1024
 MAX_MESSAGE = 256 * 1024
-_SAID = ("message", "code", "field", "hint", "verbatim", "line", "column")
+_FIELDS = ("message", "code", "field", "hint", "verbatim", "line", "column")
 
 
 class App(Protocol):
-    """The server extension, as handlers need it.
+    """The parts of the server extension that handlers use.
 
     Attributes
     ----------
     sockets
-        WebSockets that are open; the extension closes them when it stops.
+        Open WebSockets; the extension closes them when it stops.
     stopping
-        Whether the extension stops.
+        True once the extension has begun to stop.
     log_bytes_in_flight
         Largest number of bytes of log that a page is sent before it has acknowledged them.
     """
@@ -59,7 +59,7 @@ class App(Protocol):
     log_bytes_in_flight: int
 
     async def services(self) -> Services:
-        """Return the services, started.
+        """Return the started services.
 
         Raises
         ------
@@ -70,54 +70,54 @@ class App(Protocol):
 
 
 def guarded(method: Verb) -> Verb:
-    """Let in only users who are logged in and whom the server's authorizer lets read (GET) or write.
+    """Restrict a verb to users who are logged in and may read (GET) or write according to the server's authorizer.
 
-    Every class decorates its own verbs: `authorized` remembers the resource that it saw first.
+    Each class decorates methods of its own, since `authorized` keeps the resource of the first class that it sees.
     """
     return cast("Verb", web.authenticated(authorized(resource=AUTH_RESOURCE)(method)))
 
 
 def guarded_socket(method: Verb) -> Verb:
-    """Do the same for the request that opens a WebSocket; opening one is reading."""
+    """Restrict the request that opens a WebSocket to users who are logged in and may read."""
     return cast("Verb", ws_authenticated(authorized(resource=AUTH_RESOURCE)(method)))
 
 
 def _typed(error: BaseException | None) -> JobError | None:
-    """Return the typed error that an exception amounts to; None if it is a fault of the program."""
+    """Return an exception as a typed error; None if it is a bug of the program."""
     if isinstance(error, JobError):
         return error
-    # Threads are started in many places, also in asyncio's, and Python has no type of its own for this.
+    # Python has no exception class for this error, which many functions raise, asyncio's included.
     return no_thread() if isinstance(error, RuntimeError) and str(error) == "can't start new thread" else None
 
 
 if TYPE_CHECKING:
     _Handler = JupyterHandler
 else:
-    _Handler = object  # the mixin stands before handlers of two kinds
+    _Handler = object  # `Answers` is a mixin of two kinds of handlers.
 
 
 class Answers(ExtensionHandlerMixin, _Handler):
-    """Errors as JSON, and the way to the services."""
+    """Mixin of all handlers: errors as JSON, and access to the services."""
 
     auth_resource = AUTH_RESOURCE
 
     async def prepare(self, **options: Any) -> None:
-        """Check the user, then where the request comes from: a browser says so, and sends its cookie from anywhere."""
+        """Check the user, then the request's origin, since browsers send the cookie with requests of other sites."""
         await ensure_async(super().prepare(**options))  # type: ignore[arg-type]
         if not self.check_origin():
             raise web.HTTPError(403, "A request from another site is refused.")
 
     @property
     def app(self) -> App:
-        """The extension, which owns the services."""
+        """The server extension, which owns the services."""
         return cast("App", self.extensionapp)
 
     def get_login_url(self) -> str:
-        """Answer 403 instead of leading programs to a login page."""
+        """Answer 403 instead of redirecting programs to a login page."""
         raise web.HTTPError(403)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Log what is our fault, and where, but for the query, in which a token may be; a typed error is an answer."""
+        """Log bugs with the request's path; typed errors are answers, and the query may have a token in it."""
         where = f"{self.request.method} {self.request.path}"
         if isinstance(value, web.HTTPError):
             if value.log_message:
@@ -126,30 +126,30 @@ class Answers(ExtensionHandlerMixin, _Handler):
             self.log.error("Uncaught exception at %s", where, exc_info=(typ, value, tb))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Answer with the body that the contract calls ApiError."""
+        """Answer with the model `ApiError`."""
         if status_code == 405:
             self.set_header("Allow", ", ".join(filter(self._answers, self.SUPPORTED_METHODS)))
         error = kwargs.get("exc_info", (None, None, None))[1]
         typed = _typed(error)
         if typed is not None:
             self.set_status(typed.status)
-            body = {name: getattr(typed, name, None) for name in _SAID}
+            body = {name: getattr(typed, name, None) for name in _FIELDS}
             body["message"] = translated(typed.message)
             body["hint"] = translated(typed.hint) if typed.hint else None
         else:
             message = getattr(error, "log_message", None) or responses.get(status_code, "Unknown error")
             if status_code >= 500:
-                message = "The server extension failed at this; its log says how."
-            body = {**dict.fromkeys(_SAID), "message": message}
-        self.say({**body, "traceback": None})
+                message = translated(_("The server extension failed; the reason is in the server's log."))
+            body = {**dict.fromkeys(_FIELDS), "message": message}
+        self.finish_error({**body, "traceback": None})
 
     def _answers(self, verb: str) -> bool:
-        """Whether this route has a verb of its own."""
+        """Return True if this route has the verb."""
         default = getattr(web.RequestHandler, verb.lower(), None)
         return getattr(type(self), verb.lower(), default) is not default
 
-    def say(self, body: dict[str, Any]) -> None:
-        """Answer with an error's body."""
+    def finish_error(self, body: dict[str, Any]) -> None:
+        """Send the body of an error."""
         self.set_header("Content-Type", "application/json")
         self.finish(json.dumps(body))
 
@@ -163,16 +163,16 @@ class ApiHandler(Answers, APIHandler):
 
     @property
     def _track_activity(self) -> bool:  # type: ignore[override]
-        # A page that looks is no activity; a user who submits or stops is.
+        # A page that reads is no activity of the user; submitting or stopping a job is.
         return self.request.method not in ("GET", "HEAD")
 
     async def prepare(self, **options: Any) -> None:
-        """Check the user before the body is taken in."""
+        """Check the user before the body is received."""
         self._body = bytearray()
         await super().prepare(**options)
 
     def data_received(self, chunk: bytes) -> None:
-        """Collect the body; of one that is too large nothing is kept, so that it can still be answered."""
+        """Collect the body; the rest of one that is too large is dropped, so that the request can be answered."""
         self._received += len(chunk)
         if self._received <= MAX_BODY:
             self._body += chunk
@@ -183,50 +183,74 @@ class ApiHandler(Answers, APIHandler):
         Raises
         ------
         TooLarge
-            If it has more than `MAX_BODY` bytes.
+            If the body has more than `MAX_BODY` bytes.
         BadRequest
-            If it is not JSON.
+            If the body is not JSON.
         FieldError
-            If a field is wrong.
+            If a field is invalid.
         """
         from .validation import parse
 
         if self._received > MAX_BODY:
             raise TooLarge(
-                f"The request has {self._received} bytes; at most {MAX_BODY} are taken.",
-                hint="Put long texts into a file that the job reads.",
+                _("The request has {size} bytes; at most {limit} are accepted.", size=self._received, limit=MAX_BODY),
+                hint=_("Put long texts into a file that the job reads."),
             )
         return parse(model, bytes(self._body))
 
     def query(self, name: str, default: int, *, least: int = 0, most: int = 2**53 - 1) -> int:
         """Return an integer of the query.
 
+        Parameters
+        ----------
+        name
+            Name of the parameter.
+        default
+            Value if the query does not have the parameter.
+        least, most
+            Smallest and largest value.
+
         Raises
         ------
         BadRequest
-            If it is not an integer between `least` and `most`.
+            If the value is not an integer from `least` to `most`.
         """
         text = self.get_query_argument(name, None)
         if text is None:
             return default
-        # `int` would take "1_000" and "٣" as well
+        # `int` would also accept "1_000" and "٣".
         if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
-            raise BadRequest(f"{name} must be a whole number from {least} to {most}, not {text[:40]!r}.")
+            raise BadRequest(
+                _(
+                    "{name} must be a whole number from {least} to {most}, not {value}.",
+                    name=name,
+                    least=least,
+                    most=most,
+                    value=repr(text[:40]),
+                )
+            )
         return int(text)
 
     def switch(self, name: str, *, default: bool = False) -> bool:
         """Return a boolean of the query.
 
+        Parameters
+        ----------
+        name
+            Name of the parameter.
+        default
+            Value if the query does not have the parameter.
+
         Raises
         ------
         BadRequest
-            If it is neither true nor false.
+            If the value is neither true nor false.
         """
         text = self.get_query_argument(name, None)
         if text is None:
             return default
         if text not in ("true", "false"):
-            raise BadRequest(f"{name} must be true or false, not {text[:40]!r}.")
+            raise BadRequest(_("{name} must be true or false, not {value}.", name=name, value=repr(text[:40])))
         return text == "true"
 
     def reply(self, model: Model, status: int = 200) -> None:
@@ -236,7 +260,7 @@ class ApiHandler(Answers, APIHandler):
 
 
 class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
-    """Base of the WebSockets: sends one message at a time and owns tasks that end with the connection."""
+    """Base of the WebSocket handlers, which sends one message at a time and owns tasks that end with the connection."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -245,44 +269,50 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @property
     def ping_interval(self) -> float:
-        """Seconds between pings; the mixin's own pings, in milliseconds, are not begun in `open`."""
+        """Seconds between pings; replaces the mixin's own pings, whose interval is in milliseconds."""
         return float(self.settings.get("ws_ping_interval", WS_PING_INTERVAL)) / 1000
 
     @property
     def ping_timeout(self) -> float:
-        """Seconds after a ping in which the browser must have answered."""
+        """Seconds in which the browser must answer a ping."""
         return self.ping_interval
 
     @property
     def max_message_size(self) -> int:
-        """Longest message of a client, in bytes; a longer one closes the socket."""
+        """Largest message of a client in bytes; a larger one closes the connection."""
         return MAX_MESSAGE
 
     async def connect(self, *args: Any) -> None:
-        """Open the WebSocket, or say that this address is one."""
+        """Open the WebSocket.
+
+        Raises
+        ------
+        BadRequest
+            If the request is not one for a WebSocket.
+        """
         if self.request.headers.get("Upgrade", "").lower() != "websocket":
-            raise BadRequest("This address is a WebSocket.", code="NotAWebSocket")
+            raise BadRequest(_("This address is a WebSocket."), code="NotAWebSocket")
         await WebSocketHandler.get(self, *args)
 
     def open(self, *args: Any, **kwargs: Any) -> None:
-        """Let the app know; it closes what is open when it stops."""
+        """Register the connection with the extension, which closes it when it stops."""
         self.app.sockets.add(self)
         if self.app.stopping:
             self.close(1001, "the server stops")
 
     def on_close(self) -> None:
-        """End what ran for this connection."""
+        """Cancel the tasks of this connection."""
         self.app.sockets.discard(self)
         self.end()
 
     def end(self) -> list[asyncio.Task[None]]:
-        """Cancel what runs for this connection; returns it."""
+        """Cancel the tasks of this connection, and return them."""
         for task in self._tasks:
             task.cancel()
         return list(self._tasks)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run `work` until it is done or the connection ends; its errors go to the client."""
+        """Run a coroutine as a task that ends with the connection; its errors are sent to the client."""
         task = asyncio.create_task(self._answered(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -301,7 +331,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
             self.close(1011, "internal error")
 
     async def send(self, message: str | bytes) -> None:
-        """Send an encoded message; returns when the network has taken it.
+        """Send an encoded message, and return when the network has accepted it.
 
         Raises
         ------
@@ -315,14 +345,22 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
                 raise WebSocketClosedError from error
 
     async def refuse(self, error: JobError, request: int | None = None) -> None:
-        """Tell the client what was wrong with its message."""
+        """Send an error to the client.
+
+        Parameters
+        ----------
+        error
+            The error.
+        request
+            Number of the client's request that failed; None if it has no number.
+        """
         from .messages import SocketError
 
         message = SocketError(message=error.message, code=error.code, hint=error.hint, request=request)
         await self.send(message.model_dump_json())
 
     async def on_message(self, message: str | bytes) -> None:
-        """Answer one message; the next is taken when this is done, so a client can't pile up work."""
+        """Answer one message; the next one is read after that, so a client can't queue any amount of work."""
         await self._answered(self.answer(message))
 
     async def answer(self, message: str | bytes) -> None:
@@ -331,11 +369,11 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
 
 
 async def _no_such_route(_handler: ApiHandler, *_args: str) -> None:
-    raise NotFound("There is no such address.", hint="The API is described in jupyterlab_t9kjob/openapi.")
+    raise NotFound(_("There is no such address."), hint=_("The API is described in jupyterlab_t9kjob/openapi."))
 
 
 class UnknownRoute(ApiHandler):
-    """Everything below our address that is nothing."""
+    """Answers 404 at all addresses of the extension without a route."""
 
-    # each one of its own: `authorized` remembers the action that it saw first
-    get, post, put, patch, delete, head = (guarded(_no_such_route) for _ in range(6))
+    # Each verb has a function of its own, since `authorized` keeps the action of the first verb that it sees.
+    get, post, put, patch, delete, head = (guarded(_no_such_route) for _verb in range(6))

@@ -1,35 +1,39 @@
-"""What the form, and whoever looks at capacity, need to know of a cluster."""
+"""Handlers of the routes ``cluster/…``: capacity, nodes, queues, volumes."""
 
 from __future__ import annotations
 
 import re
 
 from ..core.errors import BadRequest
+from ..core.translation import _
 from .base import ApiHandler, guarded
 
 
 class ClusterHandler(ApiHandler):
-    """One part of ``cluster``, as an engine sees it."""
+    """Base of the handlers, with the query's engine and namespace."""
 
     @property
     def engine(self) -> str:
-        """The engine that is asked."""
+        """Name of the engine in the query."""
         return self.get_query_argument("engine", "")
 
     @property
     def namespace(self) -> str:
-        """The namespace that is meant; empty if none is said.
+        """Namespace in the query; empty if it has none.
 
         Raises
         ------
         BadRequest
-            If it can't be one.
+            If it is not a valid name of a namespace.
         """
         from ..core.spec import NAMESPACE_PATTERN
 
         namespace = self.get_query_argument("namespace", "")
         if not re.fullmatch(NAMESPACE_PATTERN, namespace):
-            raise BadRequest(f"{namespace[:80]!r} can't be a namespace.", hint="Small letters, digits and dashes.")
+            raise BadRequest(
+                _("{namespace} can't be a namespace.", namespace=repr(namespace[:80])),
+                hint=_("Use lower-case letters, digits and hyphens."),
+            )
         return namespace
 
 
@@ -38,7 +42,7 @@ class CapacityHandler(ClusterHandler):
 
     @guarded
     async def get(self) -> None:
-        """Say what is free."""
+        """Return the free resources."""
         services = await self.app.services()
         self.reply(await services.jobs.capacity(self.engine, self.namespace))
 
@@ -48,7 +52,7 @@ class NodesHandler(ClusterHandler):
 
     @guarded
     async def get(self) -> None:
-        """List the nodes with what is free on each."""
+        """List the nodes with the free resources of each."""
         services = await self.app.services()
         self.reply(await services.jobs.nodes(self.engine))
 
@@ -58,7 +62,7 @@ class QueuesHandler(ClusterHandler):
 
     @guarded
     async def get(self) -> None:
-        """List the queues that a job can be put into."""
+        """List the queues that take jobs of a namespace."""
         services = await self.app.services()
         self.reply(await services.jobs.queues(self.engine, self.namespace))
 
@@ -68,7 +72,7 @@ class VolumesHandler(ClusterHandler):
 
     @guarded
     async def get(self) -> None:
-        """List the PVCs that a job can have."""
+        """List the PVCs that a job of a namespace can mount."""
         from .messages import VolumeList
 
         services = await self.app.services()

@@ -1,4 +1,4 @@
-"""Engines and jobs: list, create, act, look closer."""
+"""Handlers of engines and jobs: list, create, act, details."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ..core.errors import BadRequest, JobError
+from ..core.translation import _, listing
 from .base import ApiHandler, guarded
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class EnginesHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Look again at what there is and what may be done."""
+        """Look for engines and permissions again, and list the engines."""
         from .messages import EngineList
 
         services = await self.app.services()
@@ -48,7 +49,10 @@ class JobsHandler(ApiHandler):
 
         phases = frozenset(self.get_query_arguments("phase"))
         if unknown := phases.difference(PHASES):
-            raise BadRequest(f"There is no phase {min(unknown)[:40]!r}.", hint=f"Phases are: {', '.join(PHASES)}.")
+            raise BadRequest(
+                _("There is no phase {phase}.", phase=repr(min(unknown)[:40])),
+                hint=_("The phases are {phases}.", phases=listing(PHASES)),
+            )
         query = Query(
             name=self.get_query_argument("name", None),
             phases=phases,
@@ -63,7 +67,7 @@ class JobsHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Create a job, or with `dry_run` only say what it would be."""
+        """Create a job, or with `dry_run` only validate it."""
         from .messages import CreateJob
 
         request = self.read(CreateJob)
@@ -93,13 +97,13 @@ class JobHandler(ApiHandler):
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Return one job in full."""
+        """Return all details of a job."""
         services = await self.app.services()
         self.reply(await services.jobs.job(ident))
 
     @guarded
     async def delete(self, ident: str) -> None:
-        """End the job and delete it."""
+        """End and delete a job."""
         remove = self.switch("remove")
         services = await self.app.services()
         self.reply(await services.jobs.delete(ident, remove=remove), 202)
@@ -110,7 +114,7 @@ class ActionHandler(ApiHandler):
 
     @guarded
     async def post(self, ident: str, action: str) -> None:
-        """Stop, pause, resume, rerun or remove the job."""
+        """Stop, pause, resume, rerun or remove a job."""
         services = await self.app.services()
         if action == "remove":
             await services.jobs.remove(ident)
@@ -150,7 +154,7 @@ class ManifestHandler(ApiHandler):
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Return the job as submitted and as it is."""
+        """Return the manifest as submitted and as it is now."""
         services = await self.app.services()
         self.reply(await services.jobs.manifest(ident))
 
@@ -160,7 +164,7 @@ class CheckpointsHandler(ApiHandler):
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Say which checkpoint files were changed while the job ran."""
+        """Return the checkpoint files that were changed while the job ran."""
         from ..contents_paths import ContentsRoot
         from ..jobs.checkpoints import checkpoints_of
 

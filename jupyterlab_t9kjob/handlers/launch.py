@@ -1,4 +1,4 @@
-"""The launch form: filled in, and what it amounts to."""
+"""Handlers of the routes ``launch/…``: the filled form, its preview, and manifests that are read into it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class PrefillHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Return a filled form."""
+        """Return a filled form for a path or a spec."""
         from ..launch.model import PrefillRequest
 
         request = self.read(PrefillRequest)
@@ -23,7 +23,7 @@ class PreviewHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Return what a form amounts to."""
+        """Return command or manifest of a form, with its checks."""
         from ..launch.model import PreviewRequest
 
         request = self.read(PreviewRequest)
@@ -36,7 +36,7 @@ class ManifestTextHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Return the form that a manifest amounts to."""
+        """Return the form that is filled from a manifest."""
         from ..launch.model import ReadManifestRequest
 
         request = self.read(ReadManifestRequest)

@@ -1,4 +1,4 @@
-"""Logs: the list of streams, and over a WebSocket their lines."""
+"""Handler of a job's logs: the list of streams, and a WebSocket for their lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import JobError
-from ..core.translation import translated
+from ..core.translation import _, translated
 from .base import Socket, guarded_socket
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class LogsHandler(Socket):
     """``jobs/{id}/logs``.
 
-    Reads are answered one after the other. A follow and a search run beside them; a new one ends the one before.
+    Requests for pages are answered one after the other. At the same time, one follow and one search may run; a new one
+    ends the earlier one.
     """
 
     _logs: JobLogs
@@ -27,11 +28,11 @@ class LogsHandler(Socket):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._looking = asyncio.Event()
-        self._searched = 0
+        self._subscribed = asyncio.Event()
+        self._search_request = 0
         self._sequence = 0
-        self._unseen: dict[int, int] = {}
-        self._seen = asyncio.Event()
+        self._unacknowledged: dict[int, int] = {}
+        self._acknowledged = asyncio.Event()
 
     @guarded_socket
     async def get(self, ident: str) -> None:
@@ -46,12 +47,12 @@ class LogsHandler(Socket):
             self.finish(LogStreamList(streams=streams).model_dump_json())
 
     def open(self, ident: str) -> None:
-        """Begin to look at the job."""
+        """Subscribe to the job's logs."""
         super().open()
-        self.spawn(self._look(ident))
+        self.spawn(self._subscribe(ident))
 
-    async def _look(self, ident: str) -> None:
-        """Watch the job's logs as long as the connection lasts, and tell which streams there are."""
+    async def _subscribe(self, ident: str) -> None:
+        """Send the list of streams, at the start and after changes, until the connection ends."""
         from .messages import LogStreams
 
         services = await self.app.services()
@@ -60,13 +61,13 @@ class LogsHandler(Socket):
                 while True:
                     listing = self._logs.listed.count
                     await self.send(LogStreams(streams=self._logs.streams).model_dump_json())
-                    self._looking.set()
+                    self._subscribed.set()
                     await self._logs.listed.wait(listing)
-        except JobError as error:  # it was removed meanwhile
+        except JobError as error:  # The job was removed in the meantime.
             await self.refuse(error)
         finally:
-            self.close()  # without a look there is nothing to answer from
-            self._looking.set()
+            self.close()  # Without the subscription, no request can be answered.
+            self._subscribed.set()
 
     async def answer(self, message: str | bytes) -> None:
         """Answer one message."""
@@ -74,20 +75,20 @@ class LogsHandler(Socket):
         from .validation import parse_message
 
         request: LogRequest = parse_message(LOG_REQUEST, message)
-        await self._looking.wait()
+        await self._subscribed.wait()
         if self.ws_connection is None or not hasattr(self, "_logs"):
             return
         if isinstance(request, ReadLog):
             await self._read(request)
         elif isinstance(request, AckLog):
-            self._take_ack(request.sequence)
+            self._acknowledge(request.sequence)
         elif isinstance(request, SearchLog):
             await self._begin_search(request)
         else:
             if self._follow is not None:
                 self._follow.cancel()
             if isinstance(request, FollowLog):
-                self._unseen.clear()
+                self._unacknowledged.clear()
                 self._follow = self.spawn(self._send_growth(request))
 
     # -- pages --------------------------------------------------------------------------------------------------------
@@ -122,30 +123,30 @@ class LogsHandler(Socket):
                     f'{{"type":"append","sequence":{self._sequence},"lines":{batch.lines},'
                     f'"after":{json.dumps(batch.after)},"caught_up":{json.dumps(caught_up)}}}'
                 )
-                self._unseen[self._sequence] = len(message)
+                self._unacknowledged[self._sequence] = len(message)
                 cursor, first = batch.after, False
                 await self.send(message)
             if caught_up:
                 await self._logs.wait_for_growth(growth)
 
     async def _wait_for_ack(self) -> None:
-        """Wait until the browser has shown enough of what it was sent."""
-        while sum(self._unseen.values()) >= self.app.log_bytes_in_flight:
-            self._seen.clear()
-            await self._seen.wait()
+        """Wait until less than `log_bytes_in_flight` bytes have been sent ahead of the acknowledged message."""
+        while sum(self._unacknowledged.values()) >= self.app.log_bytes_in_flight:
+            self._acknowledged.clear()
+            await self._acknowledged.wait()
 
-    def _take_ack(self, sequence: int) -> None:
-        for sent in [number for number in self._unseen if number <= sequence]:
-            del self._unseen[sent]
-        self._seen.set()
+    def _acknowledge(self, sequence: int) -> None:
+        for sent in [number for number in self._unacknowledged if number <= sequence]:
+            del self._unacknowledged[sent]
+        self._acknowledged.set()
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
     async def _begin_search(self, request: SearchLog) -> None:
         if self._search is not None and not self._search.done():
             self._search.cancel()
-            await self.refuse(Superseded("Another search has begun."), self._searched)
-        self._searched = request.request
+            await self.refuse(Superseded(_("Another search has begun.")), self._search_request)
+        self._search_request = request.request
         self._search = self.spawn(self._send_hits(request))
 
     async def _send_hits(self, request: SearchLog) -> None:
@@ -171,7 +172,7 @@ class LogsHandler(Socket):
 
 
 class Superseded(JobError):
-    """The client asked for something else before this was done."""
+    """A new request of the client has replaced this one."""
 
     status = 409
     code = "Superseded"

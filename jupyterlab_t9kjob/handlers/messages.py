@@ -1,4 +1,4 @@
-"""Requests and socket messages of the API, beside the models of `core`, `launch`, `tensorboard`."""
+"""Models of requests, answers and WebSocket messages that are not in `core`, `launch` or `tensorboard`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..launch.model import SpecOrManifest
 from ..logs.serving.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
-Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="As JavaScript counts exactly.")]
+Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="An integer that JavaScript represents exactly.")]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 
 class CreateJob(SpecOrManifest):
-    """Create a job from a spec, or from a manifest as edited; `dry_run` only validates."""
+    """Create a job from a spec or from an edited manifest; `dry_run` only validates it."""
 
     request_id: RequestId
 
@@ -32,14 +32,14 @@ class VolumeList(Model):
 
 
 class JobPage(Model):
-    """Part of the list of jobs."""
+    """A page of the list of jobs."""
 
     jobs: list[JobSummary]
-    total: int
+    total: int = Field(description="Number of jobs on all pages.")
 
 
 class EngineList(Model):
-    """All engines, available or not."""
+    """All engines, including those that are not available."""
 
     engines: list[EngineInfo]
 
@@ -63,48 +63,52 @@ class LogStreamList(Model):
 
 
 class TensorBoardList(Model):
-    """TensorBoards that run, and whether one can be started at all."""
+    """The TensorBoards of this server."""
 
     tensorboards: list[TensorBoard]
-    available: bool
-    reason: Sentence | None = None
-    install: str | None = Field(None, description="The command that installs it.")
+    available: bool = Field(description="True if TensorBoard is installed.")
+    reason: Sentence | None = Field(None, description="Why TensorBoard is not available.")
+    install: str | None = Field(None, description="Command that installs TensorBoard.")
 
 
 class ApiError(Model):
     """Body of every error."""
 
-    message: Sentence
-    code: str | None = None
-    field: str | None = Field(None, description="JSON pointer into the request.")
-    line: int | None = Field(None, description="Where in a text that was sent, from 1.")
-    column: int | None = None
-    hint: Sentence | None = None
-    verbatim: str | None = None
-    traceback: str | None = Field(None, description="Always empty; Jupyter's own clients read it.")
+    message: Sentence = Field(description="Sentence that says what happened.")
+    code: str | None = Field(None, description="Identifier of the error for programs.")
+    field: str | None = Field(None, description="JSON pointer to the invalid field of the request.")
+    line: int | None = Field(None, description="Line of the error in the manifest's text, from 1.")
+    column: int | None = Field(None, description="Column of the error in that line, from 1.")
+    hint: Sentence | None = Field(None, description="Sentence that says what the user can do.")
+    verbatim: str | None = Field(None, description="Error message of the system or the cluster.")
+    traceback: str | None = Field(None, description="Always null; Jupyter's own clients read the field.")
 
 
 # --- WS stream ---------------------------------------------------------------------------------
 
 
 class Subscribe(Model):
-    """Client → server: what the page looks at; replaces what it said before."""
+    """Client → server: the page's subscription, which replaces the earlier one."""
 
     type: Literal["subscribe"] = "subscribe"
-    jobs: bool = True
-    tensorboards: bool = True
-    capacity: bool = Field(False, description="How much of the cluster is free; counted only while a page asks.")
-    details: list[str] = Field(default_factory=list, max_length=50, description="Ids of jobs.")
+    jobs: bool = Field(True, description="Subscribe to the list of jobs.")
+    tensorboards: bool = Field(True, description="Subscribe to the list of TensorBoards.")
+    capacity: bool = Field(
+        False, description="Subscribe to the free resources of the clusters, which are computed for subscribers only."
+    )
+    details: list[str] = Field(
+        default_factory=list, max_length=50, description="Ids of the jobs to whose details the page subscribes."
+    )
 
 
 class SocketError(Model):
-    """Server → client: a message could not be understood or answered."""
+    """Server → client: a message is invalid or could not be answered."""
 
     type: Literal["error"] = "error"
-    message: Sentence
-    code: str | None = None
-    hint: Sentence | None = None
-    request: int | None = None
+    message: Sentence = Field(description="Sentence that says what happened.")
+    code: str | None = Field(None, description="Identifier of the error for programs.")
+    hint: Sentence | None = Field(None, description="Sentence that says what the user can do.")
+    request: int | None = Field(None, description="Number of the request that failed, if it has one.")
 
 
 StreamMessage = Annotated[Snapshot | Delta | JobDetail | SocketError, Field(discriminator="type")]
@@ -115,64 +119,68 @@ StreamMessage = Annotated[Snapshot | Delta | JobDetail | SocketError, Field(disc
 class ReadLog(Model):
     """Client → server: one page of lines of the chosen streams, merged by time.
 
-    `anchor` is where the page begins (forward) or ends (backward); a time stands for the first line that was written
-    then or later. A page has fewer lines than asked for where they are long: `at_start` and `at_end` say whether there
-    are more.
+    A page has fewer lines than requested if they are long; `at_start` and `at_end` of the answer tell if there are more
+    lines.
     """
 
     type: Literal["read"]
-    request: Number
-    streams: list[str] | None = Field(None, description="Null: all that exist.")
-    anchor: Literal["start", "end"] | Cursor | Time
-    direction: Literal["forward", "backward"] = "forward"
-    lines: int = Field(1000, ge=1, le=5000)
+    request: Number = Field(description="Number of the request, which the answer repeats.")
+    streams: list[str] | None = Field(None, description="Ids of the streams; null for all.")
+    anchor: Literal["start", "end"] | Cursor | Time = Field(
+        description="Position at which the page begins (forward) or ends (backward). A time stands for the first line"
+        " that was written then or later."
+    )
+    direction: Literal["forward", "backward"] = Field("forward", description="Side of the anchor on which the page is.")
+    lines: int = Field(1000, ge=1, le=5000, description="Largest number of lines.")
 
 
 class FollowLog(Model):
-    """Client → server: send lines from `cursor` on as they are written; replaces another follow."""
+    """Client → server: send lines from `cursor` on as they are written; replaces an earlier `follow`."""
 
     type: Literal["follow"]
-    streams: list[str] | None = None
+    streams: list[str] | None = Field(None, description="Ids of the streams; null for all.")
     cursor: Cursor
 
 
 class UnfollowLog(Model):
-    """Client → server: stop following."""
+    """Client → server: send no more lines."""
 
     type: Literal["unfollow"]
 
 
 class AckLog(Model):
-    """Client → server: `append` number `sequence` has been shown.
+    """Client → server: the page has shown an `append` message and all before it.
 
-    Counts for those before it as well. The server sends a bounded number of bytes ahead of it.
+    The server sends a limited number of bytes ahead of the acknowledged message.
     """
 
     type: Literal["ack"]
-    sequence: Number
+    sequence: Number = Field(description="`sequence` of the `append` message.")
 
 
 class SearchLog(Model):
-    """Client → server: find lines; ends a search that still runs, which is answered with the error ``Superseded``.
+    """Client → server: search for lines.
 
-    `pattern` is text, or with `regex` a regular expression of Python's, applied to each line as it is shown.
+    A search that is still running ends with the error ``Superseded``.
     """
 
     type: Literal["search"]
-    request: Number
-    streams: list[str] | None = None
-    pattern: str = Field(min_length=1, max_length=1000)
-    regex: bool = False
-    case_sensitive: bool = False
-    limit: int = Field(1000, ge=1, le=10_000)
-    context: int = Field(0, ge=0, le=20, description="Lines above and below each hit, of the same stream.")
+    request: Number = Field(description="Number of the request, which the answer repeats.")
+    streams: list[str] | None = Field(None, description="Ids of the streams; null for all.")
+    pattern: str = Field(
+        min_length=1, max_length=1000, description="Text or regular expression that is searched for in each shown line."
+    )
+    regex: bool = Field(False, description="The pattern is a regular expression of Python.")
+    case_sensitive: bool = Field(False, description="Upper and lower case differ.")
+    limit: int = Field(1000, ge=1, le=10_000, description="Largest number of hits.")
+    context: int = Field(0, ge=0, le=20, description="Number of lines before and after each hit, from the same stream.")
 
 
 LogRequest = Annotated[ReadLog | FollowLog | UnfollowLog | AckLog | SearchLog, Field(discriminator="type")]
 
 
 class LogStreams(Model):
-    """Server → client: the streams that exist, at the start and when that changes."""
+    """Server → client: the job's streams, at the start and after changes."""
 
     type: Literal["streams"] = "streams"
     streams: list[LogStream]
@@ -182,35 +190,35 @@ class LogPage(Model):
     """Server → client: answer to `read`."""
 
     type: Literal["page"] = "page"
-    request: int
+    request: int = Field(description="Number of the request.")
     lines: list[LogLine]
-    before: Cursor = Field(description="Where an earlier page would end.")
-    after: Cursor = Field(description="Where a later page would begin.")
-    at_start: bool
-    at_end: bool
+    before: Cursor = Field(description="Position at which an earlier page ends.")
+    after: Cursor = Field(description="Position at which a later page begins.")
+    at_start: bool = Field(description="No lines are before these ones.")
+    at_end: bool = Field(description="No lines are after these ones.")
 
 
 class LogAppend(Model):
-    """Server → client: lines that were written since; `after` is the cursor behind them.
+    """Server → client: new lines.
 
-    The first one after `follow` comes at once, if need be without lines.
+    The first message after `follow` comes at once, even without lines.
     """
 
     type: Literal["append"] = "append"
-    sequence: int
+    sequence: int = Field(description="Number of the message, which the page acknowledges.")
     lines: list[LogLine]
-    after: Cursor
-    caught_up: bool = Field(description="Nothing more is there at this moment.")
+    after: Cursor = Field(description="Position after the lines.")
+    caught_up: bool = Field(description="There are no more lines at the moment.")
 
 
 class LogHits(Model):
     """Server → client: answer to `search`."""
 
     type: Literal["hits"] = "hits"
-    request: int
+    request: int = Field(description="Number of the request.")
     hits: list[LogHit]
-    complete: bool = Field(description="False: there are more than these.")
-    stopped: Sentence | None = Field(None, description="Why not all was searched, a sentence.")
+    complete: bool = Field(description="There are no more hits.")
+    stopped: Sentence | None = Field(None, description="Sentence that says why the search ended early.")
 
 
 LOG_REQUEST: TypeAdapter[LogRequest] = TypeAdapter(LogRequest)

@@ -1,4 +1,4 @@
-"""Which handler answers which route of `openapi/paths.yaml`."""
+"""Handlers of the routes in `openapi/paths.yaml`."""
 
 from __future__ import annotations
 
@@ -66,5 +66,5 @@ def pattern(route: str) -> str:
 
 
 def handlers() -> list[tuple[str, type[RequestHandler]]]:
-    """Return all patterns with their handlers; the last one answers for everything that is nothing."""
+    """Return the patterns of all routes with their handlers; the last one matches all other addresses."""
     return [*((pattern(route), handler) for route, handler in ROUTES.items()), ("/t9kjob(?:/.*)?", UnknownRoute)]

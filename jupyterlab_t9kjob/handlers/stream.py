@@ -1,4 +1,4 @@
-"""WS ``stream``: jobs, TensorBoards, engines and capacity as they change."""
+"""Handler of the WebSocket ``stream``: changes of jobs, TensorBoards, engines and capacity."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class StreamHandler(Socket):
-    """Says nothing until the page has said what it looks at; then a snapshot, then deltas.
+    """The WebSocket ``stream``.
 
-    A page that changes what it looks at gets a new snapshot only if it asks for other lists; for jobs that it newly
-    wants in full it gets their details.
+    The page sends a subscription (`Subscribe`), then gets a snapshot, then changes. After a new subscription, it gets
+    another snapshot if the lists have changed, and the details of each job that was added.
     """
 
     _subscription: Subscribe | None = None
@@ -37,7 +37,7 @@ class StreamHandler(Socket):
         await self.connect()
 
     async def answer(self, message: str | bytes) -> None:
-        """Take in what the page looks at from now on."""
+        """Replace the page's subscription."""
         from pydantic import TypeAdapter
 
         from .messages import Subscribe
@@ -89,5 +89,5 @@ class StreamHandler(Socket):
     async def _send_detail(self, feed: Feed, ident: str) -> None:
         try:
             await self.send(await feed.detail(ident))
-        except JobError as error:  # of this job: the page is told, and hears of the others
+        except JobError as error:  # The error is about this job; the page still gets all others.
             await self.refuse(error)

@@ -1,4 +1,4 @@
-"""TensorBoards: list, open, stop, restart, and the page itself."""
+"""Handlers of TensorBoards: list, open, stop, restart, and the proxy to TensorBoard's page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tornado import httputil, web
 from tornado.iostream import StreamClosedError
 
 from ..core.errors import FieldError, JobError, TooLarge
+from ..core.translation import _, translated
 from ..tensorboard.proxy import GoneError, UnreachableError, below, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
 
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     from ..core.engine_info import EngineFacts
     from ..core.job import Job
 
-# Where the lab's page can't say it in its own words: an address opened by itself.
+# Shown if a browser opens the page's address directly, outside the lab, which has error messages of its own.
 ERROR_PAGE = """<!doctype html><meta charset="utf-8"><title>TensorBoard</title>
 <style>body {{ font: 14px sans-serif; max-width: 40em; margin: 4em auto; padding: 0 1em }}</style>
-<h1>TensorBoard can’t be shown</h1><p>{message} {hint}</p><pre>{verbatim}</pre>"""
+<h1>{title}</h1><p>{message} {hint}</p><pre>{verbatim}</pre>"""
 
 
 def guarded_reading(method: Verb) -> Verb:
-    """Let in whoever may read, though the verb is POST."""
+    """Restrict a POST request to users who may read."""
     return cast("Verb", web.authenticated(authorized(action="read", resource=AUTH_RESOURCE)(method)))
 
 
@@ -36,12 +37,12 @@ def framed_by_the_lab(policy: str, refused: bool = False) -> str:
     Parameters
     ----------
     policy
-        The server's; other directives, and others who may frame its pages, stay.
+        The server's policy. Its other directives, and other sources that may frame its pages, are kept.
     refused
-        Whether a policy that does not name who may frame the page has to name them.
+        True if the result must have a directive ``frame-ancestors`` even if the server's policy has none.
     """
     policies = []
-    for part in policy.split(","):  # a header may hold several; all of them hold
+    for part in policy.split(","):  # A header may have several policies, all of which apply.
         directives = []
         for directive in part.split(";"):
             name, *sources = directive.split() or [""]
@@ -57,7 +58,7 @@ def framed_by_the_lab(policy: str, refused: bool = False) -> str:
 
 
 class BadGateway(JobError):
-    """The process behind an address does not answer."""
+    """The TensorBoard process does not answer."""
 
     status = 502
     code = "NoAnswer"
@@ -68,7 +69,8 @@ class TensorBoardsHandler(ApiHandler):
 
     @guarded
     async def get(self) -> None:
-        """List them, and say whether one can be opened at all."""
+        """List the TensorBoards of this server."""
+        from ..tensorboard.manager import NOT_INSTALLED
         from .messages import TensorBoardList
 
         manager = (await self.app.services()).tensorboards
@@ -77,14 +79,14 @@ class TensorBoardsHandler(ApiHandler):
             TensorBoardList(
                 tensorboards=await manager.list(),
                 available=available,
-                reason=None if available else "TensorBoard is not installed in the Python that runs this server.",
+                reason=None if available else NOT_INSTALLED,
                 install=manager.install_command(),
             )
         )
 
     @guarded
     async def post(self) -> None:
-        """Open one on a job's log directories, or on folders."""
+        """Open a TensorBoard for the log directories of a job, or for folders."""
         from pathlib import Path
 
         from ..tensorboard.model import OpenTensorBoard
@@ -105,18 +107,25 @@ class TensorBoardsHandler(ApiHandler):
 
 
 def _nothing_to_open(job: Job, facts: EngineFacts) -> FieldError:
-    """Return why a job's log directories can't be opened here, and where they can."""
+    """Return the error for a job whose log directories can't be opened here, with the place where they can."""
     from ..core.lab import on_volume
 
     wanted = job.spec.tensorboard.log_dirs
     if not wanted or facts.shares_lab_filesystem:
-        return FieldError(f"{job.name} has no log directory.", code="NoLogDirectory", field="/job_id")
+        return FieldError(_("{job} has no log directory.", job=job.name), code="NoLogDirectory", field="/job_id")
     found = on_volume(wanted[0], job.spec.mounts)
-    where = f"on the PVC {found[0]}, which JupyterLab has not mounted" if found else "on none of the job's volumes"
-    hint = "Open it in a JupyterLab that has this PVC mounted." if found else "Give the next job one on a volume."
+    if found:
+        message = _(
+            "JupyterLab does not see {folder}: it is on the PVC {claim}, which JupyterLab has not mounted.",
+            folder=wanted[0],
+            claim=found[0],
+        )
+        hint = _("Open it in a JupyterLab that has this PVC mounted.")
+    else:
+        message = _("JupyterLab does not see {folder}: it is on none of the job's volumes.", folder=wanted[0])
+        hint = _("Choose a log directory on a volume for the next job.")
     if job.tensorboard_url:
-        hint = f"Open the cluster's own TensorBoard: {job.tensorboard_url}"
-    message = f"JupyterLab does not see {wanted[0]}: it is {where}."
+        hint = _("Open the cluster's own TensorBoard: {url}", url=job.tensorboard_url)
     return FieldError(message, code="LogDirectoryElsewhere", field="/job_id", hint=hint)
 
 
@@ -125,12 +134,12 @@ class TensorBoardHandler(ApiHandler):
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Return one."""
+        """Return a TensorBoard."""
         self.reply((await self.app.services()).tensorboards.get(ident))
 
     @guarded
     async def delete(self, ident: str) -> None:
-        """Stop one."""
+        """Stop a TensorBoard."""
         await (await self.app.services()).tensorboards.remove(ident)
         self.set_status(204)
 
@@ -140,36 +149,36 @@ class TensorBoardRestartHandler(ApiHandler):
 
     @guarded
     async def post(self, ident: str) -> None:
-        """Start its process anew, in place."""
+        """Restart the process of a TensorBoard."""
         self.reply(await (await self.app.services()).tensorboards.restart(ident))
 
 
 class TensorBoardPageHandler(Answers, JupyterHandler):
-    """``tensorboards/{id}/ui/{path}``: TensorBoard's own page, for whoever may read."""
+    """``tensorboards/{id}/ui/{path}``: TensorBoard's own page, for users who may read."""
 
     _track_activity = False
 
     def set_default_headers(self) -> None:
-        """Set the server's headers, without the one that would forbid a frame in the lab's own page."""
+        """Set the server's headers without X-Frame-Options, which may forbid to show the page in the lab."""
         super().set_default_headers()
         self.clear_header("X-Frame-Options")
 
     @property
     def content_security_policy(self) -> str:
-        """The server's policy, and the lab may frame the page: JupyterHub's servers forbid all frames."""
+        """The server's policy, changed so that the lab may frame the page; JupyterHub's servers forbid all frames."""
         refused = "X-Frame-Options" in httputil.HTTPHeaders(self.settings.get("headers", {}))
         return framed_by_the_lab(super().content_security_policy, refused)
 
     def check_xsrf_cookie(self) -> None:
-        """Accept requests of TensorBoard's page, which knows no token, and of no other page.
+        """Accept POST requests of TensorBoard's page, which sends no XSRF token, and of no other site.
 
         Raises
         ------
         HTTPError
-            403 at a POST that comes from another site, or does not say where from.
+            403 for a POST request of another site, or without an origin.
         """
         if not hasattr(self, "_jupyter_current_user"):
-            return  # tornado asks before anybody is known; `prepare` asks again
+            return  # tornado calls this before the user is known; `prepare` calls it again.
         if self.request.method != "POST" or self.token_authenticated:
             return
         site = self.request.headers.get("Sec-Fetch-Site", "same-origin")
@@ -179,21 +188,22 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
 
     @guarded
     async def get(self, ident: str, path: str) -> None:
-        """Pass a request on."""
+        """Pass a request on to TensorBoard."""
         await self._pass_on(ident)
 
     @guarded_reading
     async def post(self, ident: str, path: str) -> None:
-        """Pass a request on: TensorBoard asks for long lists of curves this way, and changes nothing."""
+        """Pass a request on to TensorBoard, whose page sends POST requests for long lists of curves only."""
         await self._pass_on(ident)
 
     async def _pass_on(self, ident: str) -> None:
         if len(self.request.body) > MAX_BODY:
-            raise TooLarge(f"The request has {len(self.request.body)} bytes; at most {MAX_BODY} are taken.")
+            size = len(self.request.body)
+            raise TooLarge(_("The request has {size} bytes; at most {limit} are accepted.", size=size, limit=MAX_BODY))
         manager = (await self.app.services()).tensorboards
         endpoint = await manager.endpoint(ident)
         base = url_path_join(self.base_url, f"t9kjob/tensorboards/{ident}/ui/")
-        # as it was sent, for decoding it would change it
+        # The path stays percent-encoded, as it was sent.
         path = self.request.path.partition(f"/{ident}/ui/")[2]
 
         def begin(code: int, headers: httputil.HTTPHeaders) -> None:
@@ -203,17 +213,17 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
             await pass_on(endpoint, self.request, path, self.request.body, begin, self._send)
         except UnreachableError as error:
             if not self._headers_written:
-                raise BadGateway(str(error), hint="Restart it.") from error
-            # too late for another answer: a connection that closes early says so
+                raise BadGateway(error.message, hint=_("Restart it.")) from error
+            # The headers have been sent: the browser notices the error when the connection closes early.
             if self.request.connection is not None:
                 self.request.connection.stream.close()  # type: ignore[attr-defined]
 
     def _begin(self, code: int, headers: httputil.HTTPHeaders, prefix: str, base: str) -> None:
         self.set_status(code)
-        # ours stay as well: what both allow is allowed
+        # The server's own policies stay as well; browsers apply all of them.
         policies = headers.get_list("Content-Security-Policy")
         if headers.get("Content-Type", "").startswith("image/"):
-            policies.append("sandbox")  # an SVG that was logged is a picture, not a page of this origin
+            policies.append("sandbox")  # A logged SVG must not run scripts with the rights of this origin.
         for name, value in headers.items():
             if name != "Content-Security-Policy":
                 self.set_header(name, below(value, prefix, base) if name == "Location" else value)
@@ -224,35 +234,36 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
         self.write(chunk)
         try:
             await self.flush()
-        except StreamClosedError:  # the browser went away: nothing more is needed
+        except StreamClosedError:  # The browser has closed the connection.
             raise GoneError from None
 
-    def say(self, body: dict[str, Any]) -> None:
-        """Answer with an error, as a page if that is what the browser is to show."""
+    def finish_error(self, body: dict[str, Any]) -> None:
+        """Send an error, as a page if the browser shows the answer."""
         if "text/html" not in self.request.headers.get("Accept", ""):
-            return super().say(body)
+            return super().finish_error(body)
         self.set_header("Content-Type", "text/html; charset=UTF-8")
         words = {name: escape(body[name] or "") for name in ("message", "hint", "verbatim")}
-        self.finish(ERROR_PAGE.format(**words))
+        title = escape(translated(_("TensorBoard can't be shown")))
+        self.finish(ERROR_PAGE.format(title=title, **words))
         return None
 
     def _log(self) -> None:
-        """Log what is our fault. A page asks again and again, also one whose TensorBoard has gone."""
+        """Log internal errors only: a page whose TensorBoard was removed repeats its requests."""
         if self.get_status() == 500:
             super()._log()
 
     def compute_etag(self) -> str | None:
-        """Compute none: answers pass through."""
+        """Return None, since TensorBoard's answers are passed on unchanged."""
         return None
 
 
 class TensorBoardRootHandler(Answers, JupyterHandler):
-    """``tensorboards/{id}/ui``: the page's addresses are relative to the slash at its end."""
+    """``tensorboards/{id}/ui``: redirects to the address with a slash, to which the page's links are relative."""
 
     _track_activity = False
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Lead to the page."""
+        """Redirect to the page."""
         query = f"?{self.request.query}" if self.request.query else ""
-        self.redirect(f"{self.request.path}/{query}")  # as it was sent: decoded, it might not be fit for a header
+        self.redirect(f"{self.request.path}/{query}")  # Still encoded: a decoded path may be invalid in a header.

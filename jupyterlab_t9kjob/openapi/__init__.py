@@ -1,1 +1,1 @@
-"""The API's contract: `openapi.json`, made from `paths.yaml` and the pydantic models."""
+"""The contract of the API: `openapi.json`, which is made from `paths.yaml` and the pydantic models."""

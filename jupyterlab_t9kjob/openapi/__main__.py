@@ -1,4 +1,4 @@
-"""``python -m jupyterlab_t9kjob.openapi`` writes the contract."""
+"""``python -m jupyterlab_t9kjob.openapi``: write `openapi.json`."""
 
 from .build import main
 

@@ -63,11 +63,11 @@ CONSTANTS: dict[str, Any] = {
     "LOG_OPTIONS": sorted(LOG_OPTIONS),
     "MANIFEST_BYTES": MOST_BYTES,
 }
-"""Facts that the page needs before it can ask the server; `make api` writes them as TypeScript constants."""
+"""Constants that the page needs without a request; `make api` writes them as TypeScript constants."""
 PATH_PARTS = {"action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]}}
 QUERY = {"namespace": {"pattern": NAMESPACE_PATTERN}}
-"""What every parameter of a name has beside what `paths.yaml` says of it."""
-# What every operation may answer; and those with a body.
+"""Schemas that are added to the query parameters of `paths.yaml`, by name."""
+# Error answers of all operations, and those of operations with a body.
 COMMON = (400, 403, 404, 503)
 COMMON_WITH_BODY = (413, 422)
 ERRORS = {
@@ -83,10 +83,10 @@ ERRORS = {
 
 
 def schemas() -> dict[str, Any]:
-    """Return the components: every model that crosses the API, as JSON schema 2020-12.
+    """Return the components: all models of the API as JSON schema 2020-12.
 
-    A model that reads differently as a request (fields with a default may be left out) gets a
-    second schema with `Input` at the end of its name.
+    A model whose schema as a request differs, since fields with a default may be left out, has a second schema whose
+    name ends in `Input`.
     """
     inputs: list[tuple[str, JsonSchemaMode, Any]] = [
         (name, "validation", TypeAdapter(model)) for name, model in REQUESTS.items()
@@ -143,7 +143,7 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
         answers["101"] = {"description": "The socket is open"}
     for code in (*COMMON, *(COMMON_WITH_BODY if "body" in spec else ()), *spec.get("errors", [])):
         answers[str(code)] = {**_answer("ApiError"), "description": ERRORS[code]}
-    if "any" in spec.values():  # what is behind it answers with what it likes
+    if "any" in spec.values():  # TensorBoard's own answers are passed on.
         for answer in answers.values():
             answer["content"] = {**answer.get("content", {}), "*/*": {}}
         answers["default"] = {"description": "Answer of the TensorBoard process", "content": {"*/*": {}}}

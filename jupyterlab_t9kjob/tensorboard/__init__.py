@@ -1,1 +1,1 @@
-"""TensorBoard child processes."""
+"""TensorBoards: child processes that show log directories, and the proxy to them."""

@@ -1,4 +1,4 @@
-"""One TensorBoard: log directories, and the process that shows them while somebody looks."""
+"""A TensorBoard: its log directories, and the life of the process that shows them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 import os
+import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
 from ..core.system.disk_threads import DiskSilent, Lane
 from ..core.system.tasks import spawn
-from .events import Found, look, shape
+from ..core.translation import Sentence, Text, _, _n
+from ..core.wording import duration
+from .events import Found, find_event_files, shape
 from .folders import canonical, check
 from .model import TensorBoard
 from .points import NotEvents, PointCounter
@@ -29,10 +32,11 @@ from .proxy import UnreachableError, ask
 SLOW_SECONDS = 8.0
 WATCH_SECONDS = 2.0
 WATCH_SECONDS_WITH_DATA = 10.0
-# What a healthy process answers at once, also while it reads: `program` behind it, and its loader.
+# A request that a healthy process answers at once, even while it reads event files.
 PROBE = "data/environment"
 PROBE_SECONDS = 15.0
 PROBE_PAUSE_SECONDS = 5.0
+_RESTART = _("Restart it.")
 GENERIC_NAMES = frozenset({"log", "logs", "run", "runs", "events", "tb", "tensorboard"})
 
 T = TypeVar("T")
@@ -43,16 +47,16 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Settings:
-    """How TensorBoards are run.
+    """Settings of TensorBoard processes.
 
     Attributes
     ----------
     start_seconds
-        How long a start may take.
+        How long a start may take, in seconds.
     reload_interval
-        Seconds between looks for new data.
+        How often TensorBoard reads new data, in seconds.
     loader
-        Who reads event files: see `process.Process`.
+        Reader of event files; see `process.Process`.
     """
 
     start_seconds: float = 120.0
@@ -61,33 +65,33 @@ class Settings:
 
 
 class Board:
-    """What a TensorBoard shows, and what runs for it.
+    """A TensorBoard, which may have a process.
 
     Parameters
     ----------
     root
-        The contents root, in which the log directories have to stay.
+        The contents root, in which the log directories must stay.
     log_dirs
-        Absolute paths.
+        Absolute paths of the log directories.
     key
-        Their `folders.canonical`.
+        `folders.canonical` of the log directories.
     settings
-        How to run it.
+        Settings of the process.
     changed
-        Called with it after every change.
+        Called with this board after every change.
 
     Attributes
     ----------
     id
-        The same whenever the same directories are opened, so that a page outlives the server.
+        Id, which depends only on the log directories, so that a page stays valid after a restart of the server.
     work
-        Owns the process, from its start to its end; None while there is none.
+        Task that owns the process from its start to its end; None while there is no process.
     settled
-        Set when a start has succeeded or failed, was called off, or waits for a disk that does not answer.
+        Set when a start succeeded, failed or was cancelled, or while it waits for a disk that does not answer.
     lock
         Held by a request while it starts or ends the process.
-    looked_at
-        When somebody looked last, by the monotonic clock.
+    used_at
+        Time of the last request for its page, by the monotonic clock.
     """
 
     def __init__(
@@ -102,7 +106,7 @@ class Board:
         self.log_dirs = list(log_dirs)
         self.key = key
         self.job_id: str | None = None
-        self.looked_at = time.monotonic()
+        self.used_at = time.monotonic()
         self.status: Status = "idle"
         self.reason: Reason | None = None
         self.endpoint: Endpoint | None = None
@@ -123,13 +127,13 @@ class Board:
         self._points: int | None = None
         self._folder_reason: Reason | None = None
         self._watch: asyncio.Task[None] | None = None
-        # A thread of its own: to look through many files may take minutes, and nobody else waits for it meanwhile.
+        # A thread of its own: a search through many files may take minutes and must not delay other requests.
         self._lane = Lane(str(self.log_dirs[0]), width=1)
         self._other_disks = [Lane(str(folder), width=1) for folder in self.log_dirs[1:]]
 
     @property
     def model(self) -> TensorBoard:
-        """It as the API gives it."""
+        """The board as a model of the API."""
         return TensorBoard(
             id=self.id,
             log_dirs=[str(path) for path in self.log_dirs],
@@ -148,14 +152,20 @@ class Board:
         )
 
     def allow(self, own: Iterable[str]) -> None:
-        """Let those of its directories that are a job's own lie anywhere."""
+        """Allow log directories outside the contents root if they are among a job's own (`own`)."""
         allowed = {os.path.normpath(path) for path in own}
         self._confined = [path for path in self._confined if os.path.normpath(path) not in allowed]
 
-    # -- its process --------------------------------------------------------------------------------------------------
+    # -- process ------------------------------------------------------------------------------------------------------
 
     def start(self) -> asyncio.Task[None]:
-        """Begin to start its process; there is none. Returns what owns the process until it is cleaned up."""
+        """Begin to start a process; call this only while there is none.
+
+        Returns
+        -------
+        asyncio.Task
+            The task that owns the process until it has been cleaned up.
+        """
         self.settled.clear()
         self._verdict = None
         self._started_at = time.time()
@@ -163,8 +173,14 @@ class Board:
         self.work = spawn(self._run(), "run a TensorBoard")
         return self.work
 
-    def let_go(self) -> asyncio.Task[None] | None:
-        """Become idle at once. Returns what ends the process, None if there is no process."""
+    def release(self) -> asyncio.Task[None] | None:
+        """Become idle at once, and begin to end the process.
+
+        Returns
+        -------
+        asyncio.Task | None
+            The task that ends the process; None if there is no process.
+        """
         work, self.work = self.work, None
         if work is not None:
             work.cancel()
@@ -174,19 +190,19 @@ class Board:
         return work
 
     async def end(self) -> None:
-        """End its process, if it has one; it is idle then. Takes some seconds at most, also with one that hangs."""
-        work = self.let_go()
+        """End the process, if there is one, and become idle. A process that hangs is killed after some seconds."""
+        work = self.release()
         if work is not None:
             await asyncio.gather(work, return_exceptions=True)
 
     async def close(self) -> None:
-        """End it for good."""
+        """End the process and the watch of the log directories."""
         if self._watch is not None:
             self._watch.cancel()
         await self.end()
 
     async def _run(self) -> None:
-        """Own the process: start it, wait for its end, clean up."""
+        """Run the process: start it, wait for its end, clean up."""
         settings = self._settings
         process = self._process = Process(
             self.log_dirs, loader=settings.loader, reload_interval=settings.reload_interval
@@ -196,7 +212,7 @@ class Board:
         try:
             name = await self._prepared()
             slow = asyncio.get_running_loop().call_later(SLOW_SECONDS, self._say_slow)
-            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            # `asyncio.wait_for` may swallow a cancellation before Python 3.12.
             with anyio.fail_after(settings.start_seconds):
                 await process.start(name)
             slow.cancel()
@@ -205,30 +221,29 @@ class Board:
             self.settled.set()
             self._become("running")
             health = asyncio.create_task(self._check(process.endpoint))
-            how = await process.ended()
-            self._fail(f"TensorBoard was {how}." if "signal" in how else f"TensorBoard ended: {how}.", process.words)
+            self._fail(*_ended(await process.ended()), process.words)
         except (FieldError, Unavailable) as error:
-            self._fail(error.message, "", code=error.code, hint=error.hint)
+            self._fail(error.message, error.hint, "", code=error.code)
         except TimeoutError:
-            sentence = f"TensorBoard did not start within {settings.start_seconds:g} s."
-            self._fail(sentence, process.words, code="StartTimeout")
+            sentence = _("TensorBoard did not start within {duration}.", duration=duration(settings.start_seconds))
+            self._fail(sentence, _RESTART, process.words, code="StartTimeout")
         except StartError as error:
-            self._fail(str(error), error.words or process.words, code="StartFailed", hint=error.hint)
-        except (OSError, RuntimeError) as error:  # as Python says that no thread can be started
-            self._fail("TensorBoard can't be started.", str(error), code="StartFailed")
+            self._fail(error.message, error.hint, error.words or process.words, code="StartFailed")
+        except (OSError, RuntimeError) as error:  # Python raises RuntimeError if it can't start a thread.
+            self._fail(_("TensorBoard can't be started."), _RESTART, str(error), code="StartFailed")
         finally:
             if slow is not None:
                 slow.cancel()
             if health is not None:
                 health.cancel()
-            if self._process is process:  # else it was let go of, and there may be another one by now
+            if self._process is process:  # Otherwise the process was released, and there may be a new one.
                 self.endpoint = self.work = self._process = None
                 self.settled.set()
                 self._changed(self)
             await process.stop()
 
     async def _prepared(self) -> str | None:
-        """Return what `_prepare` does, as soon as the disks answer; who asks for the page meanwhile is told of that."""
+        """Call `_prepare` until the disks answer; in the meantime, requests get the reason for the delay."""
         while True:
             try:
                 name = await self._on_disk(self._prepare)
@@ -242,11 +257,11 @@ class Board:
                 return name
 
     def _prepare(self) -> str | None:
-        """Check the directories, and return a name for the run that the only one itself is. Blocks.
+        """Check the log directories, and return a name for the run in a single log directory (blocking).
 
-        TensorBoard calls that run “.”. A directory that holds nothing but others is no run, and they keep their names;
-        one that is empty, or does not exist yet, may become a run. A name stays for all later starts, since the page
-        remembers what is selected by it.
+        TensorBoard calls a run in the log directory itself “.”. A directory with nothing but folders has no run itself,
+        so these folders keep their names. An empty or missing directory may get a run. The name stays the same for all
+        later starts, since the page remembers selected runs by name.
         """
         check(self._root, self._confined)
         if len(self.log_dirs) > 1:
@@ -259,7 +274,7 @@ class Board:
         return self._run_name
 
     async def _check(self, endpoint: Endpoint) -> None:
-        """Ask it something small, again and again: one that hangs takes requests, but answers none."""
+        """Send a small request again and again: a process that hangs accepts requests but answers none."""
         answered = time.time()
         while self.endpoint is endpoint:
             try:
@@ -268,14 +283,16 @@ class Board:
             except (UnreachableError, TimeoutError) as error:
                 reason = Reason(
                     code="NotAnswering",
-                    sentence="TensorBoard takes requests but answers none. It may hang, or be busy with large files.",
-                    hint="Wait, or restart it.",
+                    sentence=_(
+                        "TensorBoard takes requests but answers none. It may hang, or be busy with large files."
+                    ),
+                    hint=_("Wait, or restart it."),
                     verbatim=str(error) or None,
                 )
                 if self.status == "running":
                     log.warning("TensorBoard %s does not answer", self.id)
                 self._become("unresponsive", reason, since=answered)
-                endpoint.hang_up(reason.sentence)
+                endpoint.disconnect(reason.sentence)
             else:
                 answered = time.time()
                 endpoint.fault = None
@@ -288,9 +305,7 @@ class Board:
         self.status, self.reason = status, reason
         self._changed(self)
 
-    def _fail(self, sentence: str, words: str, code: str = "Ended", hint: str | None = "Restart it.") -> None:
-        if "signal 9" in sentence:
-            hint = "Restart it. If it happens again, the machine is short of memory: open fewer runs at a time."
+    def _fail(self, sentence: Sentence, hint: Sentence | None, words: str, code: str = "Ended") -> None:
         reason = self._verdict or Reason(code=code, sentence=sentence, hint=hint, verbatim=words or None)
         log.warning("%s", reason.sentence)
         self._become("failed", reason)
@@ -298,88 +313,100 @@ class Board:
     def _say_slow(self) -> None:
         if self.status != "starting":
             return
-        sentence = "TensorBoard is loading its libraries, which can take a minute the first time."
+        sentence = _("TensorBoard is loading its libraries, which can take a minute the first time.")
         self._become("starting", Reason(code="SlowStart", sentence=sentence))
 
-    # -- its directories ----------------------------------------------------------------------------------------------
+    # -- log directories ----------------------------------------------------------------------------------------------
 
     def watch(self) -> None:
-        """Begin to look for event files."""
-        self._watch = spawn(self._look_again_and_again(), "look for event files")
+        """Begin to search the log directories for event files, again and again."""
+        self._watch = spawn(self._search_repeatedly(), "search for event files")
 
-    async def _look_again_and_again(self) -> None:
-        """Look for event files, but no more than a tenth of the time."""
+    async def _search_repeatedly(self) -> None:
+        """Search for event files; pauses between two searches are at least ten times as long as a search."""
         while True:
             began = time.monotonic()
             if not (self.status == "idle" and self._found.has_data):
-                await self._look()
+                await self._search()
             pause = WATCH_SECONDS_WITH_DATA if self._found.has_data else WATCH_SECONDS
             await asyncio.sleep(max(pause, 10 * (time.monotonic() - began)))
 
-    async def _look(self) -> None:
+    async def _search(self) -> None:
         try:
             self.key, found, points = await self._on_disk(self._inspect)
         except DiskSilent as error:
             self._folder_reason = _hangs(error)
             self._changed(self)
             return
-        except Unavailable as error:  # no thread can be started; the next look tries again
+        except Unavailable as error:  # No thread can be started; the next search tries again.
             log.warning("%s", error.message)
             return
         except FieldError as error:
             self._verdict = Reason(code=error.code, sentence=error.message, hint=error.hint)
             if self._process is not None:
-                self._process.kill()  # its owner says why
+                self._process.kill()  # `_run` then fails with this verdict.
             return
-        self._folder_reason = self._trouble(found)
+        self._folder_reason = self._problem(found)
         self._found = found
         self._points = points
         self._changed(self)
 
     async def _on_disk(self, function: Callable[[], T]) -> T:
-        """Call what works on the log directories; raises `DiskSilent` if a disk of them does not answer."""
+        """Call a function that reads the log directories; raise `DiskSilent` if one of their disks does not answer."""
         return await self._lane.run(function, also=self._other_disks)
 
     def _inspect(self) -> tuple[frozenset[str], Found, int | None]:
-        """Look at the directories as they are now, and count points. Blocks."""
+        """Search the log directories and count points (blocking)."""
         check(self._root, self._confined)
-        found = look(self.log_dirs)
+        found = find_event_files(self.log_dirs)
         try:
             points = self._counter.count(found.files) if found.complete else None
-        except (OSError, NotEvents):  # a file that is removed, not for us or broken: TensorBoard skips it as well
+        except (OSError, NotEvents):  # A file was removed, is unreadable or damaged: TensorBoard skips it as well.
             points = None
         return canonical(self.log_dirs), found, points
 
-    def _trouble(self, found: Found) -> Reason | None:
-        """Say what is wrong with a log directory."""
+    def _problem(self, found: Found) -> Reason | None:
+        """Return the problem with a log directory; None if there is none."""
         trouble = found.trouble
         if trouble is None:
             return None
+        path = str(trouble.path)
         if not trouble.missing:
             return Reason(
                 code="FolderUnreadable",
-                sentence=f"{trouble.path} can't be read.",
-                hint="Check its permissions.",
+                sentence=_("{path} can't be read.", path=path),
+                hint=_("Check its permissions."),
                 verbatim=trouble.words,
             )
         gone = self._found.has_data or (self._folder_reason is not None and self._folder_reason.code == "FolderGone")
         if gone:
-            return Reason(code="FolderGone", sentence=f"{trouble.path} has been removed.")
-        return Reason(code="NoFolder", sentence=f"{trouble.path} does not exist yet.")
+            return Reason(code="FolderGone", sentence=_("{path} has been removed.", path=path))
+        return Reason(code="NoFolder", sentence=_("{path} does not exist yet.", path=path))
+
+
+def _ended(code: int) -> tuple[Text, Text]:
+    """Return sentence and hint about the end of a running process, given Python's exit code."""
+    if code >= 0:
+        return _("TensorBoard ended with exit code {exit_code}.", exit_code=code), _RESTART
+    sentence = _("TensorBoard was killed by signal {signal}.", signal=-code)
+    if code != -signal.SIGKILL:
+        return sentence, _RESTART
+    return sentence, _("Restart it. If it happens again, the machine is short of memory: open fewer runs at a time.")
 
 
 def _hangs(error: DiskSilent) -> Reason:
     return Reason(
         code="FolderHangs",
-        sentence=f"{error.filename} is on a disk that does not answer.",
-        hint="It is shown as soon as the disk is back.",
+        sentence=_("{path} is on a disk that does not answer.", path=error.filename),
+        hint=_("It is shown as soon as the disk is back."),
     )
 
 
-def label(log_dirs: Sequence[Path]) -> str:
+def label(log_dirs: Sequence[Path]) -> Text:
     """Return a short name for a set of log directories: “train-1”, “mnist/runs”, “train-1 and 2 more”."""
     first = log_dirs[0]
     name = first.name or "/"
     if name.lower() in GENERIC_NAMES and first.parent.name:
         name = f"{first.parent.name}/{name}"
-    return name if len(log_dirs) == 1 else f"{name} and {len(log_dirs) - 1} more"
+    more = len(log_dirs) - 1
+    return _n("{name} and {n} more", "{name} and {n} more", more, name=name) if more else Text.verbatim(name)

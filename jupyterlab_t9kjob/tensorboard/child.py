@@ -1,9 +1,8 @@
-"""One TensorBoard as a process of its own; run as a file, by the server's Python.
+"""The program of a TensorBoard process, which the server's Python runs as a file.
 
-The first line of standard input says what to show (JSON: ``log_dir``, ``directory``, ``prefix``,
-``loader``, ``reload_interval``). The address goes to standard output, as one line of JSON. When
-standard input ends, so does the process: a server that is killed leaves none behind. Nothing secret
-stands in its arguments, which every user of the machine can read.
+The first line of standard input is the configuration in JSON: ``log_dir``, ``directory``, ``prefix``, ``loader``,
+``reload_interval``. The arguments have none of it, since all users of the machine can read them. The process writes its
+address to standard output as one line of JSON. It ends when standard input ends, so a killed server leaves no process.
 """
 
 import importlib
@@ -24,38 +23,38 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-# This file's folder holds modules of ours that are none of TensorBoard's business.
+# The modules in this file's folder must not be importable as top-level modules.
 if sys.path and Path(sys.path[0]) == Path(__file__).parent:
     del sys.path[0]
 
 
 def end_with_input(directory: str) -> None:
-    """End this process and its data server, whatever they do, when the server closes its end of the pipe."""
+    """Kill this process and its data server when the server closes its end of the pipe."""
     while os.read(0, 4096):
         pass
     shutil.rmtree(directory, ignore_errors=True)
-    if os.getpgrp() == os.getpid():  # a group of its own, as the server starts it
+    if os.getpgrp() == os.getpid():  # The server starts this process in a group of its own.
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
 def wake_with_server() -> None:
-    """Have the kernel wake this process when the server dies: one that is stopped can't see its input end."""
+    """Let the kernel continue this process when the server dies; a stopped process can't read the end of its input."""
     try:
         import ctypes
 
         ctypes.CDLL(None).prctl(1, signal.SIGCONT)  # PR_SET_PDEATHSIG
-    except (OSError, AttributeError):  # not Linux
+    except (OSError, AttributeError):  # This system is not Linux.
         pass
 
 
 def bind_data_server() -> None:
-    """Have the kernel kill the data server when this process dies, however it dies (Linux)."""
+    """Let the kernel kill the data server when this process dies (Linux)."""
     try:
         import ctypes
 
         prctl = ctypes.CDLL(None).prctl
-    except (OSError, AttributeError):  # not Linux; a data server that is not stopped ends with its standard input
+    except (OSError, AttributeError):  # This system is not Linux; the data server ends with its standard input.
         return
     from tensorboard.data import server_ingester  # type: ignore[import-untyped]
 
@@ -67,7 +66,7 @@ def bind_data_server() -> None:
 
 
 def can_bind(path: str) -> bool:
-    """Whether a Unix socket can be made here: not on Windows, some network disks, long paths."""
+    """Return True if a Unix socket can be made here; Windows, long paths and some network disks don't allow it."""
     try:
         with socket.socket(socket.AF_UNIX) as probe:
             probe.bind(path)
@@ -78,11 +77,10 @@ def can_bind(path: str) -> bool:
 
 
 def leave_network() -> bool:
-    """Move this process into a network of its own, with nobody else on it; return whether that worked.
+    """Move this process into a network namespace of its own; return True if that worked.
 
-    Linux only, and where containers or the administrator allow it; a Unix socket is reached all the
-    same. The process has one thread yet. Root does it without a user namespace, in which it could no
-    longer read the files of others.
+    It works on Linux only, if the container or the administrator allows it. Unix sockets stay reachable. The process
+    must still have a single thread. Root needs no user namespace, in which it could not read other users' files.
     """
     try:
         import ctypes
@@ -95,7 +93,7 @@ def leave_network() -> bool:
         if uid:
             for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
                 Path("/proc/self", name).write_text(text)
-        with socket.socket() as control:  # SIOCSIFFLAGS: lo is down in a new network
+        with socket.socket() as control:  # SIOCSIFFLAGS; the interface lo is down in a new network namespace.
             fcntl.ioctl(control, 0x8914, struct.pack("16sH14x", b"lo", 0x1 | 0x40))
     except (OSError, AttributeError, ImportError):
         return False
@@ -103,10 +101,9 @@ def leave_network() -> bool:
 
 
 def log_folders(top: str) -> Iterator[tuple[str, int]]:
-    """Find the folders with event files, and how many; links are followed, but not in circles.
+    """Yield the folders with event files, each with their number. Symbolic links are followed, but not in circles.
 
-    TensorBoard's own way ends for good at a folder that it may not read, and hardly ever among links
-    that lead in circles.
+    TensorBoard's own search stops for good at a folder that it may not read, and takes very long with circular links.
     """
     stack: list[tuple[str, frozenset[tuple[int, int]]]] = [(top, frozenset())]
     while stack:
@@ -124,7 +121,7 @@ def log_folders(top: str) -> Iterator[tuple[str, int]]:
                         inside.append((entry.path, above | {this}))
                     elif "tfevents" in entry.name:
                         files += 1
-        except OSError:  # removed meanwhile, or not for us
+        except OSError:  # The folder was removed in the meantime, or may not be read.
             continue
         stack += sorted(inside, key=lambda found: found[0], reverse=True)
         if files:
@@ -132,22 +129,21 @@ def log_folders(top: str) -> Iterator[tuple[str, int]]:
 
 
 def enough_handles(top: str) -> bool:
-    """Whether the data server may have as many files open as there are.
+    """Return True if the data server may open as many files as there are.
 
-    It keeps all event files open; at the limit, which a server of Jupyter sets to 4096, it forgets
-    what it has read, and begins anew.
+    It keeps all event files open. At the limit, which Jupyter Server sets to 4096, it drops all data and starts again.
     """
     try:
         import resource
 
-        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        _soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     except (ImportError, OSError, ValueError):
         return True
     if most == resource.RLIM_INFINITY or most >= 65536:
         return True
-    room = most // 2  # for those to come
-    for _, files in log_folders(top):
+    room = most // 2  # The other half is for event files that are written later.
+    for _folder, files in log_folders(top):
         room -= files
         if room < 0:
             return False
@@ -155,7 +151,7 @@ def enough_handles(top: str) -> bool:
 
 
 def go_on_reading() -> None:
-    """Let TensorBoard's slow loader survive what it meets: an error ends its thread, and with it all news."""
+    """Let TensorBoard's slow loader continue after errors, each of which would end the thread that loads new data."""
     from tensorboard.backend.event_processing import io_wrapper  # type: ignore[import-untyped]
     from tensorboard.backend.event_processing.plugin_event_multiplexer import (  # type: ignore[import-untyped]
         EventMultiplexer,
@@ -166,18 +162,18 @@ def go_on_reading() -> None:
             try:
                 return method(self, *args, **kwargs)
             except Exception:
-                traceback.print_exc()  # it looks again soon
+                traceback.print_exc()  # The loader tries again at the next reload.
                 return self
 
         return call
 
-    io_wrapper.GetLogdirSubdirectories = lambda top: (folder for folder, _ in log_folders(top))
+    io_wrapper.GetLogdirSubdirectories = lambda top: (folder for folder, _files in log_folders(top))
     EventMultiplexer.AddRunsFromDirectory = patient(EventMultiplexer.AddRunsFromDirectory)
     EventMultiplexer.Reload = patient(EventMultiplexer.Reload)
 
 
 def end_with_child(_signal: int, _frame: Any) -> None:
-    """End this process when its data server does: without it there is nothing to show."""
+    """End this process when its data server ends; TensorBoard has no data without it."""
     try:
         pid, status = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
@@ -189,7 +185,7 @@ def end_with_child(_signal: int, _frame: Any) -> None:
 
 
 def with_fonts(app: Any) -> Any:
-    """Wrap TensorBoard: its page asks for fonts at the root of the host, where the lab is and no font."""
+    """Return TensorBoard's application with relative font URLs; its page requests fonts from the root of the host."""
     from werkzeug.wrappers import Response
 
     def answer(environ: Any, start_response: Any) -> Any:
@@ -203,10 +199,10 @@ def with_fonts(app: Any) -> Any:
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Run TensorBoard until standard input ends."""
     os.umask(0o077)
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # Output of libraries must not mix with the answer.
     config = json.loads(os.fdopen(0, "rb", buffering=0, closefd=False).readline())
     tempfile.tempdir = config["directory"]
     path = str(Path(config["directory"]) / "s")
@@ -215,14 +211,14 @@ def main() -> None:
     wake_with_server()
     watcher = threading.Thread(target=end_with_input, args=(config["directory"],), daemon=True)
     watcher.start()
-    for name in ("http_proxy", "https_proxy", "grpc_proxy"):  # the data server is not behind one
+    for name in ("http_proxy", "https_proxy", "grpc_proxy"):  # The data server must be reached directly.
         os.environ.pop(name, None)
 
     from werkzeug.serving import WSGIRequestHandler, make_server
 
-    # `from tensorboard import program` would be a lazy stand-in.
+    # `from tensorboard import program` would give a lazy stand-in for the module.
     program: Any = importlib.import_module("tensorboard.program")
-    program._DATA_SERVER_ADVISORY_MESSAGE = ""  # else these would be its last words
+    program._DATA_SERVER_ADVISORY_MESSAGE = ""  # It would be the last output before an error.
     go_on_reading()
     bind_data_server()
 
@@ -230,10 +226,10 @@ def main() -> None:
         protocol_version = "HTTP/1.1"
 
         def log_request(self, *_args: Any) -> None:
-            """Log nothing: addresses of requests are no one's business."""
+            """Log nothing: URLs of requests may be private."""
 
     class Server(program.TensorBoardServer):  # type: ignore[misc]
-        """TensorBoard's WSGI application on a Unix socket, else on a port of this machine."""
+        """Server of TensorBoard's WSGI application on a Unix socket, or else on a port of this machine."""
 
         def __init__(self, app: Any, flags: Any) -> None:
             host = "127.0.0.1" if flags.path_prefix else f"unix://{path}"
@@ -256,13 +252,13 @@ def main() -> None:
         logdir=config["log_dir"],
         path_prefix="" if on_socket else config["prefix"],
         load_fast="auto" if fast else "false",
-        reload_interval=math.ceil(interval) if fast else interval,  # the data server takes whole seconds
-        reload_multifile=True,  # the ranks of a job may write a file each
+        reload_interval=math.ceil(interval) if fast else interval,  # The data server needs whole seconds.
+        reload_multifile=True,  # Each rank of a job may write a file of its own.
     )
     board.launch()
     if hasattr(signal, "SIGCHLD"):
         signal.signal(signal.SIGCHLD, end_with_child)
-        end_with_child(signal.SIGCHLD, None)  # it may have ended already
+        end_with_child(signal.SIGCHLD, None)  # The data server may have ended before the handler was set.
     print(json.dumps(server[0].address), file=answers, flush=True)
     watcher.join()
 

@@ -1,4 +1,4 @@
-"""Which event files lie below log directories, found within bounds."""
+"""Search for event files below log directories, with limits of time and number of files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MARK = "tfevents"
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a log directory itself can't be listed.
+    """A log directory that can't be listed.
 
     Attributes
     ----------
     path
-        The directory.
+        Path of the directory.
     missing
-        Whether there is none.
+        True if the directory does not exist.
     words
-        The system's own.
+        The system's error message.
     """
 
     path: Path
@@ -35,20 +35,20 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Found:
-    """What a look found.
+    """Result of a search for event files.
 
     Attributes
     ----------
     has_data
-        Whether there is an event file with anything in it.
+        True if there is an event file that is not empty.
     newest
-        Modification time of the newest one, seconds since the epoch; None if there is none.
+        Modification time of the newest such file, seconds since the epoch; None if there is none.
     complete
-        Whether everything was looked at. If not, there may be event files all the same.
+        True if the search reached its end. If not, there may be more event files.
     trouble
-        With the first log directory that can't be listed; None if all can.
+        The first log directory that can't be listed; None if all can be listed.
     files
-        Paths and sizes of the event files that have anything in them.
+        Paths and sizes (bytes) of the event files that are not empty.
     """
 
     has_data: bool = False
@@ -60,13 +60,13 @@ class Found:
     @property
     def runs(self) -> int:
         """Number of folders with event files, each of which is a run."""
-        return len({os.path.dirname(path) for path, _ in self.files})  # noqa: PTH120 (50 000 of them)
+        return len({os.path.dirname(path) for path, _size in self.files})  # noqa: PTH120 (faster for 50 000 paths)
 
 
 def shape(log_dir: Path) -> tuple[bool, bool]:
-    """Return whether a folder itself has event files, and whether it has folders. Blocks: call it in a thread.
+    """Return two facts about a folder (blocking): it has event files itself, and it has folders.
 
-    A folder that may not be read may have folders.
+    A folder that can't be read is assumed to have folders.
     """
     own = folders = False
     try:
@@ -76,17 +76,17 @@ def shape(log_dir: Path) -> tuple[bool, bool]:
                 folders = folders or entry.is_dir()
                 if own and folders:
                     break
-    except FileNotFoundError:  # there is none yet: the watch says so
+    except FileNotFoundError:  # `find_event_files` reports this.
         pass
-    except OSError:  # the watch says so
+    except OSError:  # `find_event_files` reports this.
         return own, True
     return own, folders
 
 
-def look(log_dirs: Sequence[Path]) -> Found:
-    """Look for event files. Blocks, at most about `MAX_SECONDS` on a disk that answers: call it in a thread.
+def find_event_files(log_dirs: Sequence[Path]) -> Found:
+    """Search log directories for event files (blocking; about `MAX_SECONDS` at most, if the disk answers).
 
-    Links to directories are followed, as TensorBoard does, each real directory once.
+    Symbolic links are followed as TensorBoard follows them, each real directory once.
     """
     end = time.monotonic() + MAX_SECONDS
     left = MAX_ENTRIES
@@ -113,7 +113,7 @@ def look(log_dirs: Sequence[Path]) -> Found:
                         files.append((entry.path, size))
                     elif entry.is_dir():
                         stack.append(entry.path)
-        except OSError as error:  # below a log directory, TensorBoard shows nothing of it either
+        except OSError as error:  # A folder below a log directory is skipped, as TensorBoard skips it.
             if folder in tops and trouble is None:
                 trouble = Trouble(Path(folder), isinstance(error, FileNotFoundError), error.strerror or str(error))
     return Found(newest is not None, newest, not stack and left >= 0, trouble, tuple(files))

@@ -1,4 +1,4 @@
-"""Which folders TensorBoard may be opened on."""
+"""Checks of log directories for which a TensorBoard is opened: they must be in the contents root or be a job's own."""
 
 from __future__ import annotations
 
@@ -6,62 +6,70 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..contents_paths import DRIVE, ContentsRoot, outside
+from ..contents_paths import DRIVE, NUL_BYTE, ContentsRoot, outside
 from ..core.errors import FieldError
+from ..core.translation import _
 
 MAX_FOLDERS = 50
 
 
 def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -> list[Path]:
-    """Return log directories as absolute paths. Blocks: call it in a thread.
+    """Return log directories as absolute paths (blocking).
 
     Parameters
     ----------
     root
-        The contents root, in which they must lie, links followed.
+        The contents root, in which the directories must be after symbolic links were followed.
     paths
-        As the contents API names them, or absolute. They need not exist yet.
+        Contents API paths or absolute paths. The directories need not exist yet.
     own
-        Log directories of jobs, which may lie anywhere.
+        Log directories of jobs, which may be outside the root.
 
     Raises
     ------
     FieldError
-        If one is outside the root, a file, or can't be a path; if there are none, or too many.
+        If a path is outside the root, the path of a file, or no valid path; if there are no paths, or too many.
     Unavailable
-        If files are not on this machine's disk.
+        If the contents root is not on this machine's disk.
     """
     field = "/paths"
     if not 0 < len(paths) <= MAX_FOLDERS:
-        raise FieldError(f"Give 1 to {MAX_FOLDERS} log directories.", field=field)
+        raise FieldError(_("Give 1 to {most} log directories.", most=MAX_FOLDERS), field=field)
     allowed = {os.path.normpath(path) for path in own}
     found: list[Path] = []
     for index, text in enumerate(paths):
         field = f"/paths/{index}"
         text = text.strip()
         if "\0" in text:
-            raise FieldError("The path has a NUL byte in it.", field=field)
+            raise FieldError(NUL_BYTE, field=field)
         path = Path(os.path.normpath(text)) if text.startswith("/") else root.disk(text, field)
         if str(path) not in allowed:
             check(root, [path], field)
         if os.path.exists(path) and not os.path.isdir(path):  # noqa: PTH110, PTH112 (Path raises at long names)
             raise FieldError(
-                f"{path} is a file.",
+                _("{path} is a file.", path=str(path)),
                 code="NotAFolder",
                 field=field,
-                hint="Choose the folder that the event files are in.",
+                hint=_("Choose the folder that the event files are in."),
             )
         found.append(path)
     return list(dict.fromkeys(found))
 
 
 def disks(root: ContentsRoot, paths: Sequence[str]) -> list[Path]:
-    """Return the folders on whose disks `resolve` looks; no disk is asked.
+    """Return folders on the disks that `resolve` reads, without access to any disk.
+
+    Parameters
+    ----------
+    root
+        The contents root.
+    paths
+        Contents API paths or absolute paths.
 
     Raises
     ------
     Unavailable
-        If files are not on this machine's disk.
+        If the contents root is not on this machine's disk.
     """
     texts = [text.strip() for text in paths[:MAX_FOLDERS] if "\0" not in text]
     found = [text if text.startswith("/") else f"{root.folder}/{DRIVE.sub('', text)}" for text in texts]
@@ -69,22 +77,31 @@ def disks(root: ContentsRoot, paths: Sequence[str]) -> list[Path]:
 
 
 def canonical(paths: Iterable[Path]) -> frozenset[str]:
-    """Return what makes two sets of log directories the same. Blocks: call it in a thread."""
+    """Return the real paths of log directories, by which two sets of them are compared (blocking)."""
     return frozenset(os.path.realpath(path) for path in paths)
 
 
 def check(root: ContentsRoot, paths: Iterable[Path], field: str = "/paths") -> None:
-    """Check that log directories lie in the root, links followed. Blocks: call it in a thread.
+    """Check that log directories are in the root after symbolic links were followed (blocking).
 
-    What links inside of them lead to is not checked: TensorBoard follows them, as the file browser
-    does, for runs are often kept on another disk.
+    Links inside the directories are not checked. TensorBoard follows them as the file browser does, since runs are
+    often kept on another disk.
+
+    Parameters
+    ----------
+    root
+        The contents root.
+    paths
+        Absolute paths.
+    field
+        JSON pointer of the request's field, for the error.
 
     Raises
     ------
     FieldError
-        If one does not.
+        If a directory is outside the root.
     """
     for path in paths:
         real = Path(os.path.realpath(path))
         if not root.contains(path) or not real.is_relative_to(os.path.realpath(root.folder)):
-            raise outside(path if real == path else f"{path} (a link to {real})", root.folder, field)
+            raise outside(path, root.folder, field, target=None if real == path else real)

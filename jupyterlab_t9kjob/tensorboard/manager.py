@@ -1,4 +1,4 @@
-"""All TensorBoards of this server: one process for a set of log directories, while somebody looks."""
+"""All TensorBoards of this server: one process for each set of log directories, while it is in use."""
 
 from __future__ import annotations
 
@@ -18,30 +18,33 @@ from ..contents_paths import ContentsRoot
 from ..core.errors import Conflict, NotFound, Unavailable
 from ..core.job import Reason
 from ..core.system.disk_threads import on_disk
+from ..core.translation import _, _n
 from .board import Board, Settings
 from .folders import canonical, disks, resolve
 from .model import TensorBoard
 from .process import Endpoint
 
-# An open page asks every 30 s.
+# An open page sends a request every 30 s.
 BUSY_SECONDS = 45.0
+
+NOT_INSTALLED = _("TensorBoard is not installed in the Python that runs this server.")
 
 Listener = Callable[[str, TensorBoard | None], None]
 
 
 class TensorBoardManager:
-    """Starts, finds, watches and ends TensorBoards.
+    """Starts, lists, watches and ends TensorBoards.
 
     Parameters
     ----------
     root
-        The contents root, for paths in answers.
+        The contents root.
     idle_seconds
-        After which one that nobody looks at is stopped; it starts again at the next look.
+        Seconds after the last request until a TensorBoard's process is ended. The next request starts it again.
     limit
-        How many may run at a time.
+        Largest number of processes at the same time.
     settings
-        How they are run.
+        Settings of the processes.
     """
 
     def __init__(
@@ -57,21 +60,21 @@ class TensorBoardManager:
         self._limit = limit
         self._settings = settings or Settings()
         self._boards: dict[str, Board] = {}
-        self._said: dict[str, TensorBoard] = {}
+        self._notified: dict[str, TensorBoard] = {}
         self._listeners: list[Listener] = []
         self._stopped = False
-        # A board lets go of its work before the process is cleaned up; here it stays until then.
+        # A board releases its task before the process has been cleaned up; this set holds the task until then.
         self._work: set[asyncio.Task[None]] = set()
         self._reaper: asyncio.Task[None] | None = None
 
-    # -- life ---------------------------------------------------------------------------------------------------------
+    # -- start and stop -----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Begin to stop those that nobody looks at."""
+        """Begin to end processes that are not in use."""
         self._reaper = asyncio.create_task(self._stop_idle())
 
     async def stop(self) -> None:
-        """End all processes; none is started from now on."""
+        """End all processes, and start none from now on."""
         self._stopped = True
         if self._reaper is not None:
             self._reaper.cancel()
@@ -81,90 +84,112 @@ class TensorBoardManager:
         await asyncio.gather(*self._work, return_exceptions=True)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with an id and a TensorBoard at every change, None when it is gone; returns how to end."""
+        """Call `listener` with id and TensorBoard after every change, with None after it was removed.
+
+        Returns
+        -------
+        Callable
+            Function that ends the calls.
+        """
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    # -- looking ------------------------------------------------------------------------------------------------------
+    # -- reading ------------------------------------------------------------------------------------------------------
 
     async def installed(self) -> bool:
-        """Whether TensorBoard is installed beside the server; it is not imported."""
+        """Return True if TensorBoard is installed in the server's Python; it is not imported."""
         return await asyncio.to_thread(_installed)
 
     @staticmethod
     def install_command() -> str:
-        """Return the command that installs TensorBoard beside the server."""
+        """Return the command that installs TensorBoard in the server's Python."""
         return shlex.join([sys.executable, "-m", "pip", "install", "tensorboard"])
 
     async def list(self) -> list[TensorBoard]:
-        """Return all, the oldest first."""
+        """Return all TensorBoards, the oldest first."""
         return [board.model for board in self._boards.values()]
 
     def get(self, ident: str) -> TensorBoard:
-        """Return one.
+        """Return a TensorBoard.
 
         Raises
         ------
         NotFound
-            If there is none of this id.
+            If there is no TensorBoard with this id.
         """
         return self._board(ident).model
 
     async def folders(self, paths: Sequence[str], own: Iterable[str] = ()) -> builtins.list[Path]:
-        """Return log directories as absolute paths: see `folders.resolve`.
+        """Return log directories as absolute paths; see `folders.resolve`.
+
+        Parameters
+        ----------
+        paths
+            Contents API paths or absolute paths.
+        own
+            Log directories of jobs, which may be outside the contents root.
 
         Raises
         ------
         DiskSilent
-            If the disk of one does not answer.
+            If the disk of a log directory does not answer.
+        FieldError, Unavailable
+            See `folders.resolve`.
         """
         return await on_disk(disks(self._root, paths), resolve, self._root, paths, own)
 
     async def endpoint(self, ident: str) -> Endpoint:
-        """Return where one listens; this is a look at it, which starts it if it is idle.
+        """Return the endpoint of a TensorBoard for a request; start the process if the TensorBoard is idle.
 
         Raises
         ------
         NotFound
-            If there is none of this id.
+            If there is no TensorBoard with this id.
         Unavailable
-            If it has failed, does not start, or does not answer.
+            If the process failed, can't be started, or does not answer.
         Conflict
-            If too many run.
+            If too many TensorBoards run.
         """
         board = self._board(ident)
-        board.looked_at = time.monotonic()
+        board.used_at = time.monotonic()
         if board.status == "idle":
             async with board.lock:
                 await self._start(board)
         await board.settled.wait()
         if board.endpoint is None or board.endpoint.fault:
-            reason = board.reason or Reason(code="Stopped", sentence="This TensorBoard has been stopped.")
+            reason = board.reason or Reason(code="Stopped", sentence=_("This TensorBoard has been stopped."))
             raise Unavailable(reason.sentence, code=reason.code, hint=reason.hint, verbatim=reason.verbatim)
         return board.endpoint
 
-    # -- doing --------------------------------------------------------------------------------------------------------
+    # -- actions ------------------------------------------------------------------------------------------------------
 
     async def open(
         self, log_dirs: Sequence[Path], job_id: str | None = None, own: Iterable[str] = ()
     ) -> tuple[TensorBoard, bool]:
-        """Return a TensorBoard on log directories, and whether it is new; one that is there is used again.
+        """Return the TensorBoard of a set of log directories, which is made and started if necessary.
 
         Parameters
         ----------
         log_dirs
-            Absolute paths.
+            Absolute paths of the log directories.
         job_id
-            The job that writes there.
+            Id of the job that writes to them.
         own
-            Log directories of jobs, which may lie anywhere; others must stay in the root.
+            Log directories of jobs, which may be outside the contents root.
+
+        Returns
+        -------
+        board
+            The TensorBoard.
+        new
+            True if it did not exist before.
 
         Raises
         ------
         Unavailable
-            If TensorBoard is not installed, or the server is about to stop.
+            If TensorBoard is not installed, or the server is stopping.
         Conflict
-            If too many run.
+            If too many TensorBoards run.
         DiskSilent
             If the disk of a log directory does not answer.
         """
@@ -176,9 +201,9 @@ class TensorBoardManager:
                 board = self._add(log_dirs, key)
             async with board.lock:
                 if self._boards.get(board.id) is not board:
-                    continue  # removed meanwhile
+                    continue  # The board was removed in the meantime.
                 board.job_id = board.job_id or job_id
-                board.looked_at = time.monotonic()
+                board.used_at = time.monotonic()
                 board.allow(own)
                 if board.status in ("idle", "failed"):
                     try:
@@ -191,35 +216,35 @@ class TensorBoardManager:
                             await board.close()
                 if new:
                     board.watch()
-                self._tell(board)
+                self._notify(board)
                 return board.model, new
 
     async def restart(self, ident: str) -> TensorBoard:
-        """Start one's process anew; id and address stay.
+        """Restart the process of a TensorBoard; its id and address stay the same.
 
         Raises
         ------
         NotFound
-            If there is none of this id.
+            If there is no TensorBoard with this id.
         Unavailable
             If TensorBoard is not installed any more.
         Conflict
-            If too many run.
+            If too many TensorBoards run.
         """
         board = self._board(ident)
         async with board.lock:
             await board.end()
-            board.looked_at = time.monotonic()
+            board.used_at = time.monotonic()
             await self._start(board)
             return board.model
 
     async def remove(self, ident: str) -> None:
-        """End one for good.
+        """End the process of a TensorBoard and remove the TensorBoard from the list.
 
         Raises
         ------
         NotFound
-            If there is none of this id.
+            If there is no TensorBoard with this id.
         """
         board = self._board(ident)
         self._forget(board)
@@ -229,34 +254,34 @@ class TensorBoardManager:
     # -- processes ----------------------------------------------------------------------------------------------------
 
     def _add(self, log_dirs: Sequence[Path], key: frozenset[str]) -> Board:
-        """Make a board, which does not run yet."""
-        board = Board(self._root, log_dirs, key, self._settings, self._tell)
-        if board.id in self._boards:  # of one whose links lead elsewhere by now
+        """Make a board, which has no process yet."""
+        board = Board(self._root, log_dirs, key, self._settings, self._notify)
+        if board.id in self._boards:  # The id of a board whose symbolic links have changed since.
             board.id = secrets.token_hex(12)
         self._boards[board.id] = board
         return board
 
     def _forget(self, board: Board) -> None:
-        """Take a board out of the list; no process is started for it from now on."""
+        """Remove a board from the list; no process is started for it from now on."""
         if self._boards.get(board.id) is board:
             del self._boards[board.id]
-            self._said.pop(board.id, None)
+            self._notified.pop(board.id, None)
             for listener in list(self._listeners):
                 listener(board.id, None)
 
     async def _start(self, board: Board) -> None:
-        """Begin to start a board's process, if it has none; the board's lock is held."""
+        """Begin to start a board's process, if it has none; the caller holds the board's lock."""
         if board.work is not None:
             return
         if not await self.installed():
             raise Unavailable(
-                "TensorBoard is not installed in the Python that runs this server.",
+                NOT_INSTALLED,
                 code="TensorBoardMissing",
-                hint=f"Install it with: {self.install_command()}",
+                hint=_("Install it with: {command}", command=self.install_command()),
             )
-        # nothing is awaited from here on, so that no two starts take the same room
+        # Nothing is awaited from here on, so that two starts at the same time can't exceed the limit.
         if self._stopped:
-            raise Unavailable("The server is about to stop.", code="Stopping")
+            raise Unavailable(_("The server is about to stop."), code="Stopping")
         if self._boards.get(board.id) is not board:
             raise _no_such_board()
         self._make_room()
@@ -265,18 +290,24 @@ class TensorBoardManager:
         work.add_done_callback(self._work.discard, context=Context())
 
     def _make_room(self) -> None:
-        """Begin to stop the one that was looked at longest ago, if as many run as may."""
+        """Begin to end the least recently used process if the limit is reached."""
         running = [board for board in self._boards.values() if board.work is not None]
         if len(running) < self._limit:
             return
-        oldest = min(running, key=lambda board: board.looked_at)
-        if time.monotonic() - oldest.looked_at < BUSY_SECONDS:
+        oldest = min(running, key=lambda board: board.used_at)
+        if time.monotonic() - oldest.used_at < BUSY_SECONDS:
             raise Conflict(
-                f"{len(running)} TensorBoards run and are looked at; no more may run at a time.",
+                _n(
+                    "{n} TensorBoard is running and in use; no more can run at the same time.",
+                    "{n} TensorBoards are running and in use; no more can run at the same time.",
+                    len(running),
+                ),
                 code="TooManyTensorBoards",
-                hint="Stop one of them in the sidebar. The server's option T9kJobApp.tensorboard_limit says how many.",
+                hint=_(
+                    "Stop one of them in the sidebar. The server's option T9kJobApp.tensorboard_limit is the limit."
+                ),
             )
-        oldest.let_go()  # `_work` has the task that ends its process
+        oldest.release()  # `_work` has the task that ends its process.
 
     async def _stop_idle(self) -> None:
         while True:
@@ -284,20 +315,19 @@ class TensorBoardManager:
             idle = [
                 board
                 for board in self._boards.values()
-                if board.status in ("running", "unresponsive")
-                and time.monotonic() - board.looked_at > self._idle_seconds
+                if board.status in ("running", "unresponsive") and time.monotonic() - board.used_at > self._idle_seconds
             ]
             await asyncio.gather(*(board.end() for board in idle))
 
-    # -- news ---------------------------------------------------------------------------------------------------------
+    # -- notifications ------------------------------------------------------------------------------------------------
 
-    def _tell(self, board: Board) -> None:
-        """Let listeners know, if something changed and the board is not gone."""
+    def _notify(self, board: Board) -> None:
+        """Notify the listeners if the board has changed and has not been removed."""
         if self._boards.get(board.id) is not board:
             return
         model = board.model
-        if model != self._said.get(board.id):
-            self._said[board.id] = model
+        if model != self._notified.get(board.id):
+            self._notified[board.id] = model
             for listener in list(self._listeners):
                 listener(board.id, model)
 
@@ -308,10 +338,10 @@ class TensorBoardManager:
 
 
 def _no_such_board() -> NotFound:
-    return NotFound("There is no such TensorBoard, or no longer.", code="NoSuchTensorBoard", hint="Open it again.")
+    return NotFound(_("This TensorBoard does not exist any more."), code="NoSuchTensorBoard", hint=_("Open it again."))
 
 
 def _installed() -> bool:
-    importlib.invalidate_caches()  # it may have been installed since the server started
+    importlib.invalidate_caches()  # TensorBoard may have been installed since the server started.
     spec = importlib.util.find_spec("tensorboard")
     return spec is not None and spec.origin is not None

@@ -1,4 +1,4 @@
-"""TensorBoards as the API gives them."""
+"""Models of TensorBoards in the API."""
 
 from __future__ import annotations
 
@@ -8,29 +8,36 @@ from pydantic import Field
 
 from ..core.job import Reason, Time
 from ..core.spec import Model
+from ..core.translation import Sentence
 
 
 class TensorBoard(Model):
-    """One TensorBoard process, or what became of it."""
+    """A TensorBoard: log directories and the status of the process that shows them."""
 
     id: str
-    log_dirs: list[str] = Field(description="Absolute paths.")
-    paths: list[str | None] = Field(description="The same as the contents API names them.")
-    label: str = Field(description="Short name for tabs and lists.")
+    log_dirs: list[str] = Field(description="Absolute paths of the log directories.")
+    paths: list[str | None] = Field(
+        description="Contents API paths of the log directories; null for a directory outside the root."
+    )
+    label: Sentence = Field(description="Short name for tabs and lists.")
     status: Literal["starting", "running", "unresponsive", "idle", "failed"]
-    since: Time | None = Field(None, description="Since when it is in this status.")
-    reason: Reason | None = Field(None, description="Why it is so, or what is wrong with a log directory.")
-    url: str = Field(description="Path of the proxied page, below the server's base URL.")
-    started_at: Time | None = None
-    last_data_at: Time | None = Field(None, description="Newest event file's modification time.")
-    has_data: bool = Field(False, description="There are event files, or too many files to tell.")
-    runs: int | None = Field(None, description="Folders with event files; null if not all were looked at.")
-    points: int | None = Field(None, description="Values of all curves; null as long as they are not counted.")
-    job_id: str | None = None
+    since: Time | None = Field(None, description="When the status last changed, in seconds since the epoch (UTC).")
+    reason: Reason | None = Field(None, description="Reason of the status, or a problem with a log directory.")
+    url: str = Field(description="Path of the TensorBoard's page, below the server's base URL.")
+    started_at: Time | None = Field(None, description="When the process was started, in seconds since the epoch (UTC).")
+    last_data_at: Time | None = Field(
+        None, description="When the newest event file was last written to, in seconds since the epoch (UTC)."
+    )
+    has_data: bool = Field(False, description="True if there are event files, or too many files to search them all.")
+    runs: int | None = Field(None, description="Number of folders with event files; null if the search was incomplete.")
+    points: int | None = Field(None, description="Number of points of all curves; null until all have been counted.")
+    job_id: str | None = Field(None, description="Id of the job that writes to the log directories.")
 
 
 class OpenTensorBoard(Model):
-    """Open a TensorBoard on a job's log directories, or on given ones; reuses a running one."""
+    """Open a TensorBoard for the log directories of a job, or for given ones; an existing one is used again."""
 
-    job_id: str | None = None
-    paths: list[str] = Field(default_factory=list, description="Contents API or absolute paths.")
+    job_id: str | None = Field(None, description="Id of the job whose log directories are opened.")
+    paths: list[str] = Field(
+        default_factory=list, description="Log directories as contents API paths or absolute paths, without a job."
+    )

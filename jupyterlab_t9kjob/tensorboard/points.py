@@ -1,4 +1,4 @@
-"""Number of points in event files: a file is read once, and later only what was added, within bounds."""
+"""Number of points in event files; each count reads a limited number of bytes that were appended since the last one."""
 
 from __future__ import annotations
 
@@ -12,50 +12,55 @@ from typing import BinaryIO, Final
 MAX_SECONDS: Final = 0.2
 MAX_BYTES: Final = 8 * 1024 * 1024
 PARSED_BYTES: Final = 64 * 1024
-"""A larger record is not parsed: it is one picture, tensor or histogram."""
+"""Size in bytes from which a record is not parsed, since it is a single picture, tensor or histogram."""
 LONGEST_RECORD: Final = 2**31
-"""A protobuf message is never longer; a length above it is no length."""
+"""Largest size of a protobuf message in bytes; a greater length means that the file is not an event file."""
 
 _LENGTH = struct.Struct("<Q")
-_HEADER_BYTES = 12  # length and its checksum
+_HEADER_BYTES = 12  # The record's length and the length's checksum.
 _CHECKSUM_BYTES = 4
-_SUMMARY = 5  # of tensorboard's Event
-_VALUE = 1  # of its Summary
+_SUMMARY = 5  # Number of the field in the message `Event`.
+_VALUE = 1  # Number of the field in the message `Summary`.
 _HPARAMS = b"_hparams_/"
 
 
 class NotEvents(ValueError):
-    """The bytes are not those of an event file."""
+    """The file is not an event file, or is damaged."""
 
 
 @dataclass
 class _File:
-    """How far a file was read, and how many points that part has."""
+    """Offset up to which a file has been read, and the number of points before it."""
 
     offset: int = 0
     points: int = 0
 
 
 class PointCounter:
-    """Counts the points of event files, more of them at every call."""
+    """Count of the points in event files that is continued at each call."""
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
 
     def count(self, files: Iterable[tuple[str, int]]) -> int | None:
-        """Return the number of points; None as long as not all was read. Blocks: call it in a thread.
+        """Continue the count (blocking).
 
         Parameters
         ----------
         files
-            Paths and sizes.
+            Paths and sizes (bytes) of all event files.
+
+        Returns
+        -------
+        int | None
+            Number of points; None if not all bytes have been read yet.
 
         Raises
         ------
         OSError
             If a file can't be read.
         NotEvents
-            If a file is no event file.
+            If a file is not an event file.
         """
         end = time.monotonic() + MAX_SECONDS
         left = MAX_BYTES
@@ -63,7 +68,7 @@ class PointCounter:
         complete = True
         for path, size in files:
             file = self._files[path] = known.get(path) or _File()
-            if size < file.offset:  # written anew
+            if size < file.offset:  # The file was replaced.
                 file = self._files[path] = _File()
             if size == file.offset:
                 continue
@@ -77,7 +82,7 @@ class PointCounter:
 
 
 def _read(path: str, file: _File, most: int, end: float) -> bool:
-    """Read on in a file; return whether its end was reached, which may be within a record that is being written."""
+    """Continue to read a file; return True at its end, which may be within a record that is still being written."""
     stop = file.offset + most
     with Path(path).open("rb") as opened:
         opened.seek(file.offset)
@@ -92,7 +97,7 @@ def _read(path: str, file: _File, most: int, end: float) -> bool:
 
 
 def _record(opened: BinaryIO) -> tuple[int, bytes | None] | None:
-    """Return the next record's length and, if it is not large, its bytes; None if it is not there in full."""
+    """Return the next record's length and its bytes (None for a large record); None if the record is incomplete."""
     header = opened.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES:
         return None
@@ -107,22 +112,22 @@ def _record(opened: BinaryIO) -> tuple[int, bytes | None] | None:
 
 
 def _points(event: bytes) -> int:
-    """Return how many values an event has that belong to a curve, and not to the table of hyperparameters."""
+    """Return the number of values in an event, without those for the table of hyperparameters."""
     return sum(
-        not value[2:].startswith(_HPARAMS)  # the tag is a value's first field, and shorter than 128 bytes there
+        not value[2:].startswith(_HPARAMS)  # The tag is the first field; these tags are shorter than 128 bytes.
         for summary in _messages(event, _SUMMARY)
         for value in _messages(summary, _VALUE)
     )
 
 
 def _messages(data: bytes, wanted: int) -> Iterator[bytes]:
-    """Yield the fields of a protobuf message that have a number and a length."""
+    """Yield the values of a protobuf message's fields with the number `wanted`."""
     at = 0
     while at < len(data):
         key, at = _varint(data, at)
         kind = key & 7
         if kind == 0:
-            _, at = _varint(data, at)
+            _value, at = _varint(data, at)
         elif kind == 2:
             length, at = _varint(data, at)
             if key >> 3 == wanted:
@@ -135,7 +140,7 @@ def _messages(data: bytes, wanted: int) -> Iterator[bytes]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where the next byte after it is."""
+    """Return a variable-length integer, and the offset behind it."""
     value = shift = 0
     while at < len(data) and shift < 70:
         byte = data[at]

@@ -1,4 +1,4 @@
-"""A TensorBoard child process, seen from the server."""
+"""A TensorBoard child process: its start, its endpoint and its end."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..core.system.locks import runtime_directory
+from ..core.translation import Sentence, Text, _
 
 if TYPE_CHECKING:
     from tornado.iostream import IOStream
@@ -28,11 +29,11 @@ Loader = Literal["auto", "fast", "slow"]
 CHILD = Path(__file__).with_name("child.py")
 KEPT_LINES = 40
 LINE_BYTES = 4096
-# How long a process may take to end by itself, and after SIGKILL. A process that waits for a network disk in the
-# kernel ends only when the disk answers.
+# How long a process may take to end by itself, and after SIGKILL. A process that waits in the kernel for a network
+# disk ends only when the disk answers.
 STOP_SECONDS = 3.0
 KILL_SECONDS = 3.0
-# The server's own keys; TensorBoard has no use for them.
+# Secrets of the server that TensorBoard must not get.
 WITHHELD = frozenset({"JUPYTER_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN"})
 
 
@@ -40,55 +41,58 @@ log = logging.getLogger(__name__)
 
 
 class StartError(Exception):
-    """It does not serve; the message is for people.
+    """TensorBoard could not be started.
 
     Attributes
     ----------
+    message
+        Sentence that says what happened.
     hint
-        What to do about it, a sentence.
+        Sentence that says what the user can do.
     words
-        The system's own; empty if the process has said it.
+        The system's error message; empty if the process wrote one to its standard error.
     """
 
-    def __init__(self, message: str, hint: str = "Restart it.", words: str = "") -> None:
+    def __init__(self, message: Text, hint: Text | None = None, words: str = "") -> None:
         super().__init__(message)
-        self.hint = hint
+        self.message = message
+        self.hint = hint or _("Restart it.")
         self.words = words
 
 
 @dataclass(eq=False)
 class Endpoint:
-    """Where a TensorBoard listens, and who is connected to it.
+    """Address of a TensorBoard process, and the connections to it.
 
     Attributes
     ----------
     address
         Path of a Unix socket, or host and port.
     prefix
-        What comes before every path; secret where it is not empty.
+        Prefix of all paths, a secret; empty for a Unix socket.
     streams
-        Connections to it.
+        Open connections.
     fault
-        Why it answers nobody, a sentence; None while it is well.
+        Sentence that says why the process does not answer; None while it answers.
     """
 
     address: str | tuple[str, int]
     prefix: str = ""
     streams: set[IOStream] = field(default_factory=set)
-    fault: str | None = None
+    fault: Sentence | None = None
 
-    def hang_up(self, fault: str) -> None:
-        """Tell all who wait for an answer that there will be none."""
+    def disconnect(self, fault: Sentence) -> None:
+        """Close all connections, so that the requests that wait for an answer fail with `fault`."""
         self.fault = fault
         for stream in list(self.streams):
             stream.close()
 
 
 class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """Pipes of a process, and its end.
+    """Pipes of a process, and an event for its end.
 
     `asyncio.subprocess.Process.wait` returns only when all pipes are closed. The data server inherits standard error,
-    so that a data server that is stopped would keep the end of TensorBoard from being seen.
+    so a stopped data server would hide the end of TensorBoard.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -103,19 +107,23 @@ class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
 
 
 class Process:
-    """A running TensorBoard with its data server: a process group of its own.
+    """A TensorBoard process with its data server, in a process group of its own.
 
     Parameters
     ----------
     log_dirs
-        Absolute paths. Several are shown side by side, each under its own name.
+        Absolute paths of the log directories. Several are shown side by side, each with its own name.
     loader
-        Who reads event files. "fast" is TensorBoard's data server, which reads thousands of files
-        in seconds, but listens on a port that every user of the machine can read from; "slow" is in
-        Python and listens nowhere; "auto" is the fast one where it can be given a network of its
-        own, which nobody else is in, else the slow one.
+        Reader of event files. "fast" is TensorBoard's data server, which reads thousands of files in seconds, but
+        listens on a port from which every user of the machine can read. "slow" is a reader in Python that listens on no
+        port. "auto" is the fast reader if it can have a network namespace of its own, or else the slow one.
     reload_interval
-        Seconds between looks for new data.
+        How often TensorBoard reads new data, in seconds.
+
+    Attributes
+    ----------
+    endpoint
+        Address of the process; None until it has started.
     """
 
     def __init__(self, log_dirs: Sequence[Path], *, loader: Loader, reload_interval: float) -> None:
@@ -132,36 +140,36 @@ class Process:
 
     @property
     def words(self) -> str:
-        """What it said last on its standard error."""
+        """The last lines of the process's standard error."""
         return "\n".join(self._words).strip()
 
     @property
     def pid(self) -> int | None:
-        """Its process id; None before it was started."""
+        """The process id; None before the start."""
         return self._process.pid if self._process else None
 
     async def start(self, name: str | None = None) -> None:
-        """Start it; returns as soon as it serves.
+        """Start the process, and return as soon as it accepts requests.
 
         Parameters
         ----------
         name
-            Of the run that a single log directory itself is, and before those in it; None if TensorBoard names them.
+            Name of the run in a single log directory, and prefix of the runs below it; None for TensorBoard's names.
 
         Raises
         ------
         StartError
-            If it ends first.
+            If the process ends before it accepts requests.
         OSError
-            If it can't be started at all.
+            If the process can't be started.
         """
-        # At once, not in a thread: a start that is called off must know what it has made.
+        # Not in a thread: if the start is cancelled, the directory must be known, so that it is removed.
         try:
             self._directory = _private_directory()
         except OSError as error:
             raise StartError(
-                "TensorBoard can't be started: no directory for its socket can be made.",
-                hint=f"Make room in {tempfile.gettempdir()}, then restart it.",
+                _("TensorBoard can't be started: no directory for its socket can be made."),
+                hint=_("Free space in {folder}, then restart it.", folder=tempfile.gettempdir()),
                 words=str(error),
             ) from error
         log_dir = _one_directory(self._log_dirs, self._directory, name)
@@ -182,20 +190,27 @@ class Process:
             stderr=asyncio.subprocess.PIPE,
             cwd=self._directory,
             env={name: value for name, value in os.environ.items() if name not in WITHHELD},
-            start_new_session=True,  # Ctrl-C in the server's terminal is for the server
+            start_new_session=True,  # Ctrl-C in the server's terminal must not end TensorBoard.
         )
         self._transport = transport
         self._process = asyncio.subprocess.Process(transport, protocol, loop)
         self._exited = protocol.exited
         protocol.pid = self._process.pid
         self._listening = asyncio.create_task(self._listen())
-        assert self._process.stdin and self._process.stdout  # noqa: S101 (pipes, as asked for)
-        with contextlib.suppress(ConnectionError):  # it has ended: that is said below
+        assert self._process.stdin and self._process.stdout  # noqa: S101 (both are pipes)
+        with contextlib.suppress(ConnectionError):  # The process has ended, which is handled below.
             self._process.stdin.write(json.dumps(config).encode() + b"\n")
             await self._process.stdin.drain()
         answer = await self._process.stdout.readline()
         if not answer:
-            raise StartError(f"TensorBoard ended before it could be reached: {await self.ended()}.")
+            code = await self.ended()
+            if code < 0:
+                raise StartError(
+                    _("TensorBoard was killed by signal {signal} before it could be reached.", signal=-code)
+                )
+            raise StartError(
+                _("TensorBoard ended with exit code {exit_code} before it could be reached.", exit_code=code)
+            )
         where = json.loads(answer)
         if "socket" in where:
             self.endpoint = Endpoint(where["socket"])
@@ -203,22 +218,22 @@ class Process:
             self.endpoint = Endpoint(("127.0.0.1", where["port"]), prefix)
 
     def kill(self) -> None:
-        """Kill it, if it runs, with all processes that it started."""
+        """Kill the process group, if the process runs."""
         if self._process is not None and not self._exited.is_set():
             _kill_group(self._process.pid)
 
-    async def ended(self) -> str:
-        """Wait for its end and return how that was, in words."""
+    async def ended(self) -> int:
+        """Wait for the end of the process; return its exit code, -n if signal n ended it."""
         assert self._process is not None  # noqa: S101
         await self._exited.wait()
         if self._listening is not None:
             await asyncio.wait({self._listening}, timeout=KILL_SECONDS)
         code = self._process.returncode
         assert code is not None  # noqa: S101 (it has exited)
-        return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+        return code
 
     async def stop(self) -> None:
-        """End it and remove what was made for it, within about `STOP_SECONDS` + 2 × `KILL_SECONDS`."""
+        """End the process and remove its directory, within about `STOP_SECONDS` + 2 × `KILL_SECONDS`."""
         if self._process is not None:
             if self._process.stdin is not None:
                 self._process.stdin.close()
@@ -231,44 +246,48 @@ class Process:
         if self._listening is not None:
             self._listening.cancel()
         if self._transport is not None:
-            self._transport.close()  # its pipes, which a process that does not end would keep open
+            self._transport.close()  # A process that does not end would keep the pipes open.
         if self._directory is not None:
             removing = asyncio.ensure_future(asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True))
             await asyncio.wait({removing}, timeout=KILL_SECONDS)
 
     async def _exits(self, seconds: float) -> bool:
-        """Wait for its end, at most so many seconds; return whether it has ended."""
+        """Wait for the end of the process, at most so many seconds; return True if it has ended."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
         return self._exited.is_set()
 
     async def _listen(self) -> None:
-        """Keep the last lines of its standard error, and the pipe empty."""
+        """Read standard error until its end, and keep the last lines."""
         assert self._process is not None and self._process.stderr is not None  # noqa: S101
         while data := await self._process.stderr.read(LINE_BYTES):
             self._words.extend(data.decode(errors="replace").splitlines())
 
 
 def _kill_group(leader: int | None) -> None:
-    """Kill all processes of a group; none may be left.
+    """Kill all processes of a group, if there are any.
 
-    Called while the leader runs, or as soon as its end is seen: later its process id may be another group's.
+    Call this while the leader runs or as soon as its end is noticed: later, another group may have its process id.
     """
     if leader is not None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all of them are zombies
+        # macOS raises PermissionError if all processes of the group are zombies.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
 
 
 def _private_directory() -> Path:
-    """Make a directory that only this user can enter, with a path short enough for a socket."""
+    """Make a directory that only this user can enter, with a path that is short enough for a socket."""
     try:
         return Path(tempfile.mkdtemp(prefix="tb-", dir=runtime_directory()))
-    except (OSError, AttributeError):  # no home for it here: the system's own place will do
+    except (OSError, AttributeError):  # There is no runtime directory; the system's temporary folder is used.
         return Path(tempfile.mkdtemp(prefix="t9kjob-tb-"))
 
 
 def _one_directory(log_dirs: Sequence[Path], directory: Path, name: str | None) -> Path:
-    """Return the one log directory, or one with links: to several, or to one that TensorBoard would call “.”."""
+    """Return the folder that TensorBoard shows: the log directory, or a folder with links to log directories.
+
+    Links are used for several log directories, and to give a run in a single one a name other than “.”.
+    """
     tree = directory / "logs"
     if len(log_dirs) == 1:
         if name is None:

@@ -1,4 +1,4 @@
-"""One HTTP request passed on to a TensorBoard, its answer passed back as it comes."""
+"""Proxy of HTTP requests to a TensorBoard process; answers are passed on as they arrive."""
 
 from __future__ import annotations
 
@@ -12,34 +12,48 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection, HTTP1ConnectionParameters
 from tornado.iostream import IOStream, StreamClosedError
 
+from ..core.translation import Sentence, _
+from ..core.wording import duration
+
 if TYPE_CHECKING:
     from .process import Endpoint
 
 MAX_ANSWER = 1024**3
-# So long nothing may move, neither from TensorBoard nor to the browser.
+# How long neither TensorBoard nor the browser may move a byte.
 SILENCE_SECONDS = 120.0
-# Of a request: nothing that tells who the user is. Of an answer: nothing about the connection.
+# Headers that are passed on: none of a request that identifies the user, none of an answer about the connection.
 REQUEST_HEADERS = ("Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "Range", "User-Agent")
 ANSWER_HEADERS = (
     *("Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Length", "Content-Range"),
     *("Content-Security-Policy", "Content-Type", "Expires", "Location", "X-Content-Type-Options"),
 )
 OWN_ARGUMENTS = frozenset({"token", "_xsrf", "no_track_activity"})
+_INCOMPLETE = _("TensorBoard broke off its answer.")
 
 Begin = Callable[[int, httputil.HTTPHeaders], None]
 Pass = Callable[[bytes], Awaitable[None]]
 
 
 class UnreachableError(Exception):
-    """The process does not answer, or not as HTTP."""
+    """The process does not answer, or does not answer in HTTP.
+
+    Attributes
+    ----------
+    message
+        Sentence that says what happened.
+    """
+
+    def __init__(self, message: Sentence) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class GoneError(Exception):
-    """Nobody waits for the answer any more."""
+    """The browser has closed the connection."""
 
 
 class _Receiver(httputil.HTTPMessageDelegate):
-    """Takes in an answer; the next part is read when the one before has been passed on."""
+    """Receiver of an answer, which reads the next part when the previous one has been passed on."""
 
     def __init__(self, begin: Begin, send: Pass) -> None:
         self._begin = begin
@@ -49,7 +63,7 @@ class _Receiver(httputil.HTTPMessageDelegate):
         self.stream: IOStream | None = None
 
     def headers_received(self, start_line: Any, headers: httputil.HTTPHeaders) -> None:
-        if start_line.code < 200:  # an interim answer; the real one follows
+        if start_line.code < 200:  # An interim answer; the final one follows.
             return
         self.parts += 1
         kept = httputil.HTTPHeaders()
@@ -61,7 +75,7 @@ class _Receiver(httputil.HTTPMessageDelegate):
     async def data_received(self, chunk: bytes) -> None:
         try:
             await self._send(chunk)
-        except GoneError:  # tornado would log it as a fault of ours
+        except GoneError:  # tornado would log it as an error of this server.
             if self.stream is not None:
                 self.stream.close()
         self.parts += 1
@@ -73,28 +87,28 @@ class _Receiver(httputil.HTTPMessageDelegate):
 async def pass_on(
     endpoint: Endpoint, request: httputil.HTTPServerRequest, path: str, body: bytes, begin: Begin, send: Pass
 ) -> None:
-    """Send a request to a TensorBoard and pass its answer back.
+    """Send a request to a TensorBoard and pass its answer on.
 
     Parameters
     ----------
     endpoint
-        Where it listens; nothing else can be reached.
+        Endpoint of the TensorBoard; the request can reach no other address.
     request
         The browser's request.
     path
-        What is asked for below TensorBoard's root, still encoded.
+        Path below TensorBoard's root, still percent-encoded.
     body
-        The request's body.
+        Body of the request.
     begin
         Called with the answer's status and headers.
     send
-        Called with each part of its body; awaited before the next is read. Raises `GoneError` when there is nobody
-        to send it to.
+        Called with each part of the answer's body, and awaited before the next part is read. Raises `GoneError` if the
+        browser has closed the connection.
 
     Raises
     ------
     UnreachableError
-        If the process does not answer, or breaks off.
+        If the process does not answer, or does not complete its answer.
     """
     headers = httputil.HTTPHeaders()
     for name in REQUEST_HEADERS:
@@ -110,7 +124,9 @@ async def pass_on(
         before = -1
         while not work.done():
             if before == receiver.parts:
-                raise UnreachableError(f"TensorBoard did not answer within {SILENCE_SECONDS:g} s.")
+                raise UnreachableError(
+                    _("TensorBoard did not answer within {duration}.", duration=duration(SILENCE_SECONDS))
+                )
             before = receiver.parts
             await asyncio.wait({work}, timeout=SILENCE_SECONDS)
         await work
@@ -119,12 +135,19 @@ async def pass_on(
 
 
 async def ask(endpoint: Endpoint, path: str) -> None:
-    """Ask a TensorBoard for something, and wait for the answer, whatever it is.
+    """Send a GET request to a TensorBoard, and wait for any answer.
+
+    Parameters
+    ----------
+    endpoint
+        Endpoint of the TensorBoard.
+    path
+        Path below TensorBoard's root.
 
     Raises
     ------
     UnreachableError
-        If the process does not answer, or breaks off.
+        If the process does not answer, or does not complete its answer.
     """
 
     async def drop(_chunk: bytes) -> None:
@@ -137,7 +160,7 @@ async def ask(endpoint: Endpoint, path: str) -> None:
 async def _exchange(
     endpoint: Endpoint, method: str, target: str, headers: httputil.HTTPHeaders, body: bytes, receiver: _Receiver
 ) -> None:
-    """Send a request and take in its answer, on a connection of its own."""
+    """Send a request on a connection of its own, and receive the answer."""
     stream = await _connect(endpoint)
     endpoint.streams.add(stream)
     receiver.stream = stream
@@ -152,25 +175,25 @@ async def _exchange(
         connection.finish()
         await connection.read_response(receiver)
         if not receiver.complete:
-            raise UnreachableError(endpoint.fault or "TensorBoard broke off its answer.")
+            raise UnreachableError(endpoint.fault or _INCOMPLETE)
     except (StreamClosedError, httputil.HTTPInputError) as error:
-        raise UnreachableError(endpoint.fault or "TensorBoard broke off its answer.") from error
+        raise UnreachableError(endpoint.fault or _INCOMPLETE) from error
     finally:
         endpoint.streams.discard(stream)
         stream.close()
 
 
 def below(location: str, prefix: str, base: str) -> str:
-    """Return where a redirect leads as the browser sees it: always below `base`.
+    """Return the target of a redirect for the browser, which is always below `base`.
 
     Parameters
     ----------
     location
-        As TensorBoard gave it: relative, or from its own root.
+        TensorBoard's target: relative, or from its own root.
     prefix
-        Of its endpoint.
+        Prefix of the endpoint.
     base
-        Path of its root as the browser sees it, with a slash at the end.
+        Path of TensorBoard's root for the browser, with a slash at the end.
     """
     parts = urlsplit(location)
     path = parts.path
@@ -188,7 +211,7 @@ async def _connect(endpoint: Endpoint) -> IOStream:
         await stream.connect(endpoint.address)
     except (OSError, StreamClosedError) as error:
         stream.close()
-        raise UnreachableError("TensorBoard can't be reached.") from error
+        raise UnreachableError(_("TensorBoard can't be reached.")) from error
     return stream
 
 

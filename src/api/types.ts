@@ -201,7 +201,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Checkpoint files that were changed while it ran */
+        /** Return the checkpoint files that were changed while the job ran */
         get: operations["findCheckpoints"];
         put?: never;
         post?: never;
@@ -441,9 +441,9 @@ export interface components {
     schemas: {
         /**
          * AckLog
-         * @description Client → server: `append` number `sequence` has been shown.
+         * @description Client → server: the page has shown an `append` message and all before it.
          *
-         *     Counts for those before it as well. The server sends a bounded number of bytes ahead of it.
+         *     The server sends a limited number of bytes ahead of the acknowledged message.
          */
         AckLog: {
             /**
@@ -453,7 +453,7 @@ export interface components {
             type: "ack";
             /**
              * Sequence
-             * @description As JavaScript counts exactly.
+             * @description `sequence` of the `append` message.
              */
             sequence: number;
         };
@@ -497,43 +497,50 @@ export interface components {
          * @description Body of every error.
          */
         ApiError: {
-            /** Message */
+            /**
+             * Message
+             * @description Sentence that says what happened.
+             */
             message: string;
             /**
              * Code
+             * @description Identifier of the error for programs.
              * @default null
              */
             code: string | null;
             /**
              * Field
-             * @description JSON pointer into the request.
+             * @description JSON pointer to the invalid field of the request.
              * @default null
              */
             field: string | null;
             /**
              * Line
-             * @description Where in a text that was sent, from 1.
+             * @description Line of the error in the manifest's text, from 1.
              * @default null
              */
             line: number | null;
             /**
              * Column
+             * @description Column of the error in that line, from 1.
              * @default null
              */
             column: number | null;
             /**
              * Hint
+             * @description Sentence that says what the user can do.
              * @default null
              */
             hint: string | null;
             /**
              * Verbatim
+             * @description Error message of the system or the cluster.
              * @default null
              */
             verbatim: string | null;
             /**
              * Traceback
-             * @description Always empty; Jupyter's own clients read it.
+             * @description Always null; Jupyter's own clients read the field.
              * @default null
              */
             traceback: string | null;
@@ -848,7 +855,7 @@ export interface components {
         };
         /**
          * CreateJob
-         * @description Create a job from a spec, or from a manifest as edited; `dry_run` only validates.
+         * @description Create a job from a spec or from an edited manifest; `dry_run` only validates it.
          */
         CreateJob: {
             /**
@@ -1157,7 +1164,7 @@ export interface components {
         };
         /**
          * EngineList
-         * @description All engines, available or not.
+         * @description All engines, including those that are not available.
          */
         EngineList: {
             /** Engines */
@@ -1375,7 +1382,7 @@ export interface components {
         };
         /**
          * FollowLog
-         * @description Client → server: send lines from `cursor` on as they are written; replaces another follow.
+         * @description Client → server: send lines from `cursor` on as they are written; replaces an earlier `follow`.
          */
         FollowLog: {
             /**
@@ -1385,6 +1392,7 @@ export interface components {
             type: "follow";
             /**
              * Streams
+             * @description Ids of the streams; null for all.
              * @default null
              */
             streams?: string[] | null;
@@ -1658,12 +1666,15 @@ export interface components {
         };
         /**
          * JobPage
-         * @description Part of the list of jobs.
+         * @description A page of the list of jobs.
          */
         JobPage: {
             /** Jobs */
             jobs: components["schemas"]["JobSummary"][];
-            /** Total */
+            /**
+             * Total
+             * @description Number of jobs on all pages.
+             */
             total: number;
         };
         /**
@@ -2112,9 +2123,9 @@ export interface components {
         };
         /**
          * LogAppend
-         * @description Server → client: lines that were written since; `after` is the cursor behind them.
+         * @description Server → client: new lines.
          *
-         *     The first one after `follow` comes at once, if need be without lines.
+         *     The first message after `follow` comes at once, even without lines.
          */
         LogAppend: {
             /**
@@ -2122,20 +2133,23 @@ export interface components {
              * @enum {string}
              */
             type: "append";
-            /** Sequence */
+            /**
+             * Sequence
+             * @description Number of the message, which the page acknowledges.
+             */
             sequence: number;
             /** Lines */
             lines: components["schemas"]["LogLine"][];
             /**
              * After
-             * @description Stream id → byte offset; streams that are not named start at 0. If an offset is within a line, the pages on both sides of the offset have the line.
+             * @description Position after the lines.
              */
             after: {
                 [key: string]: number;
             };
             /**
              * Caught Up
-             * @description Nothing more is there at this moment.
+             * @description There are no more lines at the moment.
              */
             caught_up: boolean;
         };
@@ -2194,18 +2208,21 @@ export interface components {
              * @enum {string}
              */
             type: "hits";
-            /** Request */
+            /**
+             * Request
+             * @description Number of the request.
+             */
             request: number;
             /** Hits */
             hits: components["schemas"]["LogHit"][];
             /**
              * Complete
-             * @description False: there are more than these.
+             * @description There are no more hits.
              */
             complete: boolean;
             /**
              * Stopped
-             * @description Why not all was searched, a sentence.
+             * @description Sentence that says why the search ended early.
              * @default null
              */
             stopped: string | null;
@@ -2277,27 +2294,36 @@ export interface components {
              * @enum {string}
              */
             type: "page";
-            /** Request */
+            /**
+             * Request
+             * @description Number of the request.
+             */
             request: number;
             /** Lines */
             lines: components["schemas"]["LogLine"][];
             /**
              * Before
-             * @description Where an earlier page would end.
+             * @description Position at which an earlier page ends.
              */
             before: {
                 [key: string]: number;
             };
             /**
              * After
-             * @description Where a later page would begin.
+             * @description Position at which a later page begins.
              */
             after: {
                 [key: string]: number;
             };
-            /** At Start */
+            /**
+             * At Start
+             * @description No lines are before these ones.
+             */
             at_start: boolean;
-            /** At End */
+            /**
+             * At End
+             * @description No lines are after these ones.
+             */
             at_end: boolean;
         };
         LogRequest: components["schemas"]["ReadLog"] | components["schemas"]["FollowLog"] | components["schemas"]["UnfollowLog"] | components["schemas"]["AckLog"] | components["schemas"]["SearchLog"];
@@ -2400,7 +2426,7 @@ export interface components {
         };
         /**
          * LogStreams
-         * @description Server → client: the streams that exist, at the start and when that changes.
+         * @description Server → client: the job's streams, at the start and after changes.
          */
         LogStreams: {
             /**
@@ -2675,17 +2701,18 @@ export interface components {
         };
         /**
          * OpenTensorBoard
-         * @description Open a TensorBoard on a job's log directories, or on given ones; reuses a running one.
+         * @description Open a TensorBoard for the log directories of a job, or for given ones; an existing one is used again.
          */
         OpenTensorBoard: {
             /**
              * Job Id
+             * @description Id of the job whose log directories are opened.
              * @default null
              */
             job_id?: string | null;
             /**
              * Paths
-             * @description Contents API or absolute paths.
+             * @description Log directories as contents API paths or absolute paths, without a job.
              */
             paths?: string[];
         };
@@ -3106,9 +3133,8 @@ export interface components {
          * ReadLog
          * @description Client → server: one page of lines of the chosen streams, merged by time.
          *
-         *     `anchor` is where the page begins (forward) or ends (backward); a time stands for the first line that was written
-         *     then or later. A page has fewer lines than asked for where they are long: `at_start` and `at_end` say whether there
-         *     are more.
+         *     A page has fewer lines than requested if they are long; `at_start` and `at_end` of the answer tell if there are more
+         *     lines.
          */
         ReadLog: {
             /**
@@ -3118,27 +3144,32 @@ export interface components {
             type: "read";
             /**
              * Request
-             * @description As JavaScript counts exactly.
+             * @description Number of the request, which the answer repeats.
              */
             request: number;
             /**
              * Streams
-             * @description Null: all that exist.
+             * @description Ids of the streams; null for all.
              * @default null
              */
             streams?: string[] | null;
-            /** Anchor */
+            /**
+             * Anchor
+             * @description Position at which the page begins (forward) or ends (backward). A time stands for the first line that was written then or later.
+             */
             anchor: ("start" | "end") | {
                 [key: string]: number;
             } | number;
             /**
              * Direction
+             * @description Side of the anchor on which the page is.
              * @default forward
              * @enum {string}
              */
             direction?: "forward" | "backward";
             /**
              * Lines
+             * @description Largest number of lines.
              * @default 1000
              */
             lines?: number;
@@ -3745,9 +3776,9 @@ export interface components {
         };
         /**
          * SearchLog
-         * @description Client → server: find lines; ends a search that still runs, which is answered with the error ``Superseded``.
+         * @description Client → server: search for lines.
          *
-         *     `pattern` is text, or with `regex` a regular expression of Python's, applied to each line as it is shown.
+         *     A search that is still running ends with the error ``Superseded``.
          */
         SearchLog: {
             /**
@@ -3757,34 +3788,41 @@ export interface components {
             type: "search";
             /**
              * Request
-             * @description As JavaScript counts exactly.
+             * @description Number of the request, which the answer repeats.
              */
             request: number;
             /**
              * Streams
+             * @description Ids of the streams; null for all.
              * @default null
              */
             streams?: string[] | null;
-            /** Pattern */
+            /**
+             * Pattern
+             * @description Text or regular expression that is searched for in each shown line.
+             */
             pattern: string;
             /**
              * Regex
+             * @description The pattern is a regular expression of Python.
              * @default false
              */
             regex?: boolean;
             /**
              * Case Sensitive
+             * @description Upper and lower case differ.
              * @default false
              */
             case_sensitive?: boolean;
             /**
              * Limit
+             * @description Largest number of hits.
              * @default 1000
              */
             limit?: number;
             /**
              * Context
-             * @description Lines above and below each hit, of the same stream.
+             * @description Number of lines before and after each hit, from the same stream.
              * @default 0
              */
             context?: number;
@@ -3954,7 +3992,7 @@ export interface components {
         };
         /**
          * SocketError
-         * @description Server → client: a message could not be understood or answered.
+         * @description Server → client: a message is invalid or could not be answered.
          */
         SocketError: {
             /**
@@ -3962,20 +4000,26 @@ export interface components {
              * @enum {string}
              */
             type: "error";
-            /** Message */
+            /**
+             * Message
+             * @description Sentence that says what happened.
+             */
             message: string;
             /**
              * Code
+             * @description Identifier of the error for programs.
              * @default null
              */
             code: string | null;
             /**
              * Hint
+             * @description Sentence that says what the user can do.
              * @default null
              */
             hint: string | null;
             /**
              * Request
+             * @description Number of the request that failed, if it has one.
              * @default null
              */
             request: number | null;
@@ -3983,7 +4027,7 @@ export interface components {
         StreamMessage: components["schemas"]["Snapshot"] | components["schemas"]["Delta"] | components["schemas"]["JobDetail"] | components["schemas"]["SocketError"];
         /**
          * Subscribe
-         * @description Client → server: what the page looks at; replaces what it said before.
+         * @description Client → server: the page's subscription, which replaces the earlier one.
          */
         Subscribe: {
             /**
@@ -3994,23 +4038,25 @@ export interface components {
             type?: "subscribe";
             /**
              * Jobs
+             * @description Subscribe to the list of jobs.
              * @default true
              */
             jobs?: boolean;
             /**
              * Tensorboards
+             * @description Subscribe to the list of TensorBoards.
              * @default true
              */
             tensorboards?: boolean;
             /**
              * Capacity
-             * @description How much of the cluster is free; counted only while a page asks.
+             * @description Subscribe to the free resources of the clusters, which are computed for subscribers only.
              * @default false
              */
             capacity?: boolean;
             /**
              * Details
-             * @description Ids of jobs.
+             * @description Ids of the jobs to whose details the page subscribes.
              */
             details?: string[];
         };
@@ -4031,19 +4077,19 @@ export interface components {
         };
         /**
          * TensorBoard
-         * @description One TensorBoard process, or what became of it.
+         * @description A TensorBoard: log directories and the status of the process that shows them.
          */
         TensorBoard: {
             /** Id */
             id: string;
             /**
              * Log Dirs
-             * @description Absolute paths.
+             * @description Absolute paths of the log directories.
              */
             log_dirs: string[];
             /**
              * Paths
-             * @description The same as the contents API names them.
+             * @description Contents API paths of the log directories; null for a directory outside the root.
              */
             paths: (string | null)[];
             /**
@@ -4058,72 +4104,78 @@ export interface components {
             status: "starting" | "running" | "unresponsive" | "idle" | "failed";
             /**
              * Since
-             * @description Since when it is in this status.
+             * @description When the status last changed, in seconds since the epoch (UTC).
              * @default null
              */
             since: number | null;
             /**
-             * @description Why it is so, or what is wrong with a log directory.
+             * @description Reason of the status, or a problem with a log directory.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
             /**
              * Url
-             * @description Path of the proxied page, below the server's base URL.
+             * @description Path of the TensorBoard's page, below the server's base URL.
              */
             url: string;
             /**
              * Started At
+             * @description When the process was started, in seconds since the epoch (UTC).
              * @default null
              */
             started_at: number | null;
             /**
              * Last Data At
-             * @description Newest event file's modification time.
+             * @description When the newest event file was last written to, in seconds since the epoch (UTC).
              * @default null
              */
             last_data_at: number | null;
             /**
              * Has Data
-             * @description There are event files, or too many files to tell.
+             * @description True if there are event files, or too many files to search them all.
              * @default false
              */
             has_data: boolean;
             /**
              * Runs
-             * @description Folders with event files; null if not all were looked at.
+             * @description Number of folders with event files; null if the search was incomplete.
              * @default null
              */
             runs: number | null;
             /**
              * Points
-             * @description Values of all curves; null as long as they are not counted.
+             * @description Number of points of all curves; null until all have been counted.
              * @default null
              */
             points: number | null;
             /**
              * Job Id
+             * @description Id of the job that writes to the log directories.
              * @default null
              */
             job_id: string | null;
         };
         /**
          * TensorBoardList
-         * @description TensorBoards that run, and whether one can be started at all.
+         * @description The TensorBoards of this server.
          */
         TensorBoardList: {
             /** Tensorboards */
             tensorboards: components["schemas"]["TensorBoard"][];
-            /** Available */
+            /**
+             * Available
+             * @description True if TensorBoard is installed.
+             */
             available: boolean;
             /**
              * Reason
+             * @description Why TensorBoard is not available.
              * @default null
              */
             reason: string | null;
             /**
              * Install
-             * @description The command that installs it.
+             * @description Command that installs TensorBoard.
              * @default null
              */
             install: string | null;
@@ -4215,7 +4267,7 @@ export interface components {
         };
         /**
          * UnfollowLog
-         * @description Client → server: stop following.
+         * @description Client → server: send no more lines.
          */
         UnfollowLog: {
             /**

@@ -164,7 +164,7 @@ async def test_no_more_than_may_run(alone: TensorBoardManager, tmp_path: Path, m
     folders = [tmp_path / "root" / name for name in "abc"]
     first, _ = await alone.open([folders[0]])
     await alone.open([folders[1]])
-    with pytest.raises(Conflict, match="2 TensorBoards run") as caught:
+    with pytest.raises(Conflict, match="2 TensorBoards are running") as caught:
         await alone.open([folders[2]])
     assert "Stop one of them" in (caught.value.hint or "")
     assert len(await alone.list()) == 2

@@ -187,7 +187,7 @@ async def test_the_lab_may_frame_it(
     """Pages of errors too: they say why there is no TensorBoard."""
     monkeypatch.setitem(jp_serverapp.web_app.settings, "headers", headers)
     answer = await ask("t9kjob/tensorboards/nothing/ui/", headers={"Accept": "text/html"})
-    assert (answer.code, "There is no such TensorBoard" in answer.body.decode()) == (404, True)
+    assert (answer.code, "This TensorBoard does not exist any more" in answer.body.decode()) == (404, True)
     assert "X-Frame-Options" not in answer.headers
     said = [part.strip() for part in re.split("[;,]", answer.headers["Content-Security-Policy"])]
     assert set(policies) <= set(said)

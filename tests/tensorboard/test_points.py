@@ -11,13 +11,13 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from jupyterlab_t9kjob.tensorboard import points
-from jupyterlab_t9kjob.tensorboard.events import look, shape
+from jupyterlab_t9kjob.tensorboard.events import find_event_files, shape
 from jupyterlab_t9kjob.tensorboard.points import NotEvents, PointCounter
 from tests.tensorboard.conftest import Events
 
 
 def counted(counter: PointCounter, folder: Path) -> int | None:
-    return counter.count(look([folder]).files)
+    return counter.count(find_event_files([folder]).files)
 
 
 def test_points_are_counted_as_they_are_written(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_points_are_counted_as_they_are_written(tmp_path: Path) -> None:
     train.add("loss", [1.0] * 100)
     Events(tmp_path / "eval").add("loss", [1.0] * 60)
     assert counted(counter, tmp_path) == 160
-    assert look([tmp_path]).runs == 2
+    assert find_event_files([tmp_path]).runs == 2
     train.add("loss", [1.0])
     assert counted(counter, tmp_path) == 161
 

@@ -168,7 +168,7 @@ async def test_no_place_for_its_socket(
     with pytest.raises(Unavailable, match="no directory for its socket") as caught:
         await alone.endpoint(board.id)
     assert "No such file or directory" in (caught.value.verbatim or "")
-    assert f"Make room in {home}" in (caught.value.hint or "")
+    assert f"Free space in {home}" in (caught.value.hint or "")
     monkeypatch.setattr(tempfile, "tempdir", None)
     await alone.restart(board.id)
     await look_at(await alone.endpoint(board.id), "data/runs")
@@ -185,7 +185,7 @@ async def test_many_at_once(ask: Ask, manager: TensorBoardManager, jp_root_dir: 
     refused = await ask("tensorboards", "POST", {"paths": ["one-more"]})
     assert refused.code == 409
     body = json.loads(refused.body)
-    assert body["message"] == f"{AT_ONCE} TensorBoards run and are looked at; no more may run at a time."
+    assert body["message"] == f"{AT_ONCE} TensorBoards are running and in use; no more can run at the same time."
     assert "Stop one of them in the sidebar." in body["hint"]
     assert (await ask(f"tensorboards/{boards[0]['id']}", "DELETE")).code == 204
     await opened(ask, paths=["one-more"])
