@@ -302,7 +302,7 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: dict[str,
             spec("quota", **asking(device=Device(name=DONGLE, count=4))),
             "QuotaExceeded",
             f"The quota dongles allows 1 {DONGLE}, 0 are used, and a replica needs 4",
-            "Ask for less, or ask whoever runs the cluster for more.",
+            "Ask for less, or ask an administrator of the cluster for more.",
         ),
         "admission webhook refused": Case(
             spec("refused"),
@@ -315,7 +315,7 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: dict[str,
             spec("down"),
             "WebhookDown",
             "The webhook down.example.org, which has to agree to its pods, does not answer",
-            "Its pods are tried again by themselves. Whoever runs the cluster has to mend it if it stays so.",
+            "Its pods are tried again by themselves. An administrator of the cluster has to fix it if this does not",
             marked("down"),
         ),
         "image pull secrets missing": Case(
@@ -328,19 +328,19 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: dict[str,
             spec("unbound", mounts=[Mount(claim="unbound", mount_path="/data")]),
             "UnboundClaim",
             "The PVC unbound has no volume yet",
-            "Whoever runs the cluster can say why; the job starts by itself once it has.",
+            "An administrator of the cluster can say why. The job starts by itself once it has one.",
         ),
         "volume attached elsewhere": Case(
             spec("attached", mounts=[Mount(claim="single", mount_path="/data")], scheduling=placed(elsewhere[engine])),
             "VolumeInUse",
             "The PVC single is attached to another node",
-            "It can be on one node at a time: wait till the pod there ends, or use one that many can mount.",
+            "It can be on one node at a time: wait until the pod there ends, or use one that many can mount.",
         ),
         "node lost": Case(
             spec("lost", scheduling=placed(lost)),
             "NodeLost",
             f"Its pod was lost with its node {lost}",
-            "The cluster keeps its pod until the node is back, or taken out.",
+            "The cluster keeps its pod until the node is back, or removed.",
         ),
         "out of memory": Case(
             spec("memory", OUT_OF_MEMORY, **asking(memory=little)),
@@ -441,7 +441,7 @@ def important(kube: Kube, node: str, image: str) -> dict[str, Any]:
 
 REFUSED = {
     "refuse": (NotAllowed, "WebhookDenied", "names begin with a team's", "its webhook refuse.example.org"),
-    "down": (Unavailable, "WebhookDown", "The webhook down.example.org", "Try again in a while. Whoever runs"),
+    "down": (Unavailable, "WebhookDown", "The webhook down.example.org", "Try again in a while. An administrator"),
 }
 
 
@@ -461,5 +461,5 @@ async def test_what_is_refused_at_once_says_why(
     async with serving(kube, image, tmp_path / "weak", kubeconfig=account.kubeconfig) as bench:
         with pytest.raises(NotAllowed) as refused:
             await bench.submit(engine, bench.spec())
-        assert refused.value.message.startswith("This lab may not create PyTorch")
+        assert refused.value.message.startswith("You don't have permission to create PyTorch")
         assert f"can give the service account weak-{engine} of namespace" in (refused.value.hint or "")

@@ -15,7 +15,7 @@ from tests.kubernetes.harness import Kube
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
 
 RAISES = """exec python -c 'raise ValueError("no labels")'"""
-ON = "; its pod goes on, for the container beside still runs"
+ON = "; its pod continues because the container beside still runs"
 
 
 def beside(manifest: dict[str, Any]) -> None:

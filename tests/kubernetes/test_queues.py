@@ -104,7 +104,7 @@ async def test_a_job_that_kueue_holds_waits_and_is_not_paused(kube: Kube, image:
         waiting = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
         assert (waiting.phase, waiting.pending_action, waiting.reason.code) == ("Pending", None, "InQueue")
         assert (waiting.queue, waiting.spec.scheduling.queue) == ("team-a", "team-a")
-        assert waiting.reason.sentence.startswith("Waits in queue team-a: needs 8 GPUs, 2 of its quota are free")
+        assert waiting.reason.sentence.startswith("Waits in queue team-a: needs 8 GPUs; free in its quota: 2")
         assert waiting.reason.verbatim == LACK
         assert {"pause", "stop", "delete"} <= set(waiting.actions) and "resume" not in waiting.actions
         with pytest.raises(Conflict):
@@ -166,7 +166,7 @@ async def test_who_is_ahead_in_the_queue(kube: Kube, image: str, tmp_path: Path)
         for job, ahead in ((last, "; 2 jobs are ahead of it"), (first, "; 1 job is ahead of it"), (important, "")):
             seen = await bench.until(job, lambda seen: seen.reason and "quota" in seen.reason.sentence)
             assert seen.reason is not None
-            assert seen.reason.sentence.partition(" are free")[2].partition(" · ")[0] == ahead
+            assert seen.reason.sentence.partition("quota: 2")[2].partition(" · ")[0] == ahead
 
 
 def rules(*without: tuple[str, str]) -> list[dict[str, Any]]:

@@ -130,14 +130,14 @@ def until_reason(kube: Kube, name: str, code: str, sentence: str = "", user: str
 
 
 EXPECTED = {
-    "gpus": ("Unschedulable", "Needs 9000 nvidia.com/gpu; "),
+    "gpus": ("Unschedulable", "Needs 9000 GPUs, but "),
     "quota": (
         "QuotaExceeded",
-        f"All 2 replicas: the quota dongles allows 1 {DONGLE}, 0 are used, and a replica needs 4",
+        f"All 2 replicas: The quota dongles allows 1 {DONGLE}, 0 are used, and a replica needs 4",
     ),
     "image": (
         "RegistryUnreachable",
-        "All 2 replicas: the registry localhost:1 of image localhost:1/none:1 can't be reached from ",
+        "All 2 replicas: The registry localhost:1 of image localhost:1/none:1 can't be reached from ",
     ),
     "memory": ("OOMKilled", "The job was killed: out of memory"),
     "secret": ("NoSecret", "There is no Secret nosecret in namespace "),
@@ -148,7 +148,7 @@ EXPECTED = {
     "deadline": ("DeadlineExceeded", "Ended at its deadline of 5 s"),
     "runs": ("Started", "All 2 replicas are running"),
     "asleep": ("CreatedPaused", "Not started yet: it was submitted paused"),
-    "kf-gpus": ("Unschedulable", "Needs 9000 nvidia.com/gpu; "),
+    "kf-gpus": ("Unschedulable", "Needs 9000 GPUs, but "),
     "kf-quota": ("QuotaExceeded", f"The quota dongles allows 1 {DONGLE}, 0 are used, and a replica needs 4"),
     "kf-memory": ("OOMKilled", "The job was killed: out of memory"),
     "kf-volume": ("NoSecret", "There is no Secret nosecret in namespace "),
@@ -211,7 +211,7 @@ def test_a_name_that_is_taken(kube: Kube, image: str) -> None:
 def test_an_unknown_field(kube: Kube, image: str) -> None:
     error = refusal(kube, T9K, t9k_job("wrong", template(image), torchrunConfig={"enable": True}))
     assert (type(error), error.field) == (FieldError, "/manifest/spec/torchrunConfig/enable")
-    assert error.message == "This cluster knows no spec.torchrunConfig.enable."
+    assert error.message == "This cluster does not know spec.torchrunConfig.enable."
 
 
 def test_a_value_of_the_wrong_type(kube: Kube, image: str) -> None:
@@ -237,4 +237,4 @@ def test_a_namespace_that_is_not_there(kube: Kube, image: str) -> None:
 def test_a_kind_that_is_not_there(kube: Kube, image: str) -> None:
     path = kube.path(T9K).replace("batch.tensorstack.dev", "nobody.example.com")
     error = refusal(kube, T9K, t9k_job("lost", template(image)), path)
-    assert (error.code, error.message) == ("NoSuchKind", "This cluster has no PyTorchTrainingJob (any more).")
+    assert (error.code, error.message) == ("NoSuchKind", "This cluster has no PyTorchTrainingJob.")

@@ -38,7 +38,7 @@ export function fakeClusterJobs(): JobSummary[] {
         replicas_running: 2,
         reason: fakeReason(
           'ImagePull',
-          `2 of 3 replicas are running; ${WAITS}, 6 min`
+          `2 of 3 replicas are running · ${WAITS}, 6 min`
         )
       })
     ),

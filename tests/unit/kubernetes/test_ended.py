@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from jupyterlab_t9kjob.core.job import Failure
 from jupyterlab_t9kjob.core.manifests.names import PAUSED
+from jupyterlab_t9kjob.core.translation import STORED
 from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
 from jupyterlab_t9kjob.engines.kubernetes.reasons.causes import EndingRecord, keep
 from tests.unit.kubernetes.situations import Situation
@@ -123,7 +125,7 @@ def t9k(*pods: Object, policy: str | None = "Never", replicas: int = 1, phase: s
 
 MASTER, WORKER, T9K = "j-master-0", "j-worker-0", "j-worker-0"
 ISTIO = {"istio-proxy": RUNS}
-ON = "; its pod goes on, for the container istio-proxy still runs"
+ON = "; its pod continues because the container istio-proxy still runs"
 
 ENDS = {
     # a second container lives on
@@ -155,7 +157,7 @@ ENDS = {
     "the other crashes again and again": (
         kubeflow(pod(MASTER, ended(0), policy="OnFailure", beside={"logger": CRASHES}), policy="OnFailure"),
         "TrainingEnded",
-        "The training has ended without an error; its pod goes on, for the container logger still runs",
+        "The training has ended without an error; its pod continues because the container logger still runs",
     ),
     "a pod is replaced once its sidecar ends": (
         t9k(pod(T9K, ended(3), kind="t9k", beside=ISTIO), policy="OnFailure"),
@@ -181,7 +183,7 @@ ENDS = {
     "all pods have one": (
         kubeflow(pod(MASTER, ended(0), beside=ISTIO), pod(WORKER, ended(0), beside=ISTIO), workers=1),
         "TrainingEnded",
-        "All 2 replicas have ended without an error; their pods go on, for the container istio-proxy still runs",
+        "All 2 replicas have ended without an error; their pods continue because the container istio-proxy still runs",
     ),
     "the master has ended": (
         kubeflow(pod(MASTER, ended(0), beside=ISTIO), pod(WORKER, RUNS, beside=ISTIO), workers=1),
@@ -191,12 +193,12 @@ ENDS = {
     "a worker has ended": (
         kubeflow(pod(MASTER, RUNS), pod(WORKER, ended(0), beside=ISTIO), workers=1),
         "TrainingEnded",
-        f"1 of 2 replicas are running; worker-0: ended without an error (0){ON}",
+        f"1 of 2 replicas is running · worker-0: The replica ended without an error (0){ON}",
     ),
     "a worker has succeeded": (
         kubeflow(pod(MASTER, RUNS), pod(WORKER, ended(0), phase="Succeeded"), workers=1),
         "Started",
-        "1 of 2 replicas are running, 1 has ended without an error",
+        "1 of 2 replicas is running, 1 has ended without an error",
     ),
     # sidecars that the node ends by itself
     "a sidecar is being ended": (
@@ -440,9 +442,9 @@ def test_why_it_ended_is_known_when_the_pod_is_gone(name: str, order: str) -> No
 @pytest.mark.parametrize(
     ("cordoned", "code", "sentence", "hint"),
     [
-        ((), "Evicted", "The job was evicted from node-1", "Somebody asked for that: "),
+        ((), "Evicted", "The job was evicted from node-1", "The eviction was requested by "),
         (("node-1",), "Drained", "The job was evicted from node-1, which is being drained", "Nothing is known"),
-        (("node-2",), "Evicted", "The job was evicted from node-1", "Somebody asked for that: "),
+        (("node-2",), "Evicted", "The job was evicted from node-1", "The eviction was requested by "),
     ],
 )
 def test_an_eviction_is_a_drain_only_where_the_node_is_cordoned(
@@ -458,10 +460,21 @@ def test_an_eviction_is_a_drain_only_where_the_node_is_cordoned(
     assert reason.hint is not None and reason.hint.startswith(hint)
 
 
+def test_a_recorded_end_is_said_of_whoever_it_is_about() -> None:
+    seen = kubeflow(pod(MASTER, ended(137), phase="Failed", status={"reason": "Evicted"}))
+    records = TypeAdapter(dict[str, EndingRecord])
+    read = records.validate_json(records.dump_json(kept(seen), context=STORED))
+    gone = kubeflow(failed=GONE)
+    assert gone.reason(endings=read).sentence == "The job was evicted from node-1"
+    read["master-0"]["words"] = "was evicted from node-1"  # as earlier versions wrote it
+    older = records.validate_json(records.dump_json(read))
+    assert gone.reason(endings=older).sentence == "The job was evicted from node-1"
+
+
 def test_a_pod_that_nobody_saw_end() -> None:
     reason = kubeflow(failed=GONE).reason()
     assert reason.sentence == f"The job failed: {GONE}"
-    assert reason.hint == "Its pods are gone, and nobody saw how they ended."
+    assert reason.hint == "Its pods are gone, and their ends were not recorded."
 
 
 def test_what_an_earlier_attempt_ended_with_is_not_said_of_a_later_one() -> None:

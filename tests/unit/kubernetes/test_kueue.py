@@ -93,10 +93,10 @@ def test_a_stopped_job_that_was_put_back_elsewhere_waits_again() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("due to exceeding the maximum execution time", "it ran longer than it may"),
+        ("due to exceeding the maximum execution time", "it ran longer than its maximum execution time"),
         (
             "due to exceeding the maximum number of re-queuing retries",
-            "its replicas were not all up in time, again and again",
+            "its replicas were not all ready in time, again and again",
         ),
         ("due to something else", "something else"),
     ],
@@ -114,16 +114,16 @@ WAITS = {
     # of the master's 2 and the workers' 6 all are counted when the workers don't fit
     LACK.format("worker", "nvidia.com/gpu", "a100", 6): (
         "InQueue",
-        "Waits in queue team-a: needs 8 GPUs, 2 of its quota are free",
+        "Waits in queue team-a: needs 8 GPUs; free in its quota: 2",
     ),
     LACK.format("master", "nvidia.com/gpu", "a100", 1): (
         "InQueue",
-        "Waits in queue team-a: needs 8 GPUs, 1 of its quota is free",
+        "Waits in queue team-a: needs 8 GPUs; free in its quota: 1",
     ),
     LACK.format("worker", "nvidia.com/gpu", "a100", 6)
     + ", insufficient unused quota for nvidia.com/gpu in flavor v100, 8 more needed": (
         "InQueue",
-        "Waits in queue team-a: needs 8 GPUs, 2 of its quota are free",
+        "Waits in queue team-a: needs 8 GPUs; free in its quota: 2",
     ),
     LACK.format("worker", "nvidia.com/gpu", "a100", 6) + ". Pending the preemption of 2 workload(s)": (
         "InQueue",
@@ -132,12 +132,12 @@ WAITS = {
     "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor a100, previously"
     " considered podsets requests (2) + current podset request (6) > maximum capacity (4)": (
         "AboveQueueQuota",
-        "Waits in queue team-a: needs 8 GPUs, and the most that it can have there is 4",
+        "Waits in queue team-a: needs 8 GPUs, and its quota allows 4 at most",
     ),
     "couldn't assign flavors to pod set worker: insufficient quota for nvidia.com/gpu in flavor a100, request > maximum"
     " capacity (8 > 4)": (
         "AboveQueueQuota",
-        "Waits in queue team-a: needs 8 GPUs, and the most that it can have there is 4",
+        "Waits in queue team-a: needs 8 GPUs, and its quota allows 4 at most",
     ),
     "couldn't assign flavors to pod set master: resource nvidia.com/gpu unavailable in ClusterQueue": (
         "AboveQueueQuota",
@@ -147,7 +147,7 @@ WAITS = {
     "LocalQueue team-a is inactive": ("QueueStopped", "Waits in queue team-a, which is stopped"),
     "LocalQueue team-a is stopped": ("QueueStopped", "Waits in queue team-a, which is stopped"),
     "ClusterQueue gpus is inactive": ("QueueStopped", "Waits in queue team-a: its ClusterQueue gpus is stopped"),
-    "ClusterQueue gpus doesn't exist": ("QueueStopped", "Waits in queue team-a: its ClusterQueue gpus is not there"),
+    "ClusterQueue gpus doesn't exist": ("QueueStopped", "Waits in queue team-a: its ClusterQueue gpus does not exist"),
     "workload namespace doesn't match ClusterQueue selector": (
         "QueueNotOpen",
         "Waits in queue team-a, which is not open to its namespace",
@@ -177,8 +177,8 @@ def test_the_wait_counts_up_and_says_who_is_ahead() -> None:
 def test_memory_and_cores_in_the_form_in_which_people_say_them() -> None:
     message = "insufficient unused quota for {} in flavor any, {} more needed"
     for resource, more, said in (
-        ("memory", "64Gi", "needs 96 GiB memory, 32 GiB of"),
-        ("cpu", "2500m", "needs 6 CPU, 3.5 of"),
+        ("memory", "64Gi", "needs 96 GiB memory; free in its quota: 32 GiB"),
+        ("cpu", "2500m", "needs 6 CPU; free in its quota: 3.5"),
     ):
         held = hold(pending(f"couldn't assign flavors to pod set master: {message.format(resource, more)}"), gpus=(0,))
         template = held.workload["spec"]["podSets"][0]["template"]  # type: ignore[index]
@@ -190,7 +190,7 @@ def test_memory_and_cores_in_the_form_in_which_people_say_them() -> None:
     ("reason", "hint"),
     [
         ("Preempted", "It had to make room for another job."),
-        ("PodsReadyTimeout", "Its replicas were not all up in time"),
+        ("PodsReadyTimeout", "Its replicas were not all ready in time"),
         ("NodeFailures", "A node that it ran on failed"),
         ("LocalQueueStopped", "Its queue was stopped"),
     ],
@@ -217,7 +217,7 @@ def test_a_job_that_has_its_quota_waits_for_checks() -> None:
 @pytest.mark.parametrize("odd", [{}, {"spec": []}, {"status": {"conditions": "x"}}, {"spec": {"podSets": [3, {}]}}])
 def test_workloads_of_any_shape(odd: dict[str, Any]) -> None:
     held = KueueHold("", {"metadata": {"name": "x", "uid": "y"}, **odd}, 0, Capability(supported=True))
-    assert why(held).sentence == "Waits in its queue for Kueue to let it in"
+    assert why(held).sentence == "Waits in queue (unknown) for Kueue to let it in"
 
 
 def grouped(*conditions: dict[str, Any]) -> dict[str, Any]:
@@ -235,6 +235,6 @@ def test_a_job_of_t9k_waits_for_its_scheduler() -> None:
     assert reason.sentence == "Waits in queue short for T9k's scheduler to give it resources"
     few = condition("SufficientGroupMember", False, "InsufficientMemberPods", "1/2")
     reason = job.reason(state=state, group=grouped(few), now=NOW)
-    assert reason.sentence == "Waits in queue short until 2 pods of it are there"
+    assert reason.sentence == "Waits in queue short until 2 pods of it exist"
     for group in (grouped(), grouped(condition("GroupScheduled", True, "PodGroupScheduled"))):
         assert job.reason(state=state, group=group, now=NOW).code == "Creating"

@@ -41,9 +41,9 @@ async def test_a_log_and_its_replica_give_the_same_reason(name: str, tmp_path: P
     [
         ("image-slow", "Pulling image localhost:5999/slow/torch:1, 2 min."),
         ("init-runs", "The init container fetch is running, 1 min."),
-        ("worker-waits", "Waits until the master's pod is there, 2 min."),
+        ("worker-waits", "Waits until the master's pod exists, 2 min."),
         ("claim-missing", "There is no PVC nowhere in namespace why · waiting 2 min."),
-        ("crash-loop", "Keeps failing: it ended with exit code 1; 3 restarts so far."),
+        ("crash-loop", "Keeps failing: It ended with exit code 1; 3 restarts so far."),
         ("node-lost", "Its pod was lost with its node why-node."),
         ("running", None),
     ],

@@ -23,34 +23,33 @@ from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom
 from tests.unit.kubernetes.situations import NAMES, situation
 
 WAIT = " · waiting 2 min"
-QUOTA = "the quota gpus allows 2 nvidia.com/gpu, {} are used, and a replica needs {}"
+QUOTA = "The quota gpus allows 2 nvidia.com/gpu, {} are used, and a replica needs {}"
 
 SENTENCES = {
     # the scheduler finds no node
-    "gpu-9": ("Unschedulable", "Needs 9 nvidia.com/gpu; the only node has too few free" + WAIT),
+    "gpu-9": ("Unschedulable", "Needs 9 GPUs, but the only node doesn't fit: too few free" + WAIT),
     "memory-much": (
         "Unschedulable",
-        "Needs 300 CPU and 2 TiB memory; the only node has too little of that free" + WAIT,
+        "Needs 300 CPU and 2 TiB memory, but the only node doesn't fit: too little of that free" + WAIT,
     ),
-    "affinity": ("Unschedulable", "Needs a node with gpu=a100; the only node lacks such labels" + WAIT),
+    "affinity": ("Unschedulable", "Needs a node with gpu=a100, but the only node doesn't fit: no such labels" + WAIT),
     "taint": (
         "Unschedulable",
-        "Needs 9 nvidia.com/gpu; of 2 nodes, 1 has too few free and 1 has a taint that it does not tolerate"
-        " · waiting 1 min",
+        "Needs 9 GPUs, but none of the 2 nodes fits: too few free (1) and untolerated taint (1) · waiting 1 min",
     ),
     "taint-only": (
         "Unschedulable",
-        "Needs a node with kubernetes.io/hostname=why-node; of 2 nodes, 1 lacks such labels"
-        " and 1 has a taint that it does not tolerate · waiting 1 min",
+        "Needs a node with kubernetes.io/hostname=why-node, but none of the 2 nodes fits: no such labels (1)"
+        " and untolerated taint (1) · waiting 1 min",
     ),
     "claim-missing": ("NoSuchClaim", "There is no PVC nowhere in namespace why" + WAIT),
     "claim-unbound": ("UnboundClaim", "The PVC unbound has no volume yet" + WAIT),
-    "claim-elsewhere": ("Unschedulable", "No node can take it; the only node can't mount its volume" + WAIT),
+    "claim-elsewhere": ("Unschedulable", "The only node doesn't fit: can't mount its volume" + WAIT),
     "gated": ("InQueue", "Waits for Kueue to let it in" + WAIT),
     "no-scheduler": ("NotScheduled", "Waits for the scheduler volcano" + WAIT),
     "worker-waits": (
         "Unschedulable",
-        "master-0: needs 9 nvidia.com/gpu; the only node has too few free" + WAIT,
+        "master-0: Needs 9 GPUs, but the only node doesn't fit: too few free" + WAIT,
     ),
     # its pods are refused
     "quota-partly": ("QuotaExceeded", f"master-0 and worker-1: {QUOTA.format(2, 2)}{WAIT}"),
@@ -71,7 +70,7 @@ SENTENCES = {
     ),
     "t9k-image": (
         "RegistryUnreachable",
-        "All 3 replicas: the registry test.local of image test.local/no-such:1 can't be reached from node-1",
+        "All 3 replicas: The registry test.local of image test.local/no-such:1 can't be reached from node-1",
     ),
     "image-none": ("NoSuchImage", "There is no image localhost:5999/missing/torch:1"),
     "image-private": (
@@ -90,14 +89,14 @@ SENTENCES = {
     "configmap-missing": ("NoConfigMap", "There is no ConfigMap noconfig in namespace why"),
     "secret-volume": ("NoSecret", "There is no Secret nosecret in namespace why"),
     "hostpath-missing": ("FailedMount", "The volume s can't be mounted on node-1, 2 min"),
-    "sub-path": ("NoSubPath", "The folder hostname/x of the volume e can't be mounted"),
+    "sub-path": ("NoSubPath", "The volume e: the folder hostname/x can't be mounted"),
     "run-as-root": ("WouldBeRoot", "The image would run as root, which this cluster does not allow"),
     "init-runs": ("InitContainer", "The init container fetch is running, 1 min"),
     "init-crash": (
         "CrashLoopBackOff",
-        "Keeps failing: its init container fetch ended with exit code 4; 2 restarts so far",
+        "Keeps failing: Its init container fetch ended with exit code 4; 2 restarts so far",
     ),
-    "crash-loop": ("CrashLoopBackOff", "Keeps failing: it ended with exit code 1; 3 restarts so far"),
+    "crash-loop": ("CrashLoopBackOff", "Keeps failing: It ended with exit code 1; 3 restarts so far"),
     "crash-oom": ("OOMKilled", "Its last attempt was killed: out of memory (137); it starts again"),
     # it runs, or ran
     "running": ("Started", "All 2 replicas are running"),
@@ -114,14 +113,14 @@ SENTENCES = {
     "worker-fails": ("ExitCode", "worker-0 ended with exit code 7"),
     "command-missing": (
         "StartError",
-        "The job could not be started: there is no program torchrun in image test.local/busybox:1",
+        "The job could not be started: There is no program torchrun in image test.local/busybox:1",
     ),
-    "not-executable": ("StartError", "The job could not be started: the program /etc/hostname may not be run"),
+    "not-executable": ("StartError", "The job could not be started: The program /etc/hostname is not executable"),
     "workdir-missing": (
         "StartError",
-        "The job could not be started: the working directory /dev/null/x can't be used in the container",
+        "The job could not be started: The working directory /dev/null/x can't be used in the container",
     ),
-    "init-fails": ("InitContainerFailed", "The job could not start: its init container fetch ended with exit code 4"),
+    "init-fails": ("InitContainerFailed", "The job could not start: Its init container fetch ended with exit code 4"),
     "evicted": (
         "Evicted",
         "The job was evicted from node-1: more was written to /scratch than its limit of 5Mi",
@@ -133,7 +132,7 @@ SENTENCES = {
     "node-lost": ("NodeLost", "Its pod was lost with its node why-node"),
     "t9k-low": (
         "Unschedulable",
-        "No node can take it; the only node has a port taken that it wants · waiting 1 min",
+        "The only node doesn't fit: port in use · waiting 1 min",
     ),
     "t9k-pausing": ("PausedByUser", "Paused by you"),
     "t9k-stopped": ("Stopped", "Stopped by bob after 12 s"),
@@ -178,7 +177,7 @@ def test_a_replica_that_waits_for_others_has_a_reason_of_its_own() -> None:
     reasons = {name: job.of_place(name) for name in ("master-0", "worker-0")}
     assert reasons["master-0"] is not None and reasons["master-0"].code == "Unschedulable"
     assert reasons["worker-0"] is not None
-    assert reasons["worker-0"].sentence == "Waits until the master's pod is there, 2 min"
+    assert reasons["worker-0"].sentence == "Waits until the master's pod exists, 2 min"
 
 
 def test_a_replica_whose_pod_was_refused() -> None:
@@ -200,7 +199,7 @@ def test_some_run_and_one_waits() -> None:
     waits = situation("gpu-9").pods[0]
     places = [*job.places[:3], replace(job.places[3], pod=waits, pod_uid=waits["metadata"]["uid"])]
     reason = job.reason(places=places)
-    start = "3 of 4 replicas are running; worker-3: needs 9 nvidia.com/gpu; the only node has too few free"
+    start = "3 of 4 replicas are running · worker-3: Needs 9 GPUs, but the only node doesn't fit: too few free"
     assert reason.sentence.startswith(start)
 
 
@@ -213,7 +212,7 @@ def test_a_job_that_comes_back() -> None:
     made = situation("t9k-run").pods
     starting = [{**pod, "status": {"phase": "Pending"}} for pod in made]
     places = [replace(place, pod=pod) for place, pod in zip(job.places, starting, strict=True)]
-    assert job.reason(state=state, places=places).sentence.startswith("0 of 4 replicas are back; all 4 replicas: ")
+    assert job.reason(state=state, places=places).sentence.startswith("0 of 4 replicas are back · All 4 replicas: ")
 
 
 def test_out_of_memory_explains_what_failed_a_moment_before() -> None:
@@ -255,7 +254,7 @@ def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> 
     reason = job.reason(places=[replace(job.places[0], pod=pod)])
     oom = "was killed: out of memory (137)"
     words = oom if how == "OOMKilled" else "ended with exit code 137 (as after SIGKILL)"
-    assert reason.sentence == f"The job could not start: its init container fetch {words}"
+    assert reason.sentence == f"The job could not start: Its init container fetch {words}"
     assert reason.hint is not None and reason.hint.startswith(hint) and "64Mi" in reason.hint
     assert "batches" not in reason.hint
     assert (reason.code, reason.fix) == ("InitContainerFailed", None)
@@ -274,7 +273,7 @@ def test_a_sidecar_that_fails_is_named() -> None:
     ]
     job = situation("oom")
     reason = job.reason(places=[replace(job.places[0], pod=pod)])
-    assert reason.sentence == "The job failed: its container logger was killed: out of memory (137)"
+    assert reason.sentence == "The job failed: Its container logger was killed: out of memory (137)"
     assert (reason.code, reason.fix) == ("ContainerFailed", None)
     assert reason.hint == "Its memory limit is 64Mi. Give it more memory."
 
@@ -354,17 +353,20 @@ def test_who_ended_it() -> None:
 REPORTS = {
     "0/12 nodes are available: 4 node(s) had untolerated taint {gpu: reserved}, 8 Insufficient nvidia.com/gpu."
     " preemption: 0/12 nodes are available: 12 Preemption is not helpful for scheduling.": (
-        "of 12 nodes, 8 have too few free and 4 have the taint gpu=reserved"
+        "Needs 9 GPUs, but none of the 12 nodes fits: too few free (8) and untolerated taint gpu=reserved (4)"
     ),
-    "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": "all 3 nodes have too few free",
+    "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": (
+        "Needs 9 GPUs, but none of the 3 nodes fits: too few free"
+    ),
     "0/3 nodes are available: 1 Too many pods, 1 node(s) had untolerated taint {node.kubernetes.io/not-ready: },"
-    " 1 node(s) were unschedulable.": "of 3 nodes, 1 is full of pods, 1 is not ready and 1 is closed for new pods",
-    "0/2 nodes are available: 2 node(s) had volume node affinity conflict.": "all 2 nodes can't mount its volume",
-    "0/5 nodes are available: 2 Insufficient cpu, 2 Insufficient memory, 3 node(s) didn't match pod affinity rules.": (
-        "of 5 nodes, 3 lack the pods that it wants to be beside, 2 have too little free CPU"
-        " and 2 have too little free memory"
+    " 1 node(s) were unschedulable.": "None of the 3 nodes fits: full of pods (1), not ready (1) and cordoned (1)",
+    "0/2 nodes are available: 2 node(s) had volume node affinity conflict.": (
+        "None of the 2 nodes fits: can't mount its volume"
     ),
-    "0/1 nodes are available: 1 node(s) unheard of.": "the only node is unfit: unheard of",
+    "0/5 nodes are available: 2 Insufficient cpu, 2 Insufficient memory, 3 node(s) didn't match pod affinity rules.": (
+        "None of the 5 nodes fits: excluded by pod affinity (3), too little CPU free (2) and too little memory free (2)"
+    ),
+    "0/1 nodes are available: 1 node(s) unheard of.": "The only node doesn't fit: unheard of",
 }
 """Reports of schedulers of other versions, and of clusters of many nodes (kube-scheduler's tests and threads)."""
 
@@ -374,7 +376,7 @@ def test_reports_of_the_scheduler(report: str) -> None:
     job = situation("gpu-9")
     condition = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
     condition["message"] = report
-    assert f"; {REPORTS[report]} · waiting" in job.reason().sentence
+    assert job.reason().sentence.startswith(f"{REPORTS[report]} · waiting")
 
 
 def told(job: Any, reason: str, message: str, *, of_pod: bool = True) -> None:
@@ -463,7 +465,7 @@ LACKS = {
     ),
     "what is free now was not when the scheduler looked": (
         room(one=(16, 16)),
-        "Needs 9 nvidia.com/gpu; the only node has too few free",
+        "Needs 9 GPUs, but the only node doesn't fit: too few free",
         "It starts once a node has that much free; whether one is large enough is not known."
         " Ask for less to start sooner.",
     ),
@@ -496,7 +498,7 @@ def test_devices_are_counted_in_numbers() -> None:
     """The API server writes 9000 as 9k."""
     job = situation("gpu-9")
     job.pods[0]["spec"]["containers"][0]["resources"] = {"requests": {"nvidia.com/gpu": "9k"}}
-    assert job.reason().sentence.startswith("Needs 9000 nvidia.com/gpu; ")
+    assert job.reason().sentence.startswith("Needs 9000 GPUs, ")
 
 
 def test_what_init_containers_and_sidecars_ask_for_counts() -> None:
@@ -507,7 +509,7 @@ def test_what_init_containers_and_sidecars_ask_for_counts() -> None:
         {"name": "beside", "restartPolicy": "Always", "resources": {"limits": {"nvidia.com/gpu": "1"}}},
         {"name": "first", "resources": {"limits": {"nvidia.com/gpu": "4"}}},
     ]
-    assert job.reason().sentence.startswith("Needs 5 nvidia.com/gpu; ")
+    assert job.reason().sentence.startswith("Needs 5 GPUs, ")
 
 
 def test_disk_is_said_in_gibibytes() -> None:
@@ -515,7 +517,7 @@ def test_disk_is_said_in_gibibytes() -> None:
     job.pods[0]["spec"]["containers"][0]["resources"] = {"requests": {"ephemeral-storage": "10Gi"}}
     report = next(one for one in job.pods[0]["status"]["conditions"] if one["type"] == "PodScheduled")
     report["message"] = "0/1 nodes are available: 1 Insufficient ephemeral-storage."
-    assert job.reason().sentence.startswith("Needs 10 GiB disk; ")
+    assert job.reason().sentence.startswith("Needs 10 GiB disk, ")
 
 
 def test_a_queue_s_name_is_not_taken_for_our_own_words() -> None:

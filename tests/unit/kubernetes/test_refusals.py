@@ -28,12 +28,12 @@ from tests.unit.kubernetes.situations import REFUSALS
 POD = "/manifest/spec/pytorchReplicaSpecs/Master/template/spec/containers"
 
 ERRORS: dict[str, tuple[type[JobError], str, str | None, str]] = {
-    "taken": (Conflict, "AlreadyExists", "/spec/name", "There is a job running in namespace why already."),
+    "taken": (Conflict, "AlreadyExists", "/spec/name", "There is already a job running in namespace why."),
     "strict": (
         FieldError,
         "UnknownField",
         f"{POD}/0/imag",
-        "This cluster knows no spec.pytorchReplicaSpecs.Master.template.spec.containers[0].imag"
+        "This cluster does not know spec.pytorchReplicaSpecs.Master.template.spec.containers[0].imag"
         " and spec.torchrunConfig.",
     ),
     "invalid-type": (
@@ -60,7 +60,7 @@ ERRORS: dict[str, tuple[type[JobError], str, str | None, str]] = {
         "/spec/annotations",
         "metadata.annotations is wrong: may not be more than 262144 bytes.",
     ),
-    "larger": (TooLarge, "TooLarge", None, "The manifest is larger than the cluster takes."),
+    "larger": (TooLarge, "TooLarge", None, "The manifest is larger than the cluster accepts."),
     "webhook-kubeflow": (
         FieldError,
         "Invalid",
@@ -96,7 +96,7 @@ ERRORS: dict[str, tuple[type[JobError], str, str | None, str]] = {
         NotAllowed,
         "QuotaExceeded",
         None,
-        "The quota jobs allows 1 pytorchjobs.kubeflow.org, and 1 are there.",
+        "The quota jobs allows 1 pytorchjobs.kubeflow.org, and 1 exist.",
     ),
     "quota-pod": (
         FieldError,
@@ -117,25 +117,40 @@ ERRORS: dict[str, tuple[type[JobError], str, str | None, str]] = {
         "/manifest/metadata/namespace",
         "The manifest names another namespace.",
     ),
-    "other-kind": (FieldError, "InvalidField", "/manifest/apiVersion", "The manifest is of another version."),
-    "no-kind": (Unavailable, "NoSuchKind", None, "This cluster has no Foo (any more)."),
-    "not-found": (NotFound, "NotFound", None, "It is not there (any more)."),
+    "other-kind": (FieldError, "InvalidField", "/manifest/apiVersion", "The manifest has another API version."),
+    "no-kind": (Unavailable, "NoSuchKind", None, "This cluster has no Foo."),
+    "not-found": (NotFound, "NotFound", None, "The object does not exist or was deleted."),
     "unauthorized": (
         NotAllowed,
         "Unauthorized",
         None,
-        "The cluster does not accept who this lab says it is.",
+        "The cluster does not accept the credentials of this lab.",
     ),
     "forbidden-create": (
         NotAllowed,
         "Forbidden",
         "/namespace",
-        "This lab may not create PyTorchJobs in namespace why.",
+        "You don't have permission to create PyTorchJobs in namespace why.",
     ),
-    "forbidden-list": (NotAllowed, "Forbidden", None, "This lab may not list PyTorchJobs in namespace why."),
-    "forbidden-patch": (NotAllowed, "Forbidden", None, "This lab may not change PyTorchJobs in namespace why."),
-    "forbidden-log": (NotAllowed, "Forbidden", None, "This lab may not see the logs of pods in namespace why."),
-    "forbidden-nodes": (NotAllowed, "Forbidden", None, "This lab may not list nodes in the whole cluster."),
+    "forbidden-list": (
+        NotAllowed,
+        "Forbidden",
+        None,
+        "You don't have permission to list PyTorchJobs in namespace why.",
+    ),
+    "forbidden-patch": (
+        NotAllowed,
+        "Forbidden",
+        None,
+        "You don't have permission to change PyTorchJobs in namespace why.",
+    ),
+    "forbidden-log": (NotAllowed, "Forbidden", None, "You don't have permission to see logs of pods in namespace why."),
+    "forbidden-nodes": (
+        NotAllowed,
+        "Forbidden",
+        None,
+        "You don't have the permission “list” on nodes in the whole cluster.",
+    ),
 }
 
 
@@ -153,8 +168,8 @@ def test_refusals(name: str) -> None:
 
 def test_who_can_grant_a_right() -> None:
     assert refusal("forbidden-create").hint == (
-        "Whoever runs the cluster or the namespace can give the service account weak of namespace why"
-        " the right “create” on pytorchjobs.kubeflow.org."
+        "An administrator of the cluster or the namespace can give the service account weak of namespace why"
+        " the permission “create” on pytorchjobs.kubeflow.org."
     )
 
 

@@ -6,7 +6,6 @@ Names and messages are parameters of a `Text`, never parts of its message: `name
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import partial
@@ -23,11 +22,6 @@ MOST_NAME: Final = 120
 MOST_VERBATIM: Final = 4000
 
 _SHORTEST_CUT: Final = 8
-
-# First words of sentences that are written small after a colon.
-_OPENING: Final = re.compile(
-    r"(?:All|Needs|The|There|No|Its|It|Pulling|Starting|Waits|Waiting|Placed|Asked|Killed|Ended|Failed|Was|Crashed|Could|Died|Had|A|An)\b"
-)
 
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:
@@ -71,7 +65,7 @@ def cleaned(text: Text, most: int = MOST_SENTENCE) -> Text:
 
 
 def made(
-    code: str, sentence: str, hint: str | None = None, *, verbatim: str | None = None, fix: Fix | None = None
+    code: str, sentence: Text, hint: Text | None = None, *, verbatim: str | None = None, fix: Fix | None = None
 ) -> Reason:
     """Return a reason whose texts are clean and short.
 
@@ -88,15 +82,11 @@ def made(
     """
     return Reason(
         code=plain(code, MOST_NAME),
-        sentence=_cleaned(sentence, MOST_SENTENCE),
-        hint=_cleaned(hint, 2 * MOST_SENTENCE) if hint else None,
+        sentence=cleaned(sentence),
+        hint=cleaned(hint, 2 * MOST_SENTENCE) if hint else None,
         verbatim=quoted(verbatim),
         fix=fix,
     )
-
-
-def _cleaned(text: str, most: int) -> Text:
-    return cleaned(text if isinstance(text, Text) else Text.verbatim(plain(text, most)), most)
 
 
 def minutes_since(since: float | None, now: float) -> Text | None:
@@ -126,6 +116,11 @@ def lasting_since(state: Text, since: float | None, now: float) -> Text:
     return state if wait is None else _("{state}, {duration}", state=state, duration=wait)
 
 
+def full_stop(sentence: Text) -> Text:
+    """Return a sentence with a full stop, unless it has one or was cut."""
+    return sentence if sentence.endswith((".", "…")) else _("{sentence}.", sentence=sentence)
+
+
 def listed(names: Sequence[str], most: int = 3) -> Text:
     """Return names from the cluster as a list: “a”, “a and b”, “a, b and 4 others”.
 
@@ -136,30 +131,12 @@ def listed(names: Sequence[str], most: int = 3) -> Text:
     most
         Number of names that are shown; the others are counted.
     """
-    if not names:
-        return Text.verbatim("")
     return listing([name.with_words(named) if isinstance(name, Text) else named(name) for name in names], most)
 
 
 def joined(*sentences: str | None) -> str | None:
     """Return sentences one after the other, without those that are None."""
     return " ".join(filter(None, sentences)) or None
-
-
-def waited(since: float | None, now: float, before: str = ", ") -> str:
-    """Return how long something has lasted, from a minute on: “, 2 min”."""
-    wait = minutes_since(since, now)
-    return "" if wait is None else before + wait
-
-
-def counted(number: int, word: str) -> str:
-    """Return a number of things: “1 restart”, “3 restarts”."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def within(sentence: str) -> str:
-    """Return a sentence as it stands after a colon."""
-    return sentence[0].lower() + sentence[1:] if _OPENING.match(sentence) else sentence
 
 
 def _visible(text: str) -> str:

@@ -1,1 +1,1 @@
-"""Why a job or a replica is in its state."""
+"""Reasons: why jobs, replicas and containers are in their state, and why the API server refuses a request."""

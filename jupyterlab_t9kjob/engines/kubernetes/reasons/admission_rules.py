@@ -1,6 +1,7 @@
-"""Rules of a cluster that refuse a pod or a job, told from the words of the refusal.
+"""Rules of a cluster that refuse a pod or a job, recognized by the words of the refusal.
 
-The same words come as an answer to us, and as an event where the job's controller was refused its pods.
+A refusal has the same words whether it answers a request of the lab or appears in an event, where the job's controller
+was refused a pod.
 """
 
 from __future__ import annotations
@@ -12,69 +13,51 @@ from typing import Final
 
 from ....core.job import Fix
 from ....core.quantity import amount
+from ....core.translation import Text, _, sentences
 from ..objects.text import listed, named
 
 OPERATORS_CONTAINER: Final = "init-pytorch"
-"""Kubeflow's training operator gives it to the workers of a job that has a master (kube-engines.md §2.2)."""
-SETTING: Final = "Make pods fit the restricted standard"
+"""Init container that Kubeflow's operator adds to the workers of a job with a master (kube-engines.md §2.2)."""
+SETTING: Final = _("Make pods fit the restricted standard")
 """Label of the form's field."""
-RESTRICT: Final = Fix(label="Make the pods fit", changes={"/spec/security/restricted": True})
+RESTRICT: Final = Fix(label=_("Make the pods fit"), changes={"/spec/security/restricted": True})
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A refusal as understood.
+    """A refusal that was recognized.
 
     Attributes
     ----------
     code
-        For programs.
+        Code of the reason or error.
     sentence, hint
-        What stands against it, and what to do.
+        What the rule forbids, and what the user can do. The sentence has no full stop.
     field
-        JSON pointer into the spec, where one field is to blame.
+        JSON pointer into the spec, if one field is the cause.
     verbatim
-        The words that matter, without what stands before them.
+        The part of the refusal that matters.
     fix
-        A change of the spec by which the rule would be kept, if there is one.
+        Change of the spec that keeps the rule; None if there is none.
     """
 
     code: str
-    sentence: str
-    hint: str | None
+    sentence: Text
+    hint: Text | None
     field: str | None
     verbatim: str
     fix: Fix | None = None
 
 
 _RESOURCES: Final = "/spec/replica_specs/0/resources"
-_FREE: Final = "It starts when others of the namespace have freed enough; ended pods that were kept can count as well."
-_ASK: Final = "Ask for less, or ask whoever runs the cluster for more."
-
-_GATEKEEPER: Final = {
-    "R001": (
-        "You may not use this queue",
-        "Choose another queue, or ask whoever runs T9k for it.",
-        "/spec/scheduling/queue",
-    ),
-    "R002": ("The queue's quota is not enough for this job", "Ask for less, or choose another queue.", _RESOURCES),
-    "R003": (
-        "The queue does not take resources of this shape",
-        "State requests and limits for CPU, memory and GPUs as the queue wants them.",
-        _RESOURCES,
-    ),
-    "R026": (
-        "A container may have one shared GPU at most",
-        "Ask for one nvidia.com/gpu.shared, or for whole GPUs.",
-        f"{_RESOURCES}/device",
-    ),
-    "R027": ("This scheduler is not allowed here", "Choose another scheduler.", "/spec/scheduling/scheduler"),
-}  # fmt: skip
-"""Rules of T9k's admission by the code in their message (t9k.md §1.5)."""
+_FREE: Final = _(
+    "It starts when others of the namespace have freed enough; ended pods that were kept can count as well."
+)
+_ASK: Final = _("Ask for less, or ask an administrator of the cluster for more.")
 
 
 def rule_of(message: str) -> Rule | None:
-    """Return the rule by which something was refused; None if the words are of no known one."""
+    """Return the rule by which something was refused; None if the message is not recognized."""
     for pattern, make in _RULES:
         match = pattern.search(message)
         if match is not None:
@@ -87,40 +70,67 @@ def _quota(match: re.Match[str]) -> Rule:
     quota = named(match["quota"])
     short = next((name for name in asked if name in used and name in limits), None)
     if short is None:
-        return Rule("QuotaExceeded", f"The quota {quota} of the namespace is used up", _ASK, _RESOURCES, match[0])
+        sentence = _("The quota {quota} of the namespace is used up", quota=quota)
+        return Rule("QuotaExceeded", sentence, _ASK, _RESOURCES, match[0])
     if short.startswith("count/"):
-        sentence = f"The quota {quota} allows {limits[short]} {named(short[6:])}, and {used[short]} are there"
-        return Rule("QuotaExceeded", sentence, "Delete jobs that are not needed any more.", None, match[0])
-    thing = named(short.removeprefix("requests.").removeprefix("limits."))
-    sentence = (
-        f"The quota {quota} allows {limits[short]} {thing}, {used[short]} are used, and a replica needs {asked[short]}"
+        sentence = _(
+            "The quota {quota} allows {limit} {kind}, and {used} exist",
+            quota=quota,
+            limit=limits[short],
+            kind=named(short[6:]),
+            used=used[short],
+        )
+        return Rule("QuotaExceeded", sentence, _("Delete jobs that are no longer needed."), None, match[0])
+    resource = named(short.removeprefix("requests.").removeprefix("limits."))
+    sentence = _(
+        "The quota {quota} allows {limit} {resource}, {used} are used, and a replica needs {asked}",
+        quota=quota,
+        limit=limits[short],
+        resource=resource,
+        used=used[short],
+        asked=asked[short],
     )
     needed, allowed = amount(asked[short]), amount(limits[short])
     never = needed is not None and allowed is not None and needed > allowed
-    field = f"{_RESOURCES}/{'memory' if thing == 'memory' else 'cpu' if thing == 'cpu' else 'device'}"
-    return Rule("QuotaExceeded", sentence, _ASK if never else f"{_FREE} {_ASK}", field, match[0])
+    field = f"{_RESOURCES}/{'memory' if resource == 'memory' else 'cpu' if resource == 'cpu' else 'device'}"
+    return Rule("QuotaExceeded", sentence, _ASK if never else sentences(_FREE, _ASK), field, match[0])
 
 
 def _must_specify(match: re.Match[str]) -> Rule:
-    what = listed(match["what"].replace(";", ",").split(","))
-    sentence = f"The quota {named(match['quota'])} wants every container to state {what}"
-    return Rule("QuotaNeedsResources", sentence, "Set them under Resources.", _RESOURCES, match[0])
+    sentence = _(
+        "The quota {quota} wants every container to state {resources}",
+        quota=named(match["quota"]),
+        resources=listed(match["what"].replace(";", ",").split(",")),
+    )
+    return Rule("QuotaNeedsResources", sentence, _("Set them under Resources."), _RESOURCES, match[0])
 
 
 def _limit_range(match: re.Match[str]) -> Rule:
     bound, resource, allowed, asked = (named(match[name]) for name in ("bound", "resource", "allowed", "asked"))
-    least = bound == "minimum"
-    sentence = (
-        f"A container may have {allowed} {resource} at {'least' if least else 'most'} here, and this asks for {asked}"
-    )
+    if bound == "minimum":
+        sentence = _(
+            "A container may have {allowed} {resource} at least here, and this asks for {asked}",
+            allowed=allowed,
+            resource=resource,
+            asked=asked,
+        )
+        hint = _("Ask for {allowed} or more.", allowed=allowed)
+    else:
+        sentence = _(
+            "A container may have {allowed} {resource} at most here, and this asks for {asked}",
+            allowed=allowed,
+            resource=resource,
+            asked=asked,
+        )
+        hint = _("Ask for {allowed} or less.", allowed=allowed)
     field = f"{_RESOURCES}/{resource}" if resource in ("cpu", "memory") else f"{_RESOURCES}/device"
-    return Rule("OutOfRange", sentence, f"Ask for {allowed} or {'more' if least else 'less'}.", field, match[0])
+    return Rule("OutOfRange", sentence, hint, field, match[0])
 
 
 _MISSING: Final = re.compile(
     r"(?:allowPrivilegeEscalation != false|unrestricted capabilities|runAsNonRoot != true|seccompProfile) \("
 )
-"""Violations of the restricted standard that are mostly fields that are missing."""
+"""Violations of the restricted standard that mostly mean a missing field."""
 
 
 def _pod_security(match: re.Match[str]) -> Rule:
@@ -128,38 +138,77 @@ def _pod_security(match: re.Match[str]) -> Rule:
     kinds = re.split(r"\), (?=[a-zA-Z])", what.removesuffix(")"))
     # The name of a missing field is enough here; the whole message is quoted below the sentence.
     short = [kind.partition(" (")[0] if _MISSING.match(kind) else f"{kind})" for kind in kinds]
-    sentence = (
-        f"The namespace enforces the Pod Security Standard {level}, and the pods don't fit it: {', '.join(short)}"
+    sentence = _(
+        "The namespace enforces the Pod Security Standard {level}, and the pods don't fit it: {violations}",
+        level=level,
+        violations=", ".join(short),
     )
     if f'"{OPERATORS_CONTAINER}"' in what:
-        hint = (
-            f"The training operator itself adds the container {OPERATORS_CONTAINER} to workers. Use 1 node, or make the"
-            " job elastic, for then it has no such container; or ask whoever runs the cluster to change the operator."
+        hint = _(
+            "The training operator itself adds the container {container} to workers. Use 1 node, or make the job"
+            " elastic: such jobs do not have the container. Or ask an administrator of the cluster to change the"
+            " operator.",
+            container=OPERATORS_CONTAINER,
         )
         return Rule("PodSecurity", sentence, hint, "/spec/security", match[0])
     root = [kind for kind in kinds if kind.startswith("runAsUser=0 (")]
-    if all(_MISSING.match(kind) or kind in root for kind in kinds):
-        other = " and another user than 0 (root)" if root else ""
-        hint = f"Clone the job with “{SETTING}” turned on{other}."
-        return Rule("PodSecurity", sentence, hint, "/spec/security", match[0], fix=None if root else RESTRICT)
-    also = f"Turn on “{SETTING}”, and take" if level.startswith("restricted") else "Take"
-    hint = f"{also} the fields that it names out of the manifest."
+    if root and all(_MISSING.match(kind) or kind in root for kind in kinds):
+        hint = _("Clone the job with “{setting}” turned on and another user than 0 (root).", setting=SETTING)
+        return Rule("PodSecurity", sentence, hint, "/spec/security", match[0])
+    if all(_MISSING.match(kind) for kind in kinds):
+        hint = _("Clone the job with “{setting}” turned on.", setting=SETTING)
+        return Rule("PodSecurity", sentence, hint, "/spec/security", match[0], fix=RESTRICT)
+    if level.startswith("restricted"):
+        hint = _("Turn on “{setting}”, and take the fields that it names out of the manifest.", setting=SETTING)
+    else:
+        hint = _("Take the fields that it names out of the manifest.")
     return Rule("PodSecurity", sentence, hint, "/spec/security", match[0])
 
 
 def _service_account(match: re.Match[str]) -> Rule:
-    sentence = f"There is no service account {named(match['name'])} in its namespace"
-    return Rule("NoServiceAccount", sentence, "Name one that exists, or none.", "/spec/extra", match[0])
+    sentence = _("There is no service account {name} in its namespace", name=named(match["name"]))
+    return Rule("NoServiceAccount", sentence, _("Name one that exists, or none."), "/spec/extra", match[0])
 
 
 def _priority_class(match: re.Match[str]) -> Rule:
-    sentence = f"There is no priority class {named(match['name'])}"
-    return Rule("NoPriorityClass", sentence, "Choose one that exists.", "/spec/scheduling/priority_class", match[0])
+    sentence = _("There is no priority class {name}", name=named(match["name"]))
+    field = "/spec/scheduling/priority_class"
+    return Rule("NoPriorityClass", sentence, _("Choose one that exists."), field, match[0])
 
 
 def _terminating(match: re.Match[str]) -> Rule:
-    sentence = f"The namespace {named(match['namespace'])} is being deleted"
-    return Rule("NamespaceTerminating", sentence, "Choose another one.", "/namespace", match[0])
+    sentence = _("The namespace {namespace} is being deleted", namespace=named(match["namespace"]))
+    return Rule("NamespaceTerminating", sentence, _("Choose another one."), "/namespace", match[0])
+
+
+_GATEKEEPER: Final = {
+    "R001": (
+        _("You may not use this queue"),
+        _("Choose another queue, or ask an administrator of T9k for permission."),
+        "/spec/scheduling/queue",
+    ),
+    "R002": (
+        _("The queue's quota is not enough for this job"),
+        _("Ask for less, or choose another queue."),
+        _RESOURCES,
+    ),
+    "R003": (
+        _("The queue does not take resources of this shape"),
+        _("State requests and limits for CPU, memory and GPUs as the queue wants them."),
+        _RESOURCES,
+    ),
+    "R026": (
+        _("A container may have one shared GPU at most"),
+        _("Ask for one nvidia.com/gpu.shared, or for whole GPUs."),
+        f"{_RESOURCES}/device",
+    ),
+    "R027": (
+        _("This scheduler is not allowed here"),
+        _("Choose another scheduler."),
+        "/spec/scheduling/scheduler",
+    ),
+}
+"""Sentence, hint and field of the rules of T9k's admission, by the code in their message (t9k.md §1.5)."""
 
 
 def _gatekeeper(match: re.Match[str]) -> Rule:
@@ -168,14 +217,18 @@ def _gatekeeper(match: re.Match[str]) -> Rule:
 
 
 def _policy(match: re.Match[str]) -> Rule:
-    sentence = f"The cluster's policy {named(match['policy'])} does not allow it: {match['message']}"
-    hint = "That is a rule of this cluster: change the job to it, or ask whoever runs the cluster."
+    sentence = _(
+        "The cluster's policy {policy} does not allow it: {message}",
+        policy=named(match["policy"]),
+        message=match["message"],
+    )
+    hint = _("That is a rule of this cluster: change the job to it, or ask an administrator of the cluster.")
     return Rule("PolicyDenied", sentence, hint, None, match[0])
 
 
 def _webhook(match: re.Match[str]) -> Rule:
-    sentence = f"The cluster does not allow it: {match['message']}"
-    hint = f"That is a rule of this cluster, of its webhook {named(match['webhook'])}."
+    sentence = _("The cluster does not allow it: {message}", message=match["message"])
+    hint = _("That is a rule of this cluster, of its webhook {webhook}.", webhook=named(match["webhook"]))
     return Rule("WebhookDenied", sentence, hint, None, match["message"])
 
 
@@ -216,6 +269,6 @@ def _amounts(text: str) -> dict[str, str]:
 
 
 def _number(resource: str, quantity: str) -> str:
-    """Return how many of a device there are as a number: the API server writes 9000 as 9k."""
+    """Return a quantity of a device as a number: the API server writes 9000 as 9k."""
     number = amount(quantity) if resource.rpartition(".")[2] not in ("cpu", "memory", "ephemeral-storage") else None
     return quantity if number is None or number != int(number) or number > 2**53 else str(int(number))

@@ -1,4 +1,4 @@
-"""Refusals of the API server: as typed errors at the field, and as reasons where the job's controller met them."""
+"""Refusals by the API server: as errors at the field of the form, and as reasons if a job's controller was refused."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Final
 from ....core.errors import BadRequest, Conflict, FieldError, JobError, NotAllowed, NotFound, TooLarge, Unavailable
 from ....core.job import Reason
 from ....core.manifests.model import in_words
+from ....core.translation import Text, _, _n
 from ..client.api import ApiError, Json, Unreachable
 from ..client.json_access import text
 from ..objects.events import Happening
 from ..objects.field_paths import field_of, pointer_of
 from ..objects.kinds import ReplicaView
-from ..objects.text import answer_of, listed, made, named, plain, quoted, waited
+from ..objects.text import answer_of, cleaned, full_stop, listed, made, named, quoted, waiting_since
 from .admission_rules import Rule, rule_of
 
-_RIGHT: Final = re.compile(
+_PERMISSION: Final = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>[\w*]+) resource "(?P<resource>[^"]+)"'
     r' in API group "(?P<group>[^"]*)" (?:in the namespace "(?P<namespace>[^"]*)"|(?P<everywhere>at the cluster scope))'
 )
@@ -26,105 +27,117 @@ _AT_A_FIELD: Final = re.compile(r"^(?P<field>(?:spec|metadata)[\w.\[\]/-]*): (?P
 _WRONG_VALUE: Final = re.compile(
     r"^(?:(?:Invalid|Unsupported|Duplicate) value: .*?: |Forbidden: |Too long: |Too many: )(?P<why>.+)$", re.DOTALL
 )
-"""What a field's error begins with (``field.ErrorType`` of Kubernetes)."""
+"""Beginning of a field's error (``field.ErrorType`` of Kubernetes)."""
 _TYPE: Final = re.compile(r"must be of type (?P<type>\w+)")
 _NO_WEBHOOK: Final = re.compile(r'failed calling webhook "(?P<webhook>[^"]{1,253})"')
 
 _POD: Final = re.compile(r"[a-z0-9][-.a-z0-9]{0,252}")
 
-_VERBS: Final = {"create": "create", "delete": "delete", "patch": "change", "update": "change", "get": "see",
-                 "list": "list", "watch": "watch"}  # fmt: skip
 _THINGS: Final = {
     "pytorchjobs": "PyTorchJobs",
     "pytorchtrainingjobs": "PyTorchTrainingJobs",
-    "pods/log": "the logs of pods",
-    "pods/exec": "terminals in pods",
+    "pods/log": _("logs of pods"),
+    "pods/exec": _("terminals in pods"),
     "persistentvolumeclaims": "PVCs",
 }
-_TYPES: Final = {"integer": "a whole number", "string": "text", "boolean": "true or false", "number": "a number",
-                 "array": "a list", "object": "an object"}  # fmt: skip
-_ADMIN: Final = "Whoever runs the cluster"
-_AGAIN: Final = "Try again in a while."
+_AGAIN: Final = _("Try again in a while.")
+_MOST_HINT: Final = 600
+_MOST_WITHOUT_STOP: Final = 298
 
 
 def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edited: bool = False) -> JobError:
-    """Return a refusal of the API server as an error for the user, at the field that it means.
+    """Return a refusal by the API server as an error for the user, at the field that it is about.
 
     Parameters
     ----------
     error
-        What came instead of an answer.
+        The API server's error, or that of the connection.
     manifest
-        The job's object, where it was about to be created or changed.
+        The job's object, if it was about to be created or changed.
     edited
-        Whether the user wrote the manifest: then errors are at its own fields (``/manifest/…``), else at those of the
-        spec that they come from.
+        True if the user wrote the manifest: errors are at its own fields (``/manifest/…``) then, otherwise at the
+        fields of the spec that the manifest's fields come from.
     """
     if isinstance(error, Unreachable):
-        return Unavailable(answer_of(error), hint="The cluster is tried again by itself.")
-    found = _by_words(error, manifest, edited) or _by_status(error, manifest)
-    found.message = plain(found.message)
-    found.hint = plain(found.hint, 600) if found.hint else None
+        return Unavailable(
+            Text.verbatim(answer_of(error)), hint=_("The connection to the cluster is tried again by itself.")
+        )
+    found = _by_message(error, manifest, edited) or _by_status(error, manifest)
+    found.message = cleaned(Text.restored(found.message))
+    found.hint = cleaned(Text.restored(found.hint), _MOST_HINT) if found.hint else None
     found.verbatim = quoted(found.verbatim or error.message)
     return found
 
 
-def of_pods(happenings: Sequence[Happening], place: ReplicaView | None = None, *, now: float) -> Reason | None:
-    """Return why the job's controller could not create pods; None if no event says that it could not.
+def of_pods(happenings: Sequence[Happening], replica: ReplicaView | None = None, *, now: float) -> Reason | None:
+    """Return why the job's controller could not create pods; None if no event reports a failure.
 
-    A quota acts on pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
+    A quota applies to pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
 
     Parameters
     ----------
     happenings
-        What happened to the job, newest first.
-    place
-        The replica that has no pod; None for any of them.
+        Events of the job, newest first.
+    replica
+        The replica that has no pod; None for any replica.
     now
-        Seconds since the epoch: a long wait counts up.
+        Seconds since the epoch; long waits are counted from their start.
     """
     for one in happenings:
-        if place is not None and not _is_about(one, place):
+        if replica is not None and not _is_about(one, replica):
             continue
         if one.warning and (
             "forbidden" in one.message or "denied" in one.message or one.reason.startswith("FailedCreate")
         ):
-            rule, wait = rule_of(one.message), waited(one.first, now, " · waiting ")
-            down = _NO_WEBHOOK.search(one.message)
-            if down is not None:
-                hint = f"Its pods are tried again by themselves. {_ADMIN} has to mend it if it stays so."
-                return made("WebhookDown", _webhook_down(down, "to its pods") + wait, hint, verbatim=one.message)
-            if rule is not None:
-                return made(rule.code, rule.sentence + wait, rule.hint, verbatim=one.message, fix=rule.fix)
-            sentence = f"The cluster refuses its pods{wait}"
-            return made("Refused", sentence, "It is tried again by itself.", verbatim=one.message)
+            return _of_refused_pods(one, now)
         if one.reason in ("SuccessfulCreatePod", "NewReplica"):
             return None
     return None
 
 
-def _webhook_down(down: re.Match[str], to: str = "") -> str:
-    return f"The webhook {named(down['webhook'])}, which has to agree{f' {to}' if to else ''}, does not answer"
+def _of_refused_pods(one: Happening, now: float) -> Reason:
+    """Return why pods were refused, by the event that reports it."""
+    down, rule = _NO_WEBHOOK.search(one.message), rule_of(one.message)
+    code, fix = "Refused", None
+    if down is not None:
+        code = "WebhookDown"
+        sentence = _(
+            "The webhook {webhook}, which has to agree to its pods, does not answer", webhook=named(down["webhook"])
+        )
+        hint: Text | None = _(
+            "Its pods are tried again by themselves. An administrator of the cluster has to fix it if this does not"
+            " change."
+        )
+    elif rule is not None:
+        code, sentence, hint, fix = rule.code, rule.sentence, rule.hint, rule.fix
+    else:
+        sentence, hint = _("The cluster refuses its pods"), _("It is tried again by itself.")
+    return made(code, waiting_since(sentence, one.first, now), hint, verbatim=one.message, fix=fix)
 
 
-def _is_about(happening: Happening, place: ReplicaView) -> bool:
-    """Whether an event of the job names a replica's pod: both kinds name pods after their place."""
-    return any(pod.endswith(f"-{place.name}") for pod in _POD.findall(happening.message))
+def _is_about(happening: Happening, replica: ReplicaView) -> bool:
+    """Return whether an event of the job names a replica's pod: both kinds end the pod's name with the replica's."""
+    return any(pod.endswith(f"-{replica.name}") for pod in _POD.findall(happening.message))
 
 
-def _by_words(error: ApiError, manifest: Json | None, edited: bool) -> JobError | None:
-    """Return what the words mean, where they have a form that is known."""
+# -- by message --------------------------------------------------------------------------------------------------------
+
+
+def _by_message(error: ApiError, manifest: Json | None, edited: bool) -> JobError | None:
+    """Return the error for a message of a known form; None for others."""
     message = error.message
     unknown = list(_UNKNOWN_FIELD.finditer(message)) if "strict decoding" in message else []
     if unknown:
         return _unknown_fields(unknown, manifest)
-    right = _RIGHT.search(message)
-    if right is not None:
-        return _no_right(right, manifest)
+    permission = _PERMISSION.search(message)
+    if permission is not None:
+        return _no_permission(permission, manifest)
     down = _NO_WEBHOOK.search(message)
     if down is not None:
         return Unavailable(
-            f"{_webhook_down(down)}.", code="WebhookDown", hint=f"{_AGAIN} {_ADMIN} has to mend it if it stays so."
+            _("The webhook {webhook}, which has to agree, does not answer.", webhook=named(down["webhook"])),
+            code="WebhookDown",
+            hint=_("Try again in a while. An administrator of the cluster has to fix it if this does not change."),
         )
     rule = rule_of(message) if error.status in (403, 422, 400) else None
     if rule is not None:
@@ -135,126 +148,224 @@ def _by_words(error: ApiError, manifest: Json | None, edited: bool) -> JobError 
     return None
 
 
-def _by_status(error: ApiError, manifest: Json | None) -> JobError:
-    """Return what the status means."""
-    name, kind = text(manifest, "metadata", "name") or "", text(manifest, "kind") or "such kind of object"
-    if error.status == 409:
-        return _conflict(error, name, text(manifest, "metadata", "namespace"))
-    if error.status == 401:
-        hint = "Its token or certificate may have expired. Log in to the cluster again."
-        return NotAllowed("The cluster does not accept who this lab says it is.", code="Unauthorized", hint=hint)
-    if error.status == 403:
-        return NotAllowed("The cluster refuses it.", hint=f"{_ADMIN} can say more.")
-    if error.status == 404:
-        return _not_there(error, named(kind))
-    if error.status == 413:
-        return TooLarge(
-            "The manifest is larger than the cluster takes.", hint="Put large texts into files on a volume."
-        )
-    if error.status == 422:
-        return FieldError("The cluster does not accept the manifest.", field="/manifest")
-    if error.status == 429:
-        after = f" in {round(error.retry_after)} s" if isinstance(error.retry_after, int | float) else " in a while"
-        return Unavailable("The cluster has too much to do.", code="TooManyRequests", hint=f"Try again{after}.")
-    if error.status in (408, 504) or error.reason == "Timeout":
-        hint = "It may have been done all the same: look before you repeat it."
-        return Unavailable("The cluster did not answer in time.", code="Timeout", hint=hint)
-    if error.status >= 500:
-        return Unavailable("The cluster has a trouble of its own.", code=error.reason or None, hint=_AGAIN)
-    if error.status == 410:
-        return Unavailable("The cluster has forgotten where we were.", code="Expired", hint=_AGAIN)
-    if "namespace of the provided object does not match" in error.message:
-        hint = "Take the namespace out of the manifest, or choose the same in the form."
-        return FieldError("The manifest names another namespace.", field="/manifest/metadata/namespace", hint=hint)
-    if "does not match the expected API version" in error.message:
-        return FieldError("The manifest is of another version.", field="/manifest/apiVersion")
-    return BadRequest("The cluster does not understand the request.", field="/manifest" if manifest else None)
-
-
-def _conflict(error: ApiError, name: str, namespace: str | None) -> JobError:
-    where = f" in namespace {named(namespace)}" if namespace else ""
-    if error.reason == "AlreadyExists":
-        if "is being deleted" in error.message:
-            message, hint = f"A job {named(name)} is still being deleted{where}.", "Choose another name, or wait."
-        else:
-            message, hint = f"There is a job {named(name)}{where} already.", "Choose another name."
-        return Conflict(message, code="AlreadyExists", field="/spec/name", hint=hint)
-    return Conflict("The job was changed meanwhile.", code="Conflict", hint="Look at it as it is now, and try again.")
-
-
-def _not_there(error: ApiError, kind: str) -> JobError:
-    missing = re.search(r'namespaces "(?P<name>[^"]*)" not found', error.message)
-    if missing is not None:
-        message = f"There is no namespace {named(missing['name'])}."
-        return FieldError(message, code="NoSuchNamespace", field="/namespace", hint="Choose one that exists.")
-    if error.reason != "NotFound" or "could not find the requested resource" in error.message:
-        hint = f"{_ADMIN} has to install what runs such jobs, or has taken it away."
-        return Unavailable(f"This cluster has no {kind} (any more).", code="NoSuchKind", hint=hint)
-    return NotFound("It is not there (any more).")
-
-
-def _no_right(right: re.Match[str], manifest: Json | None) -> JobError:
-    verb, resource = right["verb"], right["resource"]
-    thing = _THINGS.get(resource, named(resource))
-    where = "in the whole cluster" if right["everywhere"] else f"in namespace {named(right['namespace'] or '')}"
-    full = f"{resource}.{right['group']}" if right["group"] else resource
-    account = re.fullmatch(r"system:serviceaccount:([^:]*):([^:]*)", right["user"])
-    who = f"the service account {account[2]} of namespace {account[1]}" if account else right["user"] or "this account"
+def _no_permission(permission: re.Match[str], manifest: Json | None) -> JobError:
+    verb, resource, user = permission["verb"], permission["resource"], permission["user"]
+    full = f"{resource}.{permission['group']}" if permission["group"] else resource
+    account = re.fullmatch(r"system:serviceaccount:([^:]*):([^:]*)", user)
+    if account is not None:
+        who: str = _("the service account {name} of namespace {namespace}", name=account[2], namespace=account[1])
+    else:
+        who = named(user) or _("this account")
     return NotAllowed(
-        f"This lab may not {_VERBS.get(verb, named(verb))} {thing} {where}.",
-        hint=f"{_ADMIN} or the namespace can give {named(who)} the right “{named(verb)}” on {named(full)}.",
+        _missing_permission(
+            verb, _THINGS.get(resource, named(resource)), None if permission["everywhere"] else permission["namespace"]
+        ),
+        hint=_(
+            "An administrator of the cluster or the namespace can give {account} the permission “{verb}” on"
+            " {resource}.",
+            account=who,
+            verb=named(verb),
+            resource=named(full),
+        ),
         field="/namespace" if manifest is not None and verb == "create" else None,
+    )
+
+
+def _missing_permission(verb: str, things: str, namespace: str | None) -> Text:
+    """Return which permission the account does not have; `namespace` is None for the whole cluster."""
+    if namespace is None:
+        return _(
+            "You don't have the permission “{verb}” on {things} in the whole cluster.", verb=named(verb), things=things
+        )
+    where = named(namespace)
+    match verb:
+        case "create":
+            return _("You don't have permission to create {things} in namespace {where}.", things=things, where=where)
+        case "delete":
+            return _("You don't have permission to delete {things} in namespace {where}.", things=things, where=where)
+        case "patch" | "update":
+            return _("You don't have permission to change {things} in namespace {where}.", things=things, where=where)
+        case "get":
+            return _("You don't have permission to see {things} in namespace {where}.", things=things, where=where)
+        case "list":
+            return _("You don't have permission to list {things} in namespace {where}.", things=things, where=where)
+        case "watch":
+            return _("You don't have permission to watch {things} in namespace {where}.", things=things, where=where)
+    return _(
+        "You don't have the permission “{verb}” on {things} in namespace {where}.",
+        verb=named(verb),
+        things=things,
+        where=where,
     )
 
 
 def _unknown_fields(unknown: Sequence[re.Match[str]], manifest: Json | None) -> JobError:
     pointer = pointer_of(unknown[0]["field"], manifest)
-    words = [in_words(pointer_of(one["field"], manifest)) for one in unknown]
+    names = [in_words(pointer_of(one["field"], manifest)) for one in unknown]
     if unknown[0]["how"] == "duplicate":
-        return FieldError(
-            f"{named(words[0])} is there twice.", code="DuplicateField", field=pointer, hint="Remove one."
-        )
-    message = f"This cluster knows no {listed(words)}."
-    hint = "Check the spelling. It would be dropped in silence, so the job was not created."
-    return FieldError(message, code="UnknownField", field=pointer, hint=hint)
+        message = _("{field} is set twice.", field=named(names[0]))
+        return FieldError(message, code="DuplicateField", field=pointer, hint=_("Remove one."))
+    hint = _("Check the spelling. The cluster would drop it without a message, so the job was not created.")
+    return FieldError(
+        _("This cluster does not know {fields}.", fields=listed(names)), code="UnknownField", field=pointer, hint=hint
+    )
 
 
 def _of_rule(rule: Rule, error: ApiError, manifest: Json | None, edited: bool) -> JobError:
-    """Return a rule's refusal; a webhook may name the field itself."""
-    named_field = _AT_A_FIELD.match(rule.verbatim) if rule.code == "WebhookDenied" else None
-    if named_field is not None:
-        wrong = _wrong_field(named_field["field"], named_field["message"], 0, manifest, edited)
+    """Return the error for a rule; a webhook's message may name the field itself."""
+    at_field = _AT_A_FIELD.match(rule.verbatim) if rule.code == "WebhookDenied" else None
+    if at_field is not None:
+        wrong = _wrong_field(at_field["field"], at_field["message"], 0, manifest, edited)
         wrong.hint = rule.hint
         return wrong
-    sentence = rule.sentence if rule.sentence.endswith(".") else f"{rule.sentence}."
+    message = full_stop(rule.sentence)
     if rule.field is not None:
-        return FieldError(sentence, code=rule.code, field=rule.field, hint=rule.hint, verbatim=error.message)
-    return NotAllowed(sentence, code=rule.code, hint=rule.hint, verbatim=error.message)
+        return FieldError(message, code=rule.code, field=rule.field, hint=rule.hint, verbatim=error.message)
+    return NotAllowed(message, code=rule.code, hint=rule.hint, verbatim=error.message)
 
 
 def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edited: bool) -> JobError:
+    """Return the error for a field whose value is not accepted.
+
+    Parameters
+    ----------
+    field, words
+        The field's path in the manifest, and the API server's message about it.
+    others
+        Number of other fields that are not accepted.
+    manifest, edited
+        See `refused`.
+    """
     pointer = pointer_of(field, manifest)
-    name = named(in_words(pointer))
+    hint = None
+    if others:
+        hint = _n("The cluster names {n} other field below.", "The cluster names {n} other fields below.", others)
+    at = pointer if edited else field_of(pointer, manifest) or pointer
+    sentence = cleaned(_value_error(pointer, words), _MOST_WITHOUT_STOP)
+    return FieldError(full_stop(sentence), code="Invalid", field=at, hint=hint)
+
+
+def _value_error(pointer: str, words: str) -> Text:
+    """Return why the value of a field is not accepted, a sentence without a full stop."""
+    field = named(in_words(pointer))
     kind, wrong = _TYPE.search(words), _WRONG_VALUE.match(words)
     if pointer == "/manifest/metadata/name":
-        sentence = "The name can't be used: it has small letters, digits and dashes, and begins with a letter"
-    elif words.startswith("Required value"):
-        _, _, why = words.partition(": ")
-        sentence = f"{name} is missing{f': {why}' if why else ''}"
-    elif kind is not None:
-        sentence = f"{name} must be {_TYPES.get(kind['type'], named(kind['type']))}"
-    elif words.startswith("Unsupported value"):
-        _, _, supported = words.partition("supported values: ")
-        sentence = f"{name} must be one of {supported}" if supported else f"{name} has a value that is not supported"
-    elif words.startswith("Duplicate value"):
-        sentence = f"{name} is there twice"
-    elif wrong is not None:
-        sentence = f"{name} is wrong: {wrong['why']}"
+        return _("The name can't be used: it has small letters, digits and dashes, and begins with a letter")
+    if words.startswith("Required value"):
+        why = words.partition(": ")[2]
+        return _("{field} is missing: {why}", field=field, why=why) if why else _("{field} is missing", field=field)
+    if kind is not None:
+        return _type_error(field, kind["type"])
+    if words.startswith("Unsupported value"):
+        supported = words.partition("supported values: ")[2]
+        if supported:
+            return _("{field} must be one of {values}", field=field, values=supported)
+        return _("{field} has a value that is not supported", field=field)
+    if words.startswith("Duplicate value"):
+        return _("{field} is set twice", field=field)
+    return _("{field} is wrong: {why}", field=field, why=wrong["why"] if wrong is not None else words)
+
+
+def _type_error(field: str, kind: str) -> Text:
+    match kind:
+        case "integer":
+            return _("{field} must be a whole number", field=field)
+        case "string":
+            return _("{field} must be text", field=field)
+        case "boolean":
+            return _("{field} must be true or false", field=field)
+        case "number":
+            return _("{field} must be a number", field=field)
+        case "array":
+            return _("{field} must be a list", field=field)
+        case "object":
+            return _("{field} must be an object", field=field)
+    return _("{field} must be of type {type}", field=field, type=named(kind))
+
+
+# -- by status ---------------------------------------------------------------------------------------------------------
+
+
+def _by_status(error: ApiError, manifest: Json | None) -> JobError:
+    """Return the error for a status, if the message has no known form."""
+    name, kind = text(manifest, "metadata", "name") or "", text(manifest, "kind")
+    match error.status:
+        case 409:
+            return _conflict(error, name, text(manifest, "metadata", "namespace"))
+        case 401:
+            hint = _("Its token or certificate may have expired. Log in to the cluster again.")
+            return NotAllowed(
+                _("The cluster does not accept the credentials of this lab."), code="Unauthorized", hint=hint
+            )
+        case 403:
+            return NotAllowed(
+                _("The cluster refuses the request."), hint=_("An administrator of the cluster can say more.")
+            )
+        case 404:
+            return _not_there(error, kind)
+        case 413:
+            return TooLarge(
+                _("The manifest is larger than the cluster accepts."), hint=_("Put large texts into files on a volume.")
+            )
+        case 422:
+            return FieldError(_("The cluster does not accept the manifest."), field="/manifest")
+        case 410:
+            return Unavailable(_("The cluster no longer has the requested version."), code="Expired", hint=_AGAIN)
+    if error.status == 429 or error.status >= 500 or error.status == 408 or error.reason == "Timeout":
+        return _overloaded(error)
+    if "namespace of the provided object does not match" in error.message:
+        hint = _("Take the namespace out of the manifest, or choose the same in the form.")
+        return FieldError(_("The manifest names another namespace."), field="/manifest/metadata/namespace", hint=hint)
+    if "does not match the expected API version" in error.message:
+        return FieldError(_("The manifest has another API version."), field="/manifest/apiVersion")
+    return BadRequest(_("The cluster does not understand the request."), field="/manifest" if manifest else None)
+
+
+def _overloaded(error: ApiError) -> JobError:
+    """Return the error for an API server that can't answer now."""
+    if error.status == 429:
+        hint = _AGAIN
+        if isinstance(error.retry_after, int | float):
+            hint = _("Try again in {seconds} s.", seconds=round(error.retry_after))
+        return Unavailable(_("The cluster has too much to do."), code="TooManyRequests", hint=hint)
+    if error.status in (408, 504) or error.reason == "Timeout":
+        hint = _("The request may have been carried out: check that before you repeat it.")
+        return Unavailable(_("The cluster did not answer in time."), code="Timeout", hint=hint)
+    return Unavailable(_("The cluster has an internal error."), code=error.reason or None, hint=_AGAIN)
+
+
+def _conflict(error: ApiError, name: str, namespace: str | None) -> JobError:
+    """Return the error for a name that is taken, or an object that changed meanwhile."""
+    job, where = named(name), named(namespace) if namespace else None
+    if error.reason != "AlreadyExists":
+        hint = _("Check its current state, and try again.")
+        return Conflict(_("The job was changed meanwhile."), code="Conflict", hint=hint)
+    if "is being deleted" in error.message:
+        if where:
+            message = _("A job {job} is still being deleted in namespace {namespace}.", job=job, namespace=where)
+        else:
+            message = _("A job {job} is still being deleted.", job=job)
+        hint = _("Choose another name, or wait.")
     else:
-        sentence = f"{name} is wrong: {words}"
-    hint = f"The cluster names {others} more below." if others else None
-    at = pointer if edited else field_of(pointer, manifest) or pointer
-    sentence = plain(sentence, 298)
-    return FieldError(
-        sentence if sentence.endswith(("…", ".")) else f"{sentence}.", code="Invalid", field=at, hint=hint
-    )
+        if where:
+            message = _("There is already a job {job} in namespace {namespace}.", job=job, namespace=where)
+        else:
+            message = _("There is already a job {job}.", job=job)
+        hint = _("Choose another name.")
+    return Conflict(message, code="AlreadyExists", field="/spec/name", hint=hint)
+
+
+def _not_there(error: ApiError, kind: str | None) -> JobError:
+    """Return the error for an object, a kind or a namespace that does not exist."""
+    missing = re.search(r'namespaces "(?P<name>[^"]*)" not found', error.message)
+    if missing is not None:
+        message = _("There is no namespace {namespace}.", namespace=named(missing["name"]))
+        return FieldError(message, code="NoSuchNamespace", field="/namespace", hint=_("Choose one that exists."))
+    if error.reason != "NotFound" or "could not find the requested resource" in error.message:
+        hint = _("An administrator of the cluster has to install what runs such jobs, or has removed it.")
+        if kind:
+            message = _("This cluster has no {kind}.", kind=named(kind))
+        else:
+            message = _("This cluster does not have this kind of object.")
+        return Unavailable(message, code="NoSuchKind", hint=hint)
+    return NotFound(_("The object does not exist or was deleted."))

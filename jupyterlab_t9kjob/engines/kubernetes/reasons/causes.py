@@ -1,4 +1,4 @@
-"""Which replica's end explains its job's, and what is kept of ends while pods go."""
+"""The replica whose end explains the job's, and records of ends that outlive their pods."""
 
 from __future__ import annotations
 
@@ -8,96 +8,117 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
+from ....core.translation import Sentence, Text, _
 from ..client.json_access import text
 from ..objects.attempts import AttemptRecord
 from ..objects.events import Happening
 from ..objects.kinds import ReplicaView, State
 from ..objects.pods import restarts, training
+from ..objects.text import named
 from .exits import Ending, ending_of, lost, of_code
 
-_AT_ONCE: Final = 10.0
-"""Seconds within which ends count as one: times are whole seconds, and a lost replica takes the others along."""
+_SAME_TIME_SECONDS: Final = 10.0
+"""Ends within this time count as simultaneous: pods report whole seconds, and one lost replica ends the others."""
 
-_TOLD: Final = re.compile(
+_REPORT: Final = re.compile(
     r"Error pod (?P<pod>\S+) container \S+ exitCode: (?P<code>[1-9]\d{0,2}) terminated message: (?P<message>.*)",
     re.DOTALL,
 )
-"""How Kubeflow's operator tells of an end in an event of the job; the event's reason is the container's."""
-_OPERATORS: Final = ("BackoffLimitExceeded", "DeadlineExceeded")
-"""Causes for which a job's controller itself deletes the pods, before it says that the job has failed."""
+"""Message of the event by which Kubeflow's operator reports a failed pod; its reason is the container's."""
+_CONTROLLER_DELETES: Final = ("BackoffLimitExceeded", "DeadlineExceeded")
+"""Causes for which a job's controller deletes the pods before it marks the job as failed."""
+
+
+class EndingRecord(TypedDict):
+    """How the newest pod of a replica ended, as the job's record keeps it; see `Ending`.
+
+    `pod_uid` and `restart_count` identify the run of the training container; the latter is the container's in its pod.
+    `words` is `Ending.sentence`; in records of earlier versions, English words that follow the subject.
+    """
+
+    pod_uid: str
+    restart_count: int
+    code: str
+    words: Sentence
+    exit_code: int | None
+    at: float | None
+    error: str | None
+    hint: Sentence | None
+    verbatim: str | None
+    rerun: bool
 
 
 def first_failure(
-    places: Sequence[ReplicaView],
+    replicas: Sequence[ReplicaView],
     state: State,
     happenings: Sequence[Happening] = (),
-    lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
+    attempts: Mapping[str, Sequence[AttemptRecord]] | None = None,
     kept: Mapping[str, EndingRecord] | None = None,
     *,
     cordoned: Container[str] = (),
 ) -> Ending | None:
-    """Return how the replica ended that failed first; None if none is known to have failed.
+    """Return how the replica ended that failed first; None if no replica is known to have failed.
 
-    Of those that ended at nearly the same time it is the one whose end explains the others': out of memory, say,
-    rather than a connection that was lost.
+    Of replicas that ended at nearly the same time, the one whose end explains the others' is chosen: one that ran out
+    of memory rather than one that lost its connection.
 
     Parameters
     ----------
-    places
+    replicas
         The job's replicas.
     state
-        The job's.
+        The job's state.
     happenings
-        What happened to the job, newest first: Kubeflow's operator tells of ends in events.
-    lives
-        What was seen of the replicas' attempts, by their names.
+        Events of the job, newest first: Kubeflow's operator reports ends in events.
+    attempts
+        Recorded attempts by replica name.
     kept
-        What is kept of how their newest pods ended, by their names; see `keep`.
+        Records of the ends of the replicas' newest pods, by replica name; see `keep`.
     cordoned
-        The nodes that take no new pods.
+        Names of the cordoned nodes.
     """
     endings = []
-    for place in places:
-        known = (kept or {}).get(place.name)
-        ending = ending_of(place, cordoned)
-        if known is not None and _is_of(known, place):
-            ending = _better(_recalled(known, place), ending)
+    for replica in replicas:
+        record = (kept or {}).get(replica.name)
+        ending = ending_of(replica, cordoned)
+        if record is not None and _is_of(record, replica):
+            ending = _better(_recalled(record, replica), ending)
         if ending is not None and _was_cleaned_up(ending, state):
             ending = None
-        if ending is None and (place.pod is None or state.cause == "BackoffLimitExceeded"):
-            ending = _unseen(place, state, happenings, (lives or {}).get(place.name))
+        if ending is None and (replica.pod is None or state.cause == "BackoffLimitExceeded"):
+            ending = _without_pod(replica, state, happenings, (attempts or {}).get(replica.name))
         if ending is not None:
             endings.append(ending)
     start = min((one.at for one in endings if one.at is not None), default=None)
-    near = [one for one in endings if start is None or one.at is None or one.at - start <= _AT_ONCE]
+    near = [one for one in endings if start is None or one.at is None or one.at - start <= _SAME_TIME_SECONDS]
     return min(
         near, key=lambda one: (_weight(one), one.at is None, one.at or 0.0, one.code == "PodDeleted"), default=None
     )
 
 
-def _unseen(
-    place: ReplicaView, state: State, happenings: Sequence[Happening], lives: Sequence[AttemptRecord] | None
+def _without_pod(
+    replica: ReplicaView, state: State, happenings: Sequence[Happening], attempts: Sequence[AttemptRecord] | None
 ) -> Ending | None:
-    """Say how a replica failed whose pod is gone: by what was seen of it, the job's status, or its events."""
-    seen = list(lives or ())
-    if state.cause == "BackoffLimitExceeded":  # the last life may have been ended for that
-        seen = [life for life in seen if life["exit_code"] and life["cause"] is None]
-    life = seen[-1] if seen else None
-    if life is not None and life["exit_code"] and life["cause"] is None:
-        return of_code(place, training(place), life["exit_code"], life["ended_at"], {"reason": life["reason"]})
+    """Return how a replica failed whose pod is gone, by its recorded attempts, the job's events or the job's status."""
+    seen = list(attempts or ())
+    if state.cause == "BackoffLimitExceeded":  # The controller may have ended the last attempt for this cause.
+        seen = [attempt for attempt in seen if attempt["exit_code"] and attempt["cause"] is None]
+    last = seen[-1] if seen else None
+    if last is not None and last["exit_code"] and last["cause"] is None:
+        return of_code(replica, training(replica), last["exit_code"], last["ended_at"], {"reason": last["reason"]})
     for one in happenings:
-        told = _TOLD.match(one.message)
-        if told is not None and told["pod"].endswith(f"-{place.name}"):
-            said = {"reason": one.reason, "message": told["message"]}
-            return of_code(place, training(place), int(told["code"]), one.last, said)
-    return of_code(place, training(place), place.exit_code, None, {}) if place.exit_code else None
+        report = _REPORT.match(one.message)
+        if report is not None and report["pod"].endswith(f"-{replica.name}"):
+            ended = {"reason": one.reason, "message": report["message"]}
+            return of_code(replica, training(replica), int(report["code"]), one.last, ended)
+    return of_code(replica, training(replica), replica.exit_code, None, {}) if replica.exit_code else None
 
 
 def _was_cleaned_up(ending: Ending, state: State) -> bool:
-    """Return whether the failure of the job came first, and the deletion of the pod followed."""
+    """Return whether a pod was deleted because its job had failed before."""
     if ending.code != "PodDeleted":
         return False
-    if state.cause in _OPERATORS:
+    if state.cause in _CONTROLLER_DELETES:
         return True
     return ending.at is not None and state.ended_at is not None and ending.at > state.ended_at
 
@@ -113,60 +134,43 @@ def _weight(ending: Ending) -> int:
     return {137: 3, 143: 4, 130: 4}.get(ending.exit_code or 0, 2)
 
 
-# -- what is kept of an end, while its pod goes ------------------------------------------------------------------------
-
-
-class EndingRecord(TypedDict):
-    """How a replica's newest pod ended, as it is remembered; plain JSON. See `Ending`.
-
-    `pod_uid` and `restart_count` name the run of its training container; the latter is the container's in its pod.
-    """
-
-    pod_uid: str
-    restart_count: int
-    code: str
-    words: str
-    exit_code: int | None
-    at: float | None
-    error: str | None
-    hint: str | None
-    verbatim: str | None
-    rerun: bool
+# -- records -----------------------------------------------------------------------------------------------------------
 
 
 def keep(
-    known: EndingRecord | None, place: ReplicaView, state: State, cordoned: Container[str] = ()
+    record: EndingRecord | None, replica: ReplicaView, state: State, cordoned: Container[str] = ()
 ) -> EndingRecord | None:
-    """Return what is known of how a replica's newest pod ended, with what is seen now.
+    """Return the updated record of how a replica's newest pod ended.
 
-    Clusters forget: a pod that was evicted is gone after seconds, and with it why. The end that explains most stays.
+    The cluster deletes an evicted pod after seconds, and the cause with it. The record keeps the end that explains
+    most.
 
     Parameters
     ----------
-    known
-        As the last call returned it; None at first.
-    place, state
-        The replica, and its job's state. Only to be called while pods are listed and watched.
+    record
+        Result of the last call; None at first.
+    replica, state
+        The replica, and its job's state. Call this only while the pods are listed and watched.
     cordoned
-        The nodes that take no new pods.
+        Names of the cordoned nodes.
     """
     if state.paused or state.held:
-        return None  # its pods end for that, and what it starts next has not ended
-    if place.pod is None:
-        return known
-    if known is not None and not _is_of(known, place):
-        known = None
-    seen = ending_of(place, cordoned) or lost(place, cordoned)
+        return None  # The pods end because of the pause; the next pods have not ended.
+    if replica.pod is None:
+        return record
+    if record is not None and not _is_of(record, replica):
+        record = None
+    seen = ending_of(replica, cordoned) or lost(replica, cordoned)
     if seen is None:
-        return known
-    best = _better(_recalled(known, place), seen) if known is not None else seen
+        return record
+    best = _better(_recalled(record, replica), seen) if record is not None else seen
     if best is not seen:
-        return known
+        return record
     return EndingRecord(
-        pod_uid=text(place.pod, "metadata", "uid") or "",
-        restart_count=restarts(place),
+        pod_uid=text(replica.pod, "metadata", "uid") or "",
+        restart_count=restarts(replica),
         code=seen.code,
-        words=seen.words,
+        words=seen.sentence,
         exit_code=seen.exit_code,
         at=seen.at,
         error=seen.error,
@@ -176,27 +180,32 @@ def keep(
     )
 
 
-def _is_of(known: EndingRecord, place: ReplicaView) -> bool:
-    """Return whether a record is about the newest run of a replica, as far as its pod is there."""
-    if place.pod is None:
-        return place.pod_uid in (None, known["pod_uid"])
-    return (known["pod_uid"], known["restart_count"]) == (text(place.pod, "metadata", "uid"), restarts(place))
+def _is_of(record: EndingRecord, replica: ReplicaView) -> bool:
+    """Return whether a record is about the newest run of a replica, as far as its pod still exists."""
+    if replica.pod is None:
+        return replica.pod_uid in (None, record["pod_uid"])
+    run = (text(replica.pod, "metadata", "uid"), restarts(replica))
+    return (record["pod_uid"], record["restart_count"]) == run
 
 
-def _recalled(known: EndingRecord, place: ReplicaView) -> Ending:
+def _recalled(record: EndingRecord, replica: ReplicaView) -> Ending:
+    """Return the end that a record keeps."""
+    sentence, hint = Text.restored(record["words"]), record["hint"]
+    if sentence.message is None:  # A record of an earlier version.
+        sentence = _("{who} {words}", who=named(replica.name), words=str(sentence))
     return Ending(
-        place,
-        known["code"],
-        known["words"],
-        known["exit_code"],
-        known["at"],
-        known["error"],
-        known["hint"],
-        known["verbatim"],
-        known["rerun"],
+        replica,
+        record["code"],
+        sentence,
+        record["exit_code"],
+        record["at"],
+        record["error"],
+        Text.restored(hint) if hint else None,
+        record["verbatim"],
+        record["rerun"],
     )
 
 
-def _better(known: Ending, seen: Ending | None) -> Ending:
-    """Return the end that explains more; of two that explain as much the later seen, which may tell more."""
-    return known if seen is None or _weight(known) < _weight(seen) else seen
+def _better(recalled: Ending, seen: Ending | None) -> Ending:
+    """Return the end that explains more; of two that explain as much, the one that was seen later."""
+    return recalled if seen is None or _weight(recalled) < _weight(seen) else seen

@@ -1,4 +1,4 @@
-"""How a replica ended, in words, as its pod tells."""
+"""How a replica failed, read from its pod: exit codes, missing memory, evictions, lost nodes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ....core.wording import failed
+from ....core.translation import Text, _, sentences
+from ....core.wording import failure
 from ....logs.failures.advice import advice
 from ....logs.failures.failure_text import told_by_message
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
 from ..objects.kinds import ReplicaView
 from ..objects.pods import asked_to_end, containers, has_ended, is_ready, stays, trained, training
-from ..objects.text import joined, named, plain, within
+from ..objects.text import named, plain
 
 _NO_PROGRAM: Final = re.compile(
     r'exec: "(?P<program>[^"]{1,4096})": .*?(?P<why>executable file not found|no such file|permission denied)'
@@ -24,20 +25,10 @@ _LACKED: Final = re.compile(r"node was low on resource: (?P<resource>[\w./-]*\w)
 _VOLUME: Final = re.compile(r'EmptyDir volume "(?P<volume>[^"]{1,253})" exceeds the limit "(?P<limit>[^"]{1,60})"')
 
 _MOST_LEFT: Final = 200
-"""Characters of a termination message that stand in a hint."""
-_IN_THE_LOG: Final = "Its log may end with the cause."
-_FINE: Final = "Nothing is known to be wrong with the job itself."
-_ASKED: Final = "Somebody asked for that: a person, an autoscaler, or whoever drains the node."
-_DISRUPTIONS: Final = {
-    "PreemptionByScheduler": ("Preempted", "had to make room on {node} for a more important pod"),
-    "Preempting": ("Preempted", "had to make room on {node} for a more important pod"),
-    "DeletionByPodGC": ("NodeLost", "was lost with its node {node}"),
-    "NodeLost": ("NodeLost", "was lost with its node {node}"),
-    "Terminated": ("NodeShutdown", "ended with its node {node}, which was shut down"),
-    "NodeShutdown": ("NodeShutdown", "ended with its node {node}, which was shut down"),
-    "Shutdown": ("NodeShutdown", "ended with its node {node}, which was shut down"),
-}
-"""Why a pod was ended from outside: its status' reason, or that of its condition ``DisruptionTarget``."""
+"""Number of characters of a termination message that a hint shows."""
+_IN_THE_LOG: Final = _("Its log may end with the cause.")
+_FINE: Final = _("Nothing is known to be wrong with the job itself.")
+_REQUESTED: Final = _("The eviction was requested by a person, an autoscaler or a drain of the node.")
 
 
 @dataclass(frozen=True)
@@ -46,172 +37,326 @@ class Ending:
 
     Attributes
     ----------
-    place
+    replica
         The replica.
     code
-        For programs: ``ExitCode``, ``OOMKilled``, ``Evicted``, ``Preempted`` …
-    words
-        What happened to it, to stand after its name: “was killed: out of memory (137)”.
+        Code of the reason: ``ExitCode``, ``OOMKilled``, ``Evicted``, ``Preempted`` …
+    sentence
+        What happened, a text with the parameter ``who``: “worker-0 was killed: out of memory (137)”. See `of`.
     exit_code
-        Its training container's, where that is known.
+        Exit code of the training container; None if it is not known.
     at
-        When, in seconds since the epoch.
+        Time of the end, in seconds since the epoch; None if it is not known.
     error
-        The error that ended it, where what it left for the cluster tells that.
+        Error that ended the replica, where its termination message tells the error.
     hint, verbatim
-        As of a `Reason`.
+        See `core.job.Reason`.
     rerun
-        Whether the same job may well succeed when it is run again.
+        True if the same job may succeed when it is run again.
     """
 
-    place: ReplicaView
+    replica: ReplicaView
     code: str
-    words: str
+    sentence: Text
     exit_code: int | None = None
     at: float | None = None
     error: str | None = None
-    hint: str | None = None
+    hint: Text | None = None
     verbatim: str | None = None
     rerun: bool = False
 
+    def of(self, who: str) -> Text:
+        """Return the sentence about another subject: “The script”, “Its pod”."""
+        return self.sentence.with_params(who=who)
 
-def ending_of(place: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
-    """Return how one replica failed, by its pod; None if it has not, or there is no pod."""
-    pod = place.pod
+
+def ending_of(replica: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
+    """Return how a replica failed; None if its pod has not failed, or the replica has no pod.
+
+    Parameters
+    ----------
+    replica
+        The replica.
+    cordoned
+        Names of the cordoned nodes: an eviction from one of them is a drain.
+    """
+    pod = replica.pod
     if pod is None or text(pod, "status", "phase") == "Succeeded":
         return None
-    status = part(pod, "status")
-    init, container, ended = _failed(place)
+    init, container, ended = _failed(replica)
     at = moment(ended, "finishedAt") or _disrupted_at(pod)
-    outside = _from_outside(place, pod, ended, at, cordoned) if text(ended, "reason") != "OOMKilled" else None
+    outside = _from_outside(replica, pod, ended, at, cordoned) if text(ended, "reason") != "OOMKilled" else None
     if outside is not None:
         return outside
     asked = asked_to_end(pod)
     if asked is not None and ended and at is not None and at >= asked:
-        return _deleted(place, asked, whole(ended, "exitCode"))
+        return _deleted(replica, asked, whole(ended, "exitCode"))
     exit_code = whole(ended, "exitCode")
     if exit_code:
-        of_container = of_code(place, container, exit_code, at, ended)
-        name = named(text(container, "name") or "")
-        if init:
-            words = f"could not start: its init container {name} {of_container.words}"
-            return replace(of_container, code="InitContainerFailed", words=words)
-        if not _trains(place, container):
-            words = f"failed: its container {name} {of_container.words}"
-            return replace(of_container, code="ContainerFailed", words=words)
-        return of_container
-    if text(status, "phase") != "Failed":
-        return None
-    message = text(status, "message") or ""
-    cause, why = text(status, "reason") or "PodFailed", f": {message}" if message else ""
-    if cause.startswith(("OutOf", "Unexpected", "NodeAffinity", "NodePorts", "Topology")):
-        return Ending(
-            place, cause, f"was turned away by {node_of(pod)}{why}", at=at, hint=_FINE, verbatim=message, rerun=True
+        return _in_container(of_code(replica, container, exit_code, at, ended), container, init=init)
+    return _of_failed_pod(replica, pod, at) if text(pod, "status", "phase") == "Failed" else None
+
+
+def _in_container(ending: Ending, container: Json, *, init: bool) -> Ending:
+    """Return the end of a replica by the end of one of its containers."""
+    who, name = named(ending.replica.name), named(text(container, "name") or "")
+    if init:
+        cause = ending.of(_("Its init container {container}", container=name))
+        return replace(
+            ending, code="InitContainerFailed", sentence=_("{who} could not start: {cause}", who=who, cause=cause)
         )
-    return Ending(place, cause, f"failed{why}", at=at, verbatim=message)
+    if not _trains(ending.replica, container):
+        cause = ending.of(_("Its container {container}", container=name))
+        return replace(ending, code="ContainerFailed", sentence=_("{who} failed: {cause}", who=who, cause=cause))
+    return ending
 
 
-def lost(place: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
-    """Return why a pod is being ended from outside; None if it is not, or has ended before that by itself."""
-    asked = asked_to_end(place.pod)
-    if place.pod is None or asked is None:
+def _of_failed_pod(replica: ReplicaView, pod: Json, at: float | None) -> Ending:
+    """Return the end of a pod that failed as a whole: its node turned it away, or the cluster says why."""
+    who, message, code = named(replica.name), text(pod, "status", "message"), text(pod, "status", "reason")
+    if code is not None and code.startswith(("OutOf", "Unexpected", "NodeAffinity", "NodePorts", "Topology")):
+        node = node_of(pod)
+        if message:
+            sentence = _("{who} was turned away by {node}: {message}", who=who, node=node, message=message)
+        else:
+            sentence = _("{who} was turned away by {node}", who=who, node=node)
+        return Ending(replica, code, sentence, at=at, hint=_FINE, verbatim=message, rerun=True)
+    sentence = _("{who} failed: {message}", who=who, message=message) if message else _("{who} failed", who=who)
+    return Ending(replica, code or "PodFailed", sentence, at=at, verbatim=message)
+
+
+def lost(replica: ReplicaView, cordoned: Container[str] = ()) -> Ending | None:
+    """Return why the cluster is ending a replica's pod; None if it is not, or if the training ended before that.
+
+    Parameters
+    ----------
+    replica, cordoned
+        See `ending_of`.
+    """
+    asked = asked_to_end(replica.pod)
+    if replica.pod is None or asked is None:
         return None
-    found = _from_outside(place, place.pod, {}, asked, cordoned)
+    found = _from_outside(replica, replica.pod, {}, asked, cordoned)
     if found is not None:
         return found
-    ended = trained(place)
-    by_itself = has_ended(place.pod) or (ended and (moment(ended, "finishedAt") or asked) < asked)
-    return None if by_itself else _deleted(place, asked, None)
+    ended = trained(replica)
+    by_itself = has_ended(replica.pod) or (ended and (moment(ended, "finishedAt") or asked) < asked)
+    return None if by_itself else _deleted(replica, asked, None)
 
 
-def started_badly(message: str, container: Json) -> tuple[str, str] | None:
-    """Return why a container could not be started, and what to do about it; None if the message does not tell."""
+def started_badly(message: str, container: Json) -> tuple[Text, Text] | None:
+    """Return why the runtime could not start a container, with a hint; None if its message does not tell.
+
+    Parameters
+    ----------
+    message
+        Message of the container runtime.
+    container
+        The container as the pod's spec has it.
+    """
     program, directory = _NO_PROGRAM.search(message), _NO_DIRECTORY.search(message)
-    image = named(text(container, "image") or "")
     if program is not None:
         wanted = named(program["program"])
         if program["why"] == "permission denied":
-            return f"The program {wanted} may not be run", "Make the file executable, or run it with its interpreter."
-        hint = "Use an image that has it, or correct the command."
+            return (
+                _("The program {program} is not executable", program=wanted),
+                _("Make the file executable, or run it with its interpreter."),
+            )
+        sentence = _(
+            "There is no program {program} in image {image}",
+            program=wanted,
+            image=named(text(container, "image") or ""),
+        )
         if wanted in ("torchrun", "python", "python3"):
-            hint = "Use an image that has PyTorch, with its programs on the PATH."
-        return f"There is no program {wanted} in image {image}", hint
+            return sentence, _("Use an image that has PyTorch, with its programs on the PATH.")
+        return sentence, _("Use an image that has it, or correct the command.")
     if directory is not None:
         cwd = named(directory["cwd"] or text(container, "workingDir") or "")
-        return f"The working directory {cwd} can't be used in the container", "Choose a folder on one of its volumes."
+        return (
+            _("The working directory {directory} can't be used in the container", directory=cwd),
+            _("Choose a folder on one of its volumes."),
+        )
     return None
 
 
 def node_of(pod: Json) -> str:
-    """Return the name of a pod's node, as it may stand in a sentence."""
-    return named(text(pod, "spec", "nodeName") or "its node")
+    """Return the name of a pod's node for use in a sentence."""
+    name = text(pod, "spec", "nodeName")
+    return named(name) if name else _("its node")
 
 
-def _failed(place: ReplicaView) -> tuple[bool, Json, Json]:
-    """Return the container that failed and how: the training container, if it did, else another.
+def how_ended(replica: ReplicaView, container: Json, ended: Json, who: str) -> Text:
+    """Return how a container ended: “The init container fetch ended with exit code 3”.
 
-    Before it stands whether it is one that initialises.
+    Parameters
+    ----------
+    replica, container, ended
+        See `of_code`.
+    who
+        Subject of the sentence.
     """
-    ended = [(init, one, part(status, "state", "terminated")) for init, one, status in containers(place.pod)]
-    # the node ends sidecars after the others, with whatever code: nothing comes of that
+    return of_code(replica, container, whole(ended, "exitCode") or 0, None, ended).of(who)
+
+
+def of_code(replica: ReplicaView, container: Json, code: int, at: float | None, ended: Json) -> Ending:
+    """Return how a replica failed whose container ended with an exit code.
+
+    Parameters
+    ----------
+    replica, container
+        The replica, and the container as the pod's spec has it.
+    code
+        The container's exit code.
+    at
+        Time of the end, in seconds since the epoch.
+    ended
+        State ``terminated`` of the container, as far as it is known.
+    """
+    who, message, reason = named(replica.name), text(ended, "message") or "", text(ended, "reason")
+    if reason == "OOMKilled":
+        return _out_of_memory(replica, container, code, at, message)
+    if reason in ("StartError", "ContainerCannotRun"):
+        return _not_started(replica, container, code, at, message)
+    told = told_by_message(message, code)
+    hint: str | None = advice(code, told.error, signaled=told.signaled)
+    if told.error is None and code == 137:
+        hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
+    if told.error is None:
+        hint = sentences(_left(message), hint or _IN_THE_LOG)
+    sentence = failure(who, code, told.error, signaled=told.signaled)
+    return Ending(replica, "ExitCode", sentence, code, at, told.error, sentences(hint), message)
+
+
+def _not_started(replica: ReplicaView, container: Json, code: int, at: float | None, message: str) -> Ending:
+    """Return the end of a container that its runtime could not start."""
+    who, words = named(replica.name), plain(message)
+    badly = started_badly(message, container)
+    hint = None
+    if badly is not None:
+        cause, hint = badly
+        sentence = _("{who} could not be started: {cause}", who=who, cause=cause)
+    elif words:
+        sentence = _("{who} could not be started: {message}", who=who, message=words)
+    else:
+        sentence = _("{who} could not be started (exit code {exit_code})", who=who, exit_code=code)
+    return Ending(replica, "StartError", sentence, code, at, None, hint, message)
+
+
+def _out_of_memory(replica: ReplicaView, container: Json, code: int, at: float | None, message: str) -> Ending:
+    """Return the end of a container in which the kernel killed a process because memory ran out.
+
+    The killed process is the container's own (exit code 137) or a child of it.
+    """
+    who, limit = named(replica.name), text(container, "resources", "limits", "memory")
+    sentence = _("{who} was killed: out of memory ({exit_code})", who=who, exit_code=137)
+    if code != 137:
+        sentence = _(
+            "{who} ended with exit code {exit_code}, after one of its processes was killed: out of memory",
+            who=who,
+            exit_code=code,
+        )
+    if _trains(replica, container):
+        more = _("Give it more memory, or use smaller batches or fewer workers that load data.")
+    else:
+        more = _("Give it more memory.")
+    hint = sentences(_("Its memory limit is {limit}.", limit=named(limit)) if limit else None, more)
+    return Ending(replica, "OOMKilled", sentence, code or None, at, hint=hint, verbatim=message)
+
+
+def _perhaps_memory(limit: str | None) -> Text | None:
+    """Return a hint for exit code 137: not every node reports that memory ran out."""
+    perhaps = _("It may have run out of memory: its limit is {limit}.", limit=named(limit)) if limit else None
+    return sentences(_("The cluster does not say why."), perhaps, _IN_THE_LOG)
+
+
+def _left(message: str) -> Text | None:
+    """Return a hint that quotes the last line of a termination message, which need not tell the cause; None without.
+
+    The message is what the container wrote to ``/dev/termination-log``, or the end of its log if its pod asks for that.
+    """
+    lines = [line for line in message.splitlines() if line.strip()]
+    last = plain(lines[-1], _MOST_LEFT) if lines else ""
+    return _("Its termination message ends with “{line}”.", line=last) if last else None
+
+
+def _failed(replica: ReplicaView) -> tuple[bool, Json, Json]:
+    """Return the container that failed: True if it is an init container, its spec and its state ``terminated``.
+
+    The training container comes first if several failed.
+    """
+    ended = [(init, one, part(status, "state", "terminated")) for init, one, status in containers(replica.pod)]
+    # The node ends sidecars after the other containers; their exit codes mean nothing.
     failed = [each for each in ended if whole(each[2], "exitCode") and not (each[0] and stays(each[1]))]
-    return min(failed, key=lambda each: (not _trains(place, each[1]), each[0]), default=(False, training(place), {}))
+    default: tuple[bool, Json, Json] = (False, training(replica), {})
+    return min(failed, key=lambda each: (not _trains(replica, each[1]), each[0]), default=default)
 
 
-def _trains(place: ReplicaView, container: Json) -> bool:
-    """Whether it is the container that trains; no other of its pod has that name."""
-    return text(container, "name") == text(training(place), "name")
+def _trains(replica: ReplicaView, container: Json) -> bool:
+    """Return whether a container is the training container; names are unique in a pod."""
+    return text(container, "name") == text(training(replica), "name")
+
+
+# -- ended from outside ------------------------------------------------------------------------------------------------
 
 
 def _from_outside(
-    place: ReplicaView, pod: Json, ended: Json, at: float | None, cordoned: Container[str]
+    replica: ReplicaView, pod: Json, ended: Json, at: float | None, cordoned: Container[str]
 ) -> Ending | None:
-    """Say what ended a pod that did not end by itself."""
+    """Return what ended a pod that did not end by itself: its status' reason, or that of ``DisruptionTarget``."""
     message, exit_code = text(pod, "status", "message") or "", whole(ended, "exitCode") or None
     target = _disruption(pod)
     codes = [text(pod, "status", "reason"), text(target, "reason") if target.get("status") == "True" else None]
+    said = message or text(target, "message")
+    who, node = named(replica.name), node_of(pod)
     if "Evicted" in codes or "TerminationByKubelet" in codes:
-        words, hint = _evicted(pod, message or text(target, "message") or "")
-        return Ending(place, "Evicted", words, exit_code, at, hint=hint, verbatim=message, rerun=hint is None)
+        sentence, hint = _evicted(who, pod, said or "")
+        return Ending(replica, "Evicted", sentence, exit_code, at, hint=hint, verbatim=message, rerun=hint is None)
     if "EvictionByEvictionAPI" in codes:
-        drained = text(pod, "spec", "nodeName") in cordoned
-        ours, why = ("Drained", ", which is being drained") if drained else ("Evicted", "")
-        said, hint = message or text(target, "message"), _FINE if drained else f"{_ASKED} {_FINE}"
-        words = f"was evicted from {node_of(pod)}{why}"
-        return Ending(place, ours, words, exit_code, at, hint=hint, verbatim=said, rerun=True)
-    if "DeletionByTaintManager" in codes:
-        ours, words = _tainted(place, pod)
-        said = message or text(target, "message")
-        return Ending(place, ours, words, exit_code, at, hint=_FINE, verbatim=said, rerun=True)
-    for code in codes:
-        if code in _DISRUPTIONS:
-            ours, words = _DISRUPTIONS[code]
-            said = message or text(target, "message")
-            words = words.format(node=node_of(pod))
-            return Ending(place, ours, words, exit_code, at, hint=_FINE, verbatim=said, rerun=True)
+        if text(pod, "spec", "nodeName") in cordoned:
+            code, sentence = "Drained", _("{who} was evicted from {node}, which is being drained", who=who, node=node)
+            hint = _FINE
+        else:
+            code, sentence = "Evicted", _("{who} was evicted from {node}", who=who, node=node)
+            hint = sentences(_REQUESTED, _FINE)
+        return Ending(replica, code, sentence, exit_code, at, hint=hint, verbatim=said, rerun=True)
+    found = next(filter(None, (_disrupted(replica, pod, code) for code in codes)), None)
+    if found is not None:
+        code, sentence = found
+        return Ending(replica, code, sentence, exit_code, at, hint=_FINE, verbatim=said, rerun=True)
     if text(pod, "status", "reason") == "DeadlineExceeded":
-        return Ending(place, "DeadlineExceeded", "was ended at its deadline", exit_code, at, verbatim=message)
+        sentence = _("{who} was ended at its deadline", who=who)
+        return Ending(replica, "DeadlineExceeded", sentence, exit_code, at, verbatim=message)
     return None
 
 
-def _tainted(place: ReplicaView, pod: Json) -> tuple[str, str]:
-    """Return what the deletion for a taint of its node amounts to: code and words.
+def _disrupted(replica: ReplicaView, pod: Json, cause: str | None) -> tuple[str, Text] | None:
+    """Return code and sentence for a disruption that has nothing to do with the pod itself; None for another cause."""
+    who, node = named(replica.name), node_of(pod)
+    match cause:
+        case "PreemptionByScheduler" | "Preempting":
+            return "Preempted", _("{who} had to make room on {node} for a more important pod", who=who, node=node)
+        case "Terminated" | "NodeShutdown" | "Shutdown":
+            return "NodeShutdown", _("{who} ended with its node {node}, which was shut down", who=who, node=node)
+        # The node controller also taints nodes that do not answer, so this cause alone does not tell a lost node from
+        # a taint of an administrator. Only a node that answers reports a container's end, or keeps its pod ready.
+        case "DeletionByTaintManager" if trained(replica) or is_ready(replica):
+            return "Tainted", _(
+                "{who} had to leave {node}, which got a taint that it does not tolerate", who=who, node=node
+            )
+        case "DeletionByTaintManager" | "DeletionByPodGC" | "NodeLost":
+            return "NodeLost", _("{who} was lost with its node {node}", who=who, node=node)
+    return None
 
-    Nodes that do not answer get such a taint, but so do nodes that people want to be rid of pods. Only one that
-    answers says how a container ended, and keeps its pod ready.
-    """
-    if trained(place) or is_ready(place):
-        return "Tainted", f"had to leave {node_of(pod)}, which got a taint that it does not tolerate"
-    return "NodeLost", f"was lost with its node {node_of(pod)}"
+
+def _deleted(replica: ReplicaView, asked: float, exit_code: int | None) -> Ending:
+    """Return the end of a replica whose pod was deleted at `asked`, in seconds since the epoch."""
+    sentence = _("{who} ended because its pod was deleted", who=named(replica.name))
+    return Ending(replica, "PodDeleted", sentence, exit_code or None, asked, hint=_FINE, rerun=True)
 
 
-def _deleted(place: ReplicaView, asked: float, exit_code: int | None) -> Ending:
-    words = "ended because its pod was deleted"
-    return Ending(place, "PodDeleted", words, exit_code or None, asked, hint=_FINE, rerun=True)
-
-
-def _evicted(pod: Json, message: str) -> tuple[str, str | None]:
-    lacked, volume = _LACKED.search(message), _VOLUME.search(message)
+def _evicted(who: str, pod: Json, message: str) -> tuple[Text, Text | None]:
+    """Return why a kubelet evicted a pod, with a hint."""
+    lacked, volume, node = _LACKED.search(message), _VOLUME.search(message), node_of(pod)
     if volume is not None:
         paths = [
             text(mount, "mountPath")
@@ -219,81 +364,23 @@ def _evicted(pod: Json, message: str) -> tuple[str, str | None]:
             for mount in parts(container, "volumeMounts")
             if text(mount, "name") == volume["volume"]
         ]
-        where = named((paths and paths[0]) or volume["volume"])
-        return (
-            f"was evicted from {node_of(pod)}: more was written to {where} than its limit of {named(volume['limit'])}",
-            "Raise the limit, or write less there.",
+        sentence = _(
+            "{who} was evicted from {node}: more was written to {path} than its limit of {limit}",
+            who=who,
+            node=node,
+            path=named((paths and paths[0]) or volume["volume"]),
+            limit=named(volume["limit"]),
         )
+        return sentence, _("Raise the limit, or write less there.")
     if lacked is not None:
-        resource = {"ephemeral-storage": "disk space"}.get(lacked["resource"], named(lacked["resource"]))
-        hint = f"Request as much {resource} as it uses, and it is among the last to go."
-        return f"was evicted: {node_of(pod)} ran low on {resource}", hint
-    return f"was evicted from {node_of(pod)}{f': {message}' if message else ''}", None
-
-
-def _perhaps_memory(limit: str | None) -> str:
-    """Say what may have ended a container: not every node notices that memory ran out."""
-    perhaps = f" It may have run out of memory: its limit is {named(limit)}." if limit else ""
-    return f"The cluster does not say why.{perhaps} {_IN_THE_LOG}"
-
-
-def how_ended(place: ReplicaView, container: Json, ended: Json) -> str:
-    """Say how a container ended, to stand after its name: “ended with exit code 3”."""
-    return of_code(place, container, whole(ended, "exitCode") or 0, None, ended).words
-
-
-def of_code(place: ReplicaView, container: Json, code: int, at: float | None, ended: Json) -> Ending:
-    """Return how a replica failed whose container ended with a code.
-
-    Parameters
-    ----------
-    place, container
-        The replica, and the container as the pod's spec has it.
-    code
-        The container's exit code.
-    at
-        When it ended, in seconds since the epoch.
-    ended
-        The container's end as the pod's status has it, as far as it is known.
-    """
-    message, reason = text(ended, "message") or "", text(ended, "reason")
-    if reason == "OOMKilled":
-        return _out_of_memory(place, container, code, at, message)
-    if reason in ("StartError", "ContainerCannotRun"):
-        badly = started_badly(message, container)
-        words = f"could not be started: {within(badly[0]) if badly else plain(message) or f'code {code}'}"
-        return Ending(place, "StartError", words, code, at, None, badly[1] if badly else None, message)
-    told = told_by_message(message, code)
-    hint: str | None = advice(code, told.error, signaled=told.signaled)
-    if told.error is None and code == 137:
-        hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
-    if told.error is None:
-        hint = joined(_left(message), hint or _IN_THE_LOG)
-    words = failed(code, told.error, signaled=told.signaled)
-    return Ending(place, "ExitCode", words, code, at, told.error, hint, message)
-
-
-def _out_of_memory(place: ReplicaView, container: Json, code: int, at: float | None, message: str) -> Ending:
-    """Say how a container ended in which the system killed a process for want of memory: itself, or a child of it."""
-    limit = text(container, "resources", "limits", "memory")
-    words = "was killed: out of memory (137)"
-    if code != 137:
-        words = f"ended with exit code {code}, after one of its processes was killed: out of memory"
-    said = f"Its memory limit is {named(limit)}. " if limit else ""
-    less = ", or use smaller batches or fewer workers that load data" if _trains(place, container) else ""
-    return Ending(
-        place, "OOMKilled", words, code or None, at, hint=f"{said}Give it more memory{less}.", verbatim=message
-    )
-
-
-def _left(message: str) -> str | None:
-    """Say what a container left for the cluster at its end, which need not be the cause; None if it left nothing.
-
-    That is what it wrote to ``/dev/termination-log``, or the end of its log where its pod asks for that.
-    """
-    lines = [line for line in message.splitlines() if line.strip()]
-    last = plain(lines[-1], _MOST_LEFT) if lines else ""
-    return f"Its termination message ends with “{last}”." if last else None
+        resource = _("disk space") if lacked["resource"] == "ephemeral-storage" else named(lacked["resource"])
+        return (
+            _("{who} was evicted: {node} ran low on {resource}", who=who, node=node, resource=resource),
+            _("A pod that requests as much {resource} as it uses is among the last to be evicted.", resource=resource),
+        )
+    if message:
+        return _("{who} was evicted from {node}: {message}", who=who, node=node, message=message), None
+    return _("{who} was evicted from {node}", who=who, node=node), None
 
 
 def _disruption(pod: Json) -> Json:
@@ -301,6 +388,7 @@ def _disruption(pod: Json) -> Json:
 
 
 def _disrupted_at(pod: Json) -> float | None:
+    """Return when a pod was disrupted or stopped to be ready, in seconds since the epoch."""
     changes: Iterable[float | None] = (
         moment(one, "lastTransitionTime")
         for one in parts(pod, "status", "conditions")

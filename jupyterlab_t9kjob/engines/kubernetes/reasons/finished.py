@@ -1,7 +1,7 @@
-"""Replicas whose training has ended, before their pods or the job's object say so; and which of them start again.
+"""Replicas whose training has ended, before their pods or the job's object say so; and those that start again.
 
-A pod goes on as long as any of its containers runs, and its phase follows the last container's end by a second or two.
-So the state of the training container and the restart policy decide, not the pod's phase.
+A pod continues as long as one of its containers runs, and its phase follows the end of the last one by a second or two.
+Therefore the state of the training container and the restart policy decide, not the pod's phase.
 """
 
 from __future__ import annotations
@@ -13,56 +13,56 @@ from ..objects.kinds import ReplicaView, State
 from ..objects.pods import containers, has_ended, stays, trained, training
 
 
-def starts_again(place: ReplicaView, state: State) -> bool | None:
-    """Return whether a replica that has ended is started again; None where that is not known.
+def starts_again(replica: ReplicaView, state: State) -> bool | None:
+    """Return whether a replica that has ended is restarted; None if that is not known.
 
     Parameters
     ----------
-    place
-        The replica; its pod has ended, its training container has, or the pod is about to be lost.
+    replica
+        The replica: its pod or its training container has ended, or the cluster is ending its pod.
     state
-        The job's.
+        The job's state.
     """
     if state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
         return False
-    policy, code = place.policy, whole(trained(place), "exitCode")
+    policy, code = replica.policy, whole(trained(replica), "exitCode")
     if policy == "Never":
         return False
     again = {
         "Always": True,
         "OnFailure": code != 0,
-        "ExitCode": code is None or code in place.retried,
+        "ExitCode": code is None or code in replica.retried,
     }.get(policy or "")
     return None if again and state.used_up else again
 
 
-def has_finished(place: ReplicaView, state: State) -> bool:
+def has_finished(replica: ReplicaView, state: State) -> bool:
     """Return whether a replica's training has ended for good, as far as that is known."""
-    return bool(trained(place) or has_ended(place.pod)) and not starts_again(place, state)
+    return bool(trained(replica) or has_ended(replica.pod)) and not starts_again(replica, state)
 
 
-def is_over(places: Sequence[ReplicaView], state: State) -> bool:
+def is_over(replicas: Sequence[ReplicaView], state: State) -> bool:
     """Return whether a job's training has ended for good: that of its first replica, which decides, or of all."""
-    if not places or state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
-        return False  # the pods of a job that is paused, or that its queue holds, end for that
-    return has_finished(places[0], state) or all(has_finished(place, state) for place in places)
+    if not replicas or state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
+        return False  # Pods of a job that is paused, or suspended by its queue, end because of that.
+    return has_finished(replicas[0], state) or all(has_finished(replica, state) for replica in replicas)
 
 
-def lingering(place: ReplicaView) -> list[str]:
-    """Return the containers that keep a pod from ending whose training has ended.
+def lingering(replica: ReplicaView) -> list[str]:
+    """Return the containers that keep a pod running although its training has ended.
 
-    A sidecar among the init containers is none of them: its node ends it by itself.
+    Sidecars among the init containers do not count: the node ends them.
     """
-    if not trained(place) or has_ended(place.pod):
+    if not trained(replica) or has_ended(replica.pod):
         return []
-    own = text(training(place), "name")
-    others = [(text(one, "name"), status) for init, one, status in containers(place.pod) if not init]
+    own = text(training(replica), "name")
+    others = [(text(one, "name"), status) for init, one, status in containers(replica.pod) if not init]
     return [name for name, status in others if name and name != own and not part(status, "state", "terminated")]
 
 
-def leaving(place: ReplicaView) -> list[str]:
+def leaving(replica: ReplicaView) -> list[str]:
     """Return the sidecars that a node is ending, now that the pod's other containers have ended."""
-    if not trained(place) or has_ended(place.pod) or lingering(place):
+    if not trained(replica) or has_ended(replica.pod) or lingering(replica):
         return []
-    sidecars = [(text(one, "name"), status) for init, one, status in containers(place.pod) if init and stays(one)]
+    sidecars = [(text(one, "name"), status) for init, one, status in containers(replica.pod) if init and stays(one)]
     return [name for name, status in sidecars if name and part(status, "state", "running")]

@@ -1,4 +1,4 @@
-"""Why a rank failed, in its own words: from the rank files on a job's volume, or from what its pods have printed."""
+"""Why a rank failed, from its log: the rank files on a job's volume, or the pods' output."""
 
 from __future__ import annotations
 
@@ -12,48 +12,51 @@ from typing import Any, Final
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
 from ....core.log_sources import LogFile
 from ....core.system import disk
-from ....core.wording import failed
+from ....core.translation import Text, _, sentences
+from ....core.wording import failure as failed
 from ....logs.failures.advice import advice, next_step
 from ....logs.failures.endings import ECHO
 from ....logs.failures.failure_text import LogEnd, first_failure
 from ....logs.failures.script_check import ScriptCheck
 from ....logs.serving.sources import open_log, size_of
 from ..objects.attempts import AttemptRecord
-from ..objects.text import joined, made, plain
+from ..objects.text import cleaned, made, plain
 from .exits import Ending
 
 _CLOSE_SECONDS: Final = 2.0
-"""Pods tell times in whole seconds."""
+"""Failures within this time count as simultaneous: pods report times in whole seconds."""
 _LATE_SECONDS: Final = 60.0
+"""Largest difference between the clocks of a log's writer and of the cluster."""
 _MOST_FRAMES: Final = 100
+_MOST_ERROR: Final = 1000
 
 
-def failed_life(lives: Sequence[AttemptRecord]) -> AttemptRecord | None:
-    """Return the newest attempt of a replica, if it has failed by itself."""
-    last = lives[-1] if lives else None
+def failed_life(attempts: Sequence[AttemptRecord]) -> AttemptRecord | None:
+    """Return the newest attempt of a replica if it has failed by itself; otherwise None."""
+    last = attempts[-1] if attempts else None
     return last if last is not None and last["exit_code"] and last["cause"] is None else None
 
 
 def read_failure(
-    files: Iterable[LogFile], replica: str, life: AttemptRecord, *, alone: bool, check: ScriptCheck | None = None
+    files: Iterable[LogFile], replica: str, attempt: AttemptRecord, *, alone: bool, check: ScriptCheck | None = None
 ) -> Failure:
-    """Return who failed in an attempt, as far as its logs tell (blocking).
+    """Return which rank failed in an attempt, and why, as far as the logs tell (blocking).
 
     Parameters
     ----------
     files
         The job's log streams.
-    replica, life
-        Whose attempt, and which.
+    replica, attempt
+        Name of the replica, and the attempt that failed.
     alone
-        Whether the job has one replica only.
+        True if the job has one replica only.
     check
-        The script's source, where the lab has it.
+        The script's source, if the lab has it.
     """
-    code = life["exit_code"] or 0
-    streams = [file for file in files if (file.stream.replica, file.stream.attempt) == (replica, life["number"])]
+    code = attempt["exit_code"] or 0
+    streams = [file for file in files if (file.stream.replica, file.stream.attempt) == (replica, attempt["number"])]
     told: dict[str, Any] = {}
-    with contextlib.suppress(OSError):  # logs that are gone, or that may not be read, tell nothing
+    with contextlib.suppress(OSError):  # A log that is gone or not readable leaves the failure without details.
         ends = list(_ends(streams))
         newest = max(streams, key=lambda file: file.stream.worker_restart, default=None)
         one = newest.stream if newest is not None else None
@@ -62,17 +65,19 @@ def read_failure(
             first = one.rank - one.local_rank
         told = first_failure(ends, exit_code=code, first_rank=first, utc=True, check=check)
     stream, offset = told.pop("stream", None), told.pop("offset", None)
-    link = Link(kind="log", label="Show in log", stream=stream, offset=offset or 0) if stream is not None else None
+    link = None
+    if stream is not None:
+        link = Link(kind="log", label=_("Show in log"), stream=stream, offset=offset or 0)
     frames = [Frame(**frame) for frame in told.pop("frames", [])[-_MOST_FRAMES:]]
-    time = _time(told.pop("time", None), life)
+    time = _time(told.pop("time", None), attempt)
     error, note = told.pop("error", None), told.pop("note", None)
     output = told.pop("last_output", None)
-    known = {"exit_code": code, **told, "replica": replica, "attempt": life["number"]}
+    known = {"exit_code": code, **told, "replica": replica, "attempt": attempt["number"]}
     return Failure(
         **known,
         time=time,
-        error=plain(error, 1000) if error else None,
-        note=plain(note, 1000) if note else None,
+        error=plain(error, _MOST_ERROR) if error else None,
+        note=cleaned(Text.restored(note), _MOST_ERROR) if note else None,
         frames=frames,
         link=link,
         last_output=LastOutput(**output) if output is not None else None,
@@ -80,7 +85,7 @@ def read_failure(
 
 
 def cause_of(failures: Iterable[Failure]) -> Failure | None:
-    """Return the failure that came first, of those of all replicas: what others say of lost connections is its echo."""
+    """Return the failure that came first among those of all replicas; errors about lost connections come last."""
     found = list(failures)
     first = min((one.time for one in found if one.time is not None), default=0.0)
 
@@ -92,68 +97,82 @@ def cause_of(failures: Iterable[Failure]) -> Failure | None:
     return min(found, key=order, default=None)
 
 
-def reason_of_failure(failure: Failure, who: str, code: str, used_up: str | None) -> Reason:
-    """Return a failure as the job's reason: “Rank 3 failed: ValueError: …”.
+def reason_of_failure(failure: Failure, who: str, code: str, used_up: Text | None) -> Reason:
+    """Return a failure as the job's reason: “Rank 3 failed with exit code 1: ValueError: …”.
 
     Parameters
     ----------
     failure
-        With a rank or an error in it.
+        The failure; it has a rank or an error.
     who
-        Failed, where no rank is known.
+        Subject of the sentence if no rank is known.
     code
-        Of the reason.
+        Code of the reason.
     used_up
-        That there are no restarts left, a sentence.
+        Sentence that says that no restarts are left; None if some are, or if that does not matter.
     """
     if failure.rank is not None:
-        who = f"Rank {failure.rank}"
+        who = _("Rank {rank}", rank=failure.rank)
     trouble = disk.told_by(failure.error or "")
     if trouble is not None:
-        code, words = trouble.code, failed(failure.exit_code, trouble.sentence, signaled=failure.signaled)
-        hint = f"{trouble.hint} Then run it again."
+        code, sentence = trouble.code, failed(who, failure.exit_code, trouble.sentence, signaled=failure.signaled)
+        hint = sentences(trouble.hint, _("Then run it again."))
     else:
-        words = failed(failure.exit_code, failure.error, signaled=failure.signaled)
-        what_to_do = advice(failure.exit_code, failure.error, failure.note, signaled=failure.signaled)
-        what_to_do = what_to_do or next_step(
+        sentence = failed(who, failure.exit_code, failure.error, signaled=failure.signaled)
+        what_to_do = advice(failure.exit_code, failure.error, failure.note, signaled=failure.signaled) or next_step(
             failure.exit_code, failure.error, traceback=bool(failure.frames), signaled=failure.signaled
         )
-        hint = joined(failure.note, used_up, what_to_do) or ""
-    reason = made(code, f"{who} {words}", hint or None, verbatim=failure.error)
+        hint = sentences(failure.note, used_up, what_to_do)
+    reason = made(code, sentence, hint, verbatim=failure.error)
     return reason.model_copy(update={"links": links_of(failure)})
 
 
 def with_signal(ending: Ending, failure: Failure) -> Ending:
-    """Return how a replica ended, as a signal's doing if its log has a shell's words for that.
+    """Return an end as the work of a signal if the log has a shell's message about the signal.
 
-    The cluster tells the shell's exit code only, which a program may choose as well.
+    The cluster reports only the shell's exit code, which a program may choose as well.
+
+    Parameters
+    ----------
+    ending
+        The replica's end.
+    failure
+        The failure that was read from its log.
     """
-    same = (ending.code, ending.place.name, ending.exit_code) == ("ExitCode", failure.replica, failure.exit_code)
+    same = (ending.code, ending.replica.name, ending.exit_code) == ("ExitCode", failure.replica, failure.exit_code)
     if not (same and failure.signaled):
         return ending
-    hint = advice(failure.exit_code, None, signaled=True) or ending.hint
-    return replace(ending, words=failed(failure.exit_code, None, signaled=True), hint=hint)
+    hint = sentences(advice(failure.exit_code, None, signaled=True) or ending.hint)
+    return replace(ending, sentence=failed(ending.replica.name, failure.exit_code, None, signaled=True), hint=hint)
 
 
 def links_of(failure: Failure | None) -> list[Link]:
-    """Return where a failure is in the log."""
+    """Return the link to a failure in the log."""
     return [failure.link] if failure is not None and failure.link is not None else []
 
 
 def with_paths(failure: Failure | None, paths: Callable[[str], str | None]) -> Failure | None:
-    """Return a failure with its files as the contents API names them."""
+    """Return a failure whose frames have the paths of the contents API.
+
+    Parameters
+    ----------
+    failure
+        The failure; None returns None.
+    paths
+        Returns the contents API's path of a file; None if the file lies outside of it.
+    """
     if failure is None:
         return None
     frames = [frame.model_copy(update={"path": paths(frame.file)}) for frame in failure.frames]
     return failure.model_copy(update={"frames": frames})
 
 
-def _time(told: float | None, life: AttemptRecord) -> float | None:
-    """Return when it was, where the clock of whoever told agrees with the cluster's; else the end of the attempt."""
-    start, end = life["started_at"], life["ended_at"]
-    if told is None or end is None:
-        return told or end
-    return told if (start or 0.0) - _LATE_SECONDS <= told <= end + _LATE_SECONDS else end
+def _time(logged: float | None, attempt: AttemptRecord) -> float | None:
+    """Return the time in the log if it lies within the attempt, else the end of the attempt."""
+    start, end = attempt["started_at"], attempt["ended_at"]
+    if logged is None or end is None:
+        return logged or end
+    return logged if (start or 0.0) - _LATE_SECONDS <= logged <= end + _LATE_SECONDS else end
 
 
 def _ends(files: Iterable[LogFile]) -> Iterator[LogEnd]:
@@ -164,7 +183,7 @@ def _ends(files: Iterable[LogFile]) -> Iterator[LogEnd]:
         try:
             descriptor = open_log(file.path, file.within)
         except FileNotFoundError:
-            continue  # nothing was ever printed
+            continue  # The rank has never printed anything.
         with os.fdopen(descriptor, "rb") as opened:
             status = os.fstat(opened.fileno())
         yield LogEnd(

@@ -1,4 +1,4 @@
-"""How large a job is, and where it queues, as its spec says it."""
+"""Size and queue of a job, computed from its spec."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from typing import Final
 
 from ....core.manifests.entrypoints import program_of
 from ....core.spec import Device, JobSpec
+from ....core.translation import Text, _, _n
 
 _MOST_DEVICES: Final = 2**31
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a list shows of a spec, which itself is kept packed.
+    """The facts of a spec that a list of jobs shows. The spec itself is kept compressed.
 
     Attributes
     ----------
     replicas
-        Of all types together.
+        Number of replicas of all types.
     processes
-        Ranks of the whole job, where known.
+        Number of ranks of the whole job; None if it is not known.
     devices
-        Accelerators of the whole job, if it asks for any.
+        Accelerators of the whole job; None if it requests none.
     queue
-        The queue that it names.
+        Queue that the spec names.
     """
 
     replicas: int
@@ -38,12 +39,22 @@ def size_of(spec: JobSpec) -> Size:
     return Size(spec.total_replicas, _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
 
 
-def size_text(spec: JobSpec, namespace: str) -> str:
-    """Return how large a job is: “2 replicas × 4 processes in team-a”."""
-    replicas = f"{spec.total_replicas} replica{'s' if spec.total_replicas > 1 else ''}"
+def size_text(spec: JobSpec, namespace: str) -> Text:
+    """Return the size of a job in words: “2 replicas × 4 processes in team-a”.
+
+    Parameters
+    ----------
+    spec
+        The job's spec.
+    namespace
+        Namespace of the job.
+    """
+    replicas = _n("{n} replica", "{n} replicas", spec.total_replicas)
     total = _processes_of(spec)
-    each = "" if total is None or spec.torchrun is None else f" × {total // spec.total_replicas} processes"
-    return f"{replicas}{each} in {namespace}"
+    if total is None or spec.torchrun is None:
+        return _("{replicas} in {namespace}", replicas=replicas, namespace=namespace)
+    each = _n("{n} process", "{n} processes", total // spec.total_replicas)
+    return _("{replicas} × {processes} in {namespace}", replicas=replicas, processes=each, namespace=namespace)
 
 
 def _processes_of(spec: JobSpec) -> int | None:

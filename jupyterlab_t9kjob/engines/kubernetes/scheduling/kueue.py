@@ -1,7 +1,7 @@
-"""A job that Kueue queues: whether it is let in, and if not, why, from its Workload.
+"""Jobs in a queue of Kueue: state and waiting reason, read from the job's Workload.
 
-Kueue suspends such a job until its queue has room for the whole of it, and takes it out again when it has to. It undoes
-a suspension, and the end of one, that others ask for: what pauses a job of Kueue is its Workload's ``spec.active``
+Kueue suspends a job until its queue admits the whole job, and evicts the job from the queue when it has to. Kueue
+reverts suspensions and resumptions by others; ``spec.active`` of the Workload pauses a job of Kueue
 [kueue.sigs.k8s.io/docs/concepts/workload; messages as of Kueue 0.9 to 0.18].
 """
 
@@ -16,12 +16,13 @@ from ....core.checks import Capability
 from ....core.job import Reason
 from ....core.manifests.names import PAUSED, STOPPED
 from ....core.quantity import amount
+from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, value, whole
 from ..objects.kinds import State, conditions, holds, stopped
 from ..objects.requests import requests_of
 from ..objects.resources import exact, quantity, said
-from ..objects.text import counted, joined, made, named, waited
+from ..objects.text import made, named, waiting_since
 
 _POD_SET: Final = re.compile(r"assign flavors to pod set (?P<name>[^\s:]{1,253}):")
 _LACKS: Final = re.compile(
@@ -40,35 +41,25 @@ _QUEUE: Final = re.compile(
 )
 _OTHER_NAMESPACE: Final = "namespace doesn't match ClusterQueue selector"
 
-_EVICTIONS: Final = {
-    "Preempted": "It had to make room for another job.",
-    "PodsReadyTimeout": "Its replicas were not all up in time, so Kueue has taken it out.",
-    "AdmissionCheck": "A check of its queue failed, so Kueue has taken it out.",
-    "ClusterQueueStopped": "Its queue was stopped, so Kueue has taken it out.",
-    "LocalQueueStopped": "Its queue was stopped, so Kueue has taken it out.",
-    "NodeFailures": "A node that it ran on failed, so Kueue has taken it out.",
-}
-"""Why a job that ran waits again, by the reason of its Workload's condition `Evicted`."""
-
-_STARTS: Final = "It starts by itself when its queue has room for the whole job."
+_STARTS: Final = _("It starts by itself when its queue has room for the whole job.")
 _NEW_SECONDS: Final = 60.0
-"""How long Kueue may take to see a new job."""
+"""How long Kueue may take to make a Workload for a new job."""
 
 
 @dataclass(frozen=True)
 class KueueHold:
-    """What Kueue has to do with a job that it queues.
+    """Kueue's view of a job that it queues.
 
     Attributes
     ----------
     queue
-        The LocalQueue's name; empty where nobody tells.
+        Name of the LocalQueue; empty if it is not known.
     workload
-        What Kueue says of the job; None where that may not be read, or is not there yet.
+        The job's Workload; None if this account can't read it, or it does not exist yet.
     ahead
-        Workloads of the same queue that come before it, as far as they can be seen.
+        Number of Workloads of the same queue that come before the job's, as far as they can be read.
     changeable
-        Whether it can be paused and resumed, or why not.
+        Whether the job can be paused and resumed, or why not.
     """
 
     queue: str
@@ -78,148 +69,249 @@ class KueueHold:
 
     @property
     def active(self) -> bool:
-        """Whether Kueue may let it in."""
+        """True if Kueue may admit the job."""
         return value(self.workload, "spec", "active") is not False
+
+    @property
+    def queue_name(self) -> str:
+        """Name of the queue for use in a sentence."""
+        return named(self.queue) if self.queue else _("(unknown)")
 
 
 def overlooked(manifest: Json, *, now: float) -> bool:
-    """Whether Kueue does not look after a suspended job of which it says nothing.
+    """Return whether Kueue does not manage a suspended job that has no Workload.
 
-    It suspends what comes into its queues, and has a Workload for it within moments; what we have paused ourselves
-    without one was none of Kueue's then.
+    Kueue suspends a new job of its queues and makes a Workload within moments. A job without one that a lab has paused
+    was therefore not managed by Kueue before either.
+
+    Parameters
+    ----------
+    manifest
+        The job's object.
+    now
+        Seconds since the epoch.
     """
     ours = any(text(manifest, "metadata", "annotations", name) is not None for name in (PAUSED, STOPPED))
     return ours or now - (moment(manifest, "metadata", "creationTimestamp") or 0.0) > _NEW_SECONDS
 
 
 def state_of(state: State, manifest: Json, hold: KueueHold) -> State:
-    """Return a job's state, given that it is Kueue which suspends it: only one that was deactivated is paused."""
+    """Return the state of a job that Kueue suspends: it is paused only if its Workload was deactivated.
+
+    Parameters
+    ----------
+    state
+        State that the job's object alone shows.
+    manifest
+        The job's object.
+    hold
+        Kueue's view of the job.
+    """
     if not hold.active:
         return replace(state, paused=True)
     if state.cause == "Stopped" and stopped(manifest):
-        state = replace(state, phase="Paused", ended_at=None, cause=None)  # it was activated again elsewhere
+        state = replace(state, phase="Paused", ended_at=None, cause=None)  # Somebody activated the Workload elsewhere.
     if state.phase == "Paused" or (state.paused and state.phase in ("Pending", "Resuming")):
         return replace(state, phase="Pending", paused=False, held=True, cause=None, message=None)
     return replace(state, paused=False, held=state.paused)
 
 
 def deactivated(hold: KueueHold) -> Reason | None:
-    """Return why Kueue itself has taken a job out for good; None if it has not."""
+    """Return why Kueue itself deactivated a job's Workload; None if it did not."""
     evicted = part(conditions(hold.workload or {}).get("Evicted"))
     message = text(evicted, "message") or ""
     if hold.active or not holds(evicted) or " due to " not in message:
         return None
+    queue = hold.queue_name
     if "maximum execution time" in message:
-        words = "it ran longer than it may"
+        sentence = _("Taken out of queue {queue} by Kueue: it ran longer than its maximum execution time", queue=queue)
     elif "re-queuing retries" in message:
-        words = "its replicas were not all up in time, again and again"
+        sentence = _(
+            "Taken out of queue {queue} by Kueue: its replicas were not all ready in time, again and again", queue=queue
+        )
     elif "check" in message:
-        words = "a check of its queue refuses it"
+        sentence = _("Taken out of queue {queue} by Kueue: a check of the queue refuses it", queue=queue)
     else:
-        words = named(message.partition(" due to ")[2])
-    again = "Resume puts it into its queue again."
-    return made("PausedByPlatform", f"Taken out of {_queue(hold)} by Kueue: {words}", again, verbatim=message)
+        cause = named(message.partition(" due to ")[2])
+        sentence = _("Taken out of queue {queue} by Kueue: {cause}", queue=queue, cause=cause)
+    return made("PausedByPlatform", sentence, _("Resume puts it into its queue again."), verbatim=message)
 
 
 def leaving(hold: KueueHold) -> Reason:
-    """Return why Kueue takes out a job whose pods still end."""
-    evicted = part(conditions(hold.workload or {}).get("Evicted"))
-    why = _EVICTIONS.get(text(evicted, "reason") or "") if holds(evicted) else None
-    return made("TakenOut", f"Kueue is taking it out of {_queue(hold)}", why, verbatim=text(evicted, "message"))
+    """Return why Kueue evicts a job whose pods have not ended yet."""
+    evicted = _eviction(hold)
+    sentence = _("Kueue is taking it out of queue {queue}", queue=hold.queue_name)
+    message = text(part(conditions(hold.workload or {}).get("Evicted")), "message")
+    return made("TakenOut", sentence, _evicted_because(evicted), verbatim=message)
 
 
 def waiting(hold: KueueHold, *, now: float) -> Reason:
-    """Return why Kueue has not let a job in."""
-    where = f"Waits in {_queue(hold)}"
+    """Return why Kueue has not admitted a job.
+
+    Parameters
+    ----------
+    hold
+        Kueue's view of the job.
+    now
+        Seconds since the epoch.
+    """
     found = conditions(hold.workload or {})
-    evicted = part(found.get("Evicted"))
-    again = _EVICTIONS.get(text(evicted, "reason") or "") if holds(evicted) else None
     if hold.workload is None:
-        return made("InQueue", f"{where} for Kueue to let it in", _STARTS)
+        return _not_admitted(hold)
     if holds(found.get("Admitted")):
-        return made("LetIn", f"{_queue(hold, 'Queue')} has let it in, and it is being started")
+        return made("LetIn", _("Queue {queue} has let it in, and it is being started", queue=hold.queue_name))
     if holds(found.get("QuotaReserved")):
         return _checked(hold, now)
+    evicted = _eviction(hold)
+    again = _evicted_because(evicted)
     message = text(found.get("QuotaReserved"), "message") or ""
-    reason = _why(hold, where, message)
-    ahead = f"; {counted(hold.ahead, 'job')} {'is' if hold.ahead == 1 else 'are'} ahead of it" if hold.ahead else ""
+    reason = _why(hold, message)
+    sentence = Text.restored(reason.sentence)
+    if hold.ahead:
+        sentence = _n(
+            "{state}; {n} job is ahead of it", "{state}; {n} jobs are ahead of it", hold.ahead, state=sentence
+        )
     since = moment(evicted, "lastTransitionTime") if again else moment(hold.workload, "metadata", "creationTimestamp")
-    wait = waited(since, now, " · waiting ")
-    told = text(evicted, "message") if again and not message else message
-    return made(reason.code, f"{reason.sentence}{ahead}{wait}", joined(again, reason.hint), verbatim=told)
+    verbatim = text(evicted, "message") if again and not message else message
+    return made(reason.code, waiting_since(sentence, since, now), sentences(again, reason.hint), verbatim=verbatim)
 
 
-def _why(hold: KueueHold, where: str, message: str) -> Reason:
-    """Say what a Workload's own words amount to."""
+def _eviction(hold: KueueHold) -> Json:
+    """Return the Workload's condition ``Evicted`` if it holds, else an empty object."""
+    evicted = part(conditions(hold.workload or {}).get("Evicted"))
+    return evicted if holds(evicted) else {}
+
+
+def _evicted_because(evicted: Json) -> Text | None:
+    """Return why a job that ran waits again, by the reason of the condition ``Evicted``."""
+    match text(evicted, "reason"):
+        case "Preempted":
+            return _("It had to make room for another job.")
+        case "PodsReadyTimeout":
+            return _("Its replicas were not all ready in time, so Kueue has taken it out.")
+        case "AdmissionCheck":
+            return _("A check of its queue failed, so Kueue has taken it out.")
+        case "ClusterQueueStopped" | "LocalQueueStopped":
+            return _("Its queue was stopped, so Kueue has taken it out.")
+        case "NodeFailures":
+            return _("A node that it ran on failed, so Kueue has taken it out.")
+    return None
+
+
+def _not_admitted(hold: KueueHold) -> Reason:
+    """Return the reason of a job about which Kueue says nothing more."""
+    return made("InQueue", _("Waits in queue {queue} for Kueue to let it in", queue=hold.queue_name), _STARTS)
+
+
+def _why(hold: KueueHold, message: str) -> Reason:
+    """Return the reason that a Workload's message gives."""
     queue, preempts, none = _QUEUE.search(message), _PREEMPTS.search(message), _NO_QUOTA.search(message)
     if queue is not None:
-        return _no_queue(where, queue["kind"], named(queue["name"]), missing=queue["missing"] is not None)
+        return _no_queue(hold, queue["kind"], named(queue["name"]), missing=queue["missing"] is not None)
     if _OTHER_NAMESPACE in message:
-        hint = "Run it again in another queue, or ask whoever runs this one."
-        return made("QueueNotOpen", f"{where}, which is not open to its namespace", hint)
+        sentence = _("Waits in queue {queue}, which is not open to its namespace", queue=hold.queue_name)
+        hint = _("Run it again in another queue, or ask an administrator of this one.")
+        return made("QueueNotOpen", sentence, hint)
     if none is not None:
-        hint = "It does not start until the queue has some. Run it again in another queue, or without asking for it."
-        return made("AboveQueueQuota", f"{where}, which has no {named(none['resource'])} at all", hint)
+        sentence = _(
+            "Waits in queue {queue}, which has no {resource} at all",
+            queue=hold.queue_name,
+            resource=named(none["resource"]),
+        )
+        hint = _("It does not start until the queue has some. Run it again in another queue, or without asking for it.")
+        return made("AboveQueueQuota", sentence, hint)
     if preempts is not None:
-        others = counted(int(preempts["count"]), "less important job")
-        return made("InQueue", f"{where} for {others} to make room for it")
-    return _lack(hold, where, message) or made("InQueue", f"{where} for Kueue to let it in", _STARTS)
+        sentence = _n(
+            "Waits in queue {queue} for {n} less important job to make room for it",
+            "Waits in queue {queue} for {n} less important jobs to make room for it",
+            int(preempts["count"]),
+            queue=hold.queue_name,
+        )
+        return made("InQueue", sentence)
+    return _lack(hold, message) or _not_admitted(hold)
 
 
-def _no_queue(where: str, kind: str, name: str, *, missing: bool) -> Reason:
-    """Say that the job's queue, or the one behind it, is not there or stopped."""
+def _no_queue(hold: KueueHold, kind: str, name: str, *, missing: bool) -> Reason:
+    """Return the reason of a job whose LocalQueue or ClusterQueue is missing or stopped."""
     if kind == "LocalQueue" and missing:
-        hint = "Run it again in a queue that exists; it starts by itself if somebody makes this one."
-        return made("NoSuchQueue", f"There is no queue {name} in its namespace", hint)
-    hint = "It starts by itself when whoever runs the queue has put that right. Another queue may be open."
+        hint = _("Run it again in a queue that exists. It starts by itself if this queue is created.")
+        return made("NoSuchQueue", _("There is no queue {queue} in its namespace", queue=name), hint)
+    hint = _("It starts by itself when an administrator has fixed the queue. Another queue may be open.")
     if kind == "LocalQueue":
-        return made("QueueStopped", f"{where}, which is stopped", hint)
-    return made("QueueStopped", f"{where}: its ClusterQueue {name} {'is not there' if missing else 'is stopped'}", hint)
+        sentence = _("Waits in queue {queue}, which is stopped", queue=hold.queue_name)
+    elif missing:
+        sentence = _(
+            "Waits in queue {queue}: its ClusterQueue {cluster_queue} does not exist",
+            queue=hold.queue_name,
+            cluster_queue=name,
+        )
+    else:
+        sentence = _(
+            "Waits in queue {queue}: its ClusterQueue {cluster_queue} is stopped",
+            queue=hold.queue_name,
+            cluster_queue=name,
+        )
+    return made("QueueStopped", sentence, hint)
 
 
-def _lack(hold: KueueHold, where: str, message: str) -> Reason | None:
-    """Say of what the queue has too little, free or at all."""
+def _lack(hold: KueueHold, message: str) -> Reason | None:
+    """Return the reason of a job whose queue has too little quota, free or at all."""
     above = [(match, amount(match["most"])) for match in _ABOVE.finditer(message[:20_000])]
     lacks = [(match, amount(match["more"])) for match in _LACKS.finditer(message[:20_000])]
     if lacks:
-        # of several flavors the one that lacks least decides
+        # Of several flavors, the one that lacks least decides.
         match, more = min(lacks, key=lambda one: one[1] or 0.0)
         resource = match["resource"]
         free = max(0.0, _asked(hold, resource, message) - (more or 0.0))
-        needs = f"needs {said(resource, _asked(hold, resource))}, {quantity(resource, free)} of its quota"
-        return made("InQueue", f"{where}: {needs} {'is' if free == 1 else 'are'} free", _STARTS)
+        sentence = _(
+            "Waits in queue {queue}: needs {asked}; free in its quota: {free}",
+            queue=hold.queue_name,
+            asked=said(resource, _asked(hold, resource)),
+            free=quantity(resource, free),
+        )
+        return made("InQueue", sentence, _STARTS)
     if above:
         match, most = max(above, key=lambda one: one[1] or 0.0)
         resource = match["resource"]
-        asked, room = said(resource, _asked(hold, resource)), quantity(resource, most or 0.0)
-        hint = "It does not start until the quota is raised. Ask for less, or use another queue."
-        return made("AboveQueueQuota", f"{where}: needs {asked}, and the most that it can have there is {room}", hint)
+        sentence = _(
+            "Waits in queue {queue}: needs {asked}, and its quota allows {most} at most",
+            queue=hold.queue_name,
+            asked=said(resource, _asked(hold, resource)),
+            most=quantity(resource, most or 0.0),
+        )
+        hint = _("It does not start until the quota is raised. Ask for less, or use another queue.")
+        return made("AboveQueueQuota", sentence, hint)
     return None
 
 
 def _checked(hold: KueueHold, now: float) -> Reason:
-    """Say for which check a Workload waits that has its quota."""
+    """Return the reason of a job that has its quota and waits for an admission check."""
     checks = [check for check in parts(hold.workload, "status", "admissionChecks") if check.get("state") != "Ready"]
-    start = f"{_queue(hold, 'Queue')} has room for it"
     if not checks:
-        return made("LetIn", f"{start}, and it is about to be let in")
+        sentence = _("Queue {queue} has room for it, and it is about to be let in", queue=hold.queue_name)
+        return made("LetIn", sentence)
     check = checks[0]
-    name, since = named(text(check, "name") or ""), moment(check, "lastTransitionTime")
-    wait = waited(since, now, " · waiting ")
-    return made("WaitingForCheck", f"{start}; it waits for the check {name}{wait}", verbatim=text(check, "message"))
-
-
-def _queue(hold: KueueHold, word: str = "queue") -> str:
-    return f"{word} {named(hold.queue)}" if hold.queue else f"{'Its' if word[0] == 'Q' else 'its'} queue"
+    sentence = _(
+        "Queue {queue} has room for it; it waits for the check {check}",
+        queue=hold.queue_name,
+        check=named(text(check, "name") or ""),
+    )
+    sentence = waiting_since(sentence, moment(check, "lastTransitionTime"), now)
+    return made("WaitingForCheck", sentence, verbatim=text(check, "message"))
 
 
 def _asked(hold: KueueHold, resource: str, message: str | None = None) -> float:
-    """Return what a Workload asks for, in the resource's base unit.
+    """Return the amount of a resource that a Workload asks for, in the resource's base unit.
 
     Parameters
     ----------
+    hold
+        Kueue's view of the job.
+    resource
+        Name of the resource.
     message
-        With it: as much as Kueue had counted when it wrote this, which is up to the first pod set that did not fit.
+        Message of the Workload: count only the pod sets up to the one that it names. Kueue stops counting at the first
+        pod set that does not fit.
     """
     last = _POD_SET.search(message) if message is not None else None
     asked: Counter[str] = Counter()

@@ -1,7 +1,7 @@
-"""How much of a cluster is free: nodes against their pods, counted as the scheduler counts.
+"""Free capacity of nodes, counted as the scheduler counts: allocatable amounts less the pods' requests.
 
-Total is a node's capacity, what is not allocatable of it is unhealthy (as ``arena top node`` counts), and what a pod
-holds is told by `requests`.
+The total is a node's capacity; the part that is not allocatable counts as unhealthy, as in ``arena top node``. The
+module `requests` computes the amounts that a pod holds.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _PRODUCT: Final = re.compile(
 _ROLE: Final = "node-role.kubernetes.io/"
 _KEPT_AWAY: Final = ("NoSchedule", "NoExecute")
 OWN_TAINTS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
-"""Taints by which a node itself says that it takes no pods, such as that its disk is full."""
-_SAID: Final = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "unschedulable"))
-"""Those of them that say no more than `ready` and `cordoned`."""
+"""Prefixes of taints that a node sets on itself while it takes no pods, for example because its disk is full."""
+_REPEATED: Final = tuple(f"node.kubernetes.io/{name}" for name in ("not-ready", "unreachable", "unschedulable"))
+"""Taints that repeat `NodeCapacity.ready` and `NodeCapacity.cordoned`."""
 
 
 # -- nodes -------------------------------------------------------------------------------------------------------------
 
 
 def kept_of_node(node: Json) -> Json:
-    """Return what counts of a node; its images alone would be most of it."""
+    """Return the fields of a node that are read here. The list of images alone would be most of a node."""
     metadata, spec, status = part(node, "metadata"), part(node, "spec"), part(node, "status")
     conditions = parts(status, "conditions")
     ready = [{"type": "Ready", "status": each.get("status")} for each in conditions if each.get("type") == "Ready"]
@@ -44,16 +44,16 @@ def kept_of_node(node: Json) -> Json:
 
 
 def node_of(node: Json, held: Iterable[Held], mine: Mapping[str, float] | None = None) -> NodeCapacity:
-    """Return a node with what is free on it.
+    """Return the capacity of a node.
 
     Parameters
     ----------
     node
-        The node, or what is kept of it.
+        The node, or its fields that `kept_of_node` keeps.
     held
-        What the pods take that are on it.
+        Amounts that the pods on the node hold.
     mine
-        What of that this user's jobs take.
+        Amounts among them that this user's jobs hold, by resource.
     """
     taken: Counter[str] = Counter()
     count = 0
@@ -74,7 +74,7 @@ def node_of(node: Json, held: Iterable[Held], mine: Mapping[str, float] | None =
         roles=sorted(str(label).removeprefix(_ROLE) for label in labels if str(label).startswith(_ROLE)),
         ready=ready,
         cordoned=cordoned,
-        taints=[taint for taint in taints if taint.key not in _SAID],
+        taints=[taint for taint in taints if taint.key not in _REPEATED],
         product=str(labels[label]) if label is not None else None,
         product_label=label,
         pods=count,
@@ -99,7 +99,7 @@ def _is_ready(node: Json) -> bool:
 
 
 def _taints(node: Json) -> list[Taint]:
-    """Return the taints that keep pods away."""
+    """Return the taints that keep pods away from a node."""
     found = (
         Taint(key=text(taint, "key") or "", value=text(taint, "value") or "", effect=text(taint, "effect") or "")
         for taint in parts(node, "spec", "taints")
@@ -111,7 +111,7 @@ def _taints(node: Json) -> list[Taint]:
 
 
 def sum_of(nodes: Iterable[NodeCapacity]) -> list[Amount]:
-    """Return CPU and memory of nodes together."""
+    """Return the sum of CPU and memory of some nodes."""
     found: dict[str, list[Amount]] = {name: [] for name in MEASURED}
     for node in nodes:
         for one in node.amounts:
@@ -121,7 +121,7 @@ def sum_of(nodes: Iterable[NodeCapacity]) -> list[Amount]:
 
 
 def most_beside(nodes: Iterable[NodeCapacity]) -> dict[str, float]:
-    """Return the most CPU and the most memory that is free on one of these nodes."""
+    """Return the most CPU and the most memory that are free on one of some nodes, by resource."""
     most: dict[str, float] = {}
     for node in nodes:
         for one in node.amounts:
@@ -131,7 +131,7 @@ def most_beside(nodes: Iterable[NodeCapacity]) -> dict[str, float]:
 
 
 def pools_of(nodes: Iterable[NodeCapacity]) -> list[Pool]:
-    """Return the accelerators of a cluster by kind, the largest pool first."""
+    """Return the accelerators of a cluster by resource and product, the largest pool first."""
     kinds: dict[tuple[str, str | None], list[tuple[NodeCapacity, Amount]]] = {}
     for node in nodes:
         for one in node.amounts:
@@ -146,7 +146,7 @@ def _pool(resource: str, product: str | None, members: Sequence[tuple[NodeCapaci
     return Pool(
         resource=resource,
         product=product,
-        product_label=labels.pop() if len(labels) == 1 else None,  # else no label would choose all of its nodes
+        product_label=labels.pop() if len(labels) == 1 else None,  # One label must select all nodes of the pool.
         nodes=len(members),
         amount=_sum(resource, [one for _node, one in members]),
         most_on_a_node=max(one.free for _node, one in members),
@@ -170,7 +170,7 @@ def _sum(resource: str, amounts: Sequence[Amount]) -> Amount:
 
 
 def quota_of(quota: Json) -> list[QuotaLine]:
-    """Return the limits of a ResourceQuota, with what is used of each."""
+    """Return the lines of a ResourceQuota: limit and use by resource."""
     spec, status = part(quota, "spec"), part(quota, "status")
     name = text(quota, "metadata", "name") or ""
     scoped = bool(spec.get("scopes") or part(spec, "scopeSelector"))

@@ -1,7 +1,7 @@
-"""Which nodes a pod may be placed on, and what they lack for it.
+"""Nodes that a pod fits on, and the resources that the other nodes lack.
 
-The scheduler's rules as far as a node's labels, taints and amounts tell [Kubernetes: Assigning Pods to Nodes; Taints
-and Tolerations]. What depends on other pods or on volumes is left out: it can only rule out more nodes.
+The rules are the scheduler's for labels, taints and amounts of nodes [Kubernetes: Assigning Pods to Nodes; Taints and
+Tolerations]. Rules that depend on other pods or on volumes are left out: they can only exclude more nodes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import cached_property
 from typing import Final
 
 from ....core.capacity import Amount, NodeCapacity, QuotaLine, Taint
+from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import part, parts
 from ..objects.requests import asked_of, shape_of
-from ..objects.resources import MEASURED, exact, quantity, said, said_free, times, word
+from ..objects.resources import MEASURED, exact, quantity, said, said_free, times
 from ..objects.selectors import matches, tolerates
-from ..objects.text import named
+from ..objects.text import listed, named
 from .node_capacity import OWN_TAINTS
 
 _POOLS: Final = (
@@ -27,23 +28,23 @@ _POOLS: Final = (
     "kubernetes.azure.com/agentpool",
     "alibabacloud.com/nodepool-id",
 )
-"""Labels of nodes that a cloud has made, and could make others of."""
+"""Labels of nodes of a cloud's pools, to which the cloud can add nodes."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node, as far as it decides what is placed on it."""
+    """A node: capacity and labels, which decide about the pods that fit."""
 
     capacity: NodeCapacity
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Its name, as it may stand in a sentence."""
+        """Name of the node for use in a sentence."""
         return named(self.capacity.name)
 
     def amount(self, resource: str) -> Amount:
-        """Return what it has of a resource."""
+        """Return the node's amount of a resource; zero if it has none."""
         return self._amounts.get(resource) or Amount(resource=resource)
 
     @cached_property
@@ -55,29 +56,34 @@ Measure = Callable[[Amount], float]
 
 
 def ever(amount: Amount) -> float:
-    """Return what a pod may get of an amount at best: a device that is broken may be mended, what is kept is not."""
+    """Return the part of an amount that a pod can get on an empty node.
+
+    Unhealthy devices count, since they may be repaired. CPU and memory that the node reserves for itself do not.
+    """
     return exact(amount.total - amount.unhealthy) if amount.resource in MEASURED else amount.total
 
 
 def now(amount: Amount) -> float:
-    """Return what a pod can get of an amount at once."""
+    """Return the part of an amount that is free now."""
     return amount.free
 
 
 @dataclass(frozen=True)
 class Lack:
-    """What none of some nodes has.
+    """A resource of which none of some nodes has enough for a pod.
 
     Attributes
     ----------
     resource, asked
-        What a pod asks for, and how much of it.
+        The resource, and the amount that the pod asks for, in the resource's base unit.
     most, on
-        The most that one of the nodes has, and which.
+        The largest amount on one of the nodes, and that node.
     nodes
-        All of the nodes; they have enough of what is asked for `beside`.
+        The nodes. Each has enough of the resources in `beside`.
     alike
-        Whether each has the most.
+        True if all nodes have the same amount.
+    beside
+        Other amounts that the pod asks for, by resource.
     """
 
     resource: str
@@ -88,26 +94,24 @@ class Lack:
     alike: bool
     beside: Mapping[str, float]
 
-    def words(self, amount: float) -> str:
-        """Say an amount of it: “8 A100”."""
-        return said(self.resource, amount, product_of(self.resource, self.nodes))
-
 
 def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure) -> Lack | None:
-    """Return what no node has of what a pod asks for, devices first; None if one has all of it.
+    """Return the resource that a pod asks for and no node has enough of, devices first; None if one node has all.
 
     Parameters
     ----------
     asked
-        What a pod holds, by resource.
+        Amounts that the pod asks for, by resource.
     nodes
-        At least one.
+        The nodes; at least one.
+    measure
+        Part of a node's amount that counts: `ever` or `now`.
     """
     beside: dict[str, float] = {}
     for resource, wanted in sorted(asked.items(), key=lambda one: (one[0] in MEASURED, one[0])):
         if not wanted:
             continue
-        if resource not in MEASURED:  # what other nodes are without says nothing
+        if resource not in MEASURED:  # Nodes without such devices say nothing about how many there can be.
             nodes = [node for node in nodes if node.amount(resource).total] or nodes
         has = {node.capacity.name: measure(node.amount(resource)) for node in nodes}
         enough = [node for node in nodes if has[node.capacity.name] >= wanted]
@@ -121,37 +125,38 @@ def lacking(asked: Mapping[str, float], nodes: Sequence[Node], measure: Measure)
 
 @dataclass(frozen=True)
 class ClusterRoom:
-    """What a cluster has, as far as this account sees it.
+    """Nodes and quotas of a cluster, as far as this account can read them.
 
     Attributes
     ----------
     nodes
-        All of them; None where they can't be seen.
+        All nodes; None if they can't be read.
     quotas
-        The limits of namespaces, by namespace.
+        Quota lines by namespace.
     exact
-        Whether all pods are counted; else less may be free.
+        True if all pods are counted; otherwise less may be free than `nodes` say.
     """
 
     nodes: Sequence[Node] | None = None
     quotas: Mapping[str, Sequence[QuotaLine]] = field(default_factory=dict)
     exact: bool = True
-    _told: dict[str, tuple[Lack, bool] | None] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _found: dict[str, tuple[Lack, bool] | None] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
     def cordoned(self) -> frozenset[str]:
-        """The names of the nodes that were closed for new pods: those that are drained are."""
+        """Names of the cordoned nodes; drained nodes are cordoned."""
         return frozenset(node.capacity.name for node in self.nodes or () if node.capacity.cordoned)
 
     def lack(self, pod: Json) -> tuple[Lack, bool] | None:
-        """Return what keeps a pod from all nodes that it may be placed on, and whether it always will.
+        """Return the resource that no node has enough of for a pod, and True if that holds even for empty nodes.
 
-        None if nothing is known to. Many pods ask for the same, so what was found is kept.
+        Return None if a node has enough, as far as is known. Results are cached by the pods' requests, which many pods
+        share.
         """
         key = shape_of(pod)
-        if key not in self._told:
-            self._told[key] = self._find(pod)
-        return self._told[key]
+        if key not in self._found:
+            self._found[key] = self._find(pod)
+        return self._found[key]
 
     def _find(self, pod: Json) -> tuple[Lack, bool] | None:
         nodes, asked = open_to(pod, chosen(pod, self.nodes or ())), asked_of(pod)
@@ -163,41 +168,88 @@ class ClusterRoom:
 
 
 def room_for(asked: Mapping[str, float], node: Node, measure: Measure) -> int | None:
-    """Return how many pods that ask for as much a node has room for; None if they ask for nothing."""
+    """Return the number of pods with the same requests that fit on a node; None if they request nothing.
+
+    Parameters
+    ----------
+    asked
+        Amounts that one pod asks for, by resource.
+    node
+        The node.
+    measure
+        Part of the node's amount that counts: `ever` or `now`.
+    """
     return min((times(measure(node.amount(name)), wanted) for name, wanted in asked.items() if wanted), default=None)
 
 
-def never(lack: Lack) -> str:
-    """Say that no node is large enough: “No node has 16 A100: each has 8”."""
-    beside = " and ".join(said(name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items())
-    which = f"No node with {beside}" if beside else "No node"
-    most = quantity(lack.resource, lack.most)
+def never(lack: Lack) -> Text:
+    """Return the sentence that no node is large enough: “No node has 16 A100: each has 8”."""
+    devices = said(lack.resource, lack.asked, product_of(lack.resource, lack.nodes))
+    most, beside, node = quantity(lack.resource, lack.most), _beside(lack, said), lack.on.name
+    if beside is None:
+        if len(lack.nodes) == 1:
+            return _("No node has {devices}: the only one, {node}, has {most}", devices=devices, node=node, most=most)
+        if lack.alike:
+            return _("No node has {devices}: each has {most}", devices=devices, most=most)
+        return _("No node has {devices}: the most is {most}, on {node}", devices=devices, most=most, node=node)
     if len(lack.nodes) == 1:
-        rest = f"the only one, {lack.on.name}, has {most}"
-    else:
-        rest = f"each has {most}" if lack.alike else f"the most is {most}, on {lack.on.name}"
-    return f"{which} has {lack.words(lack.asked)}: {rest}"
+        return _(
+            "No node with {beside} has {devices}: the only one, {node}, has {most}",
+            beside=beside,
+            devices=devices,
+            node=node,
+            most=most,
+        )
+    if lack.alike:
+        return _("No node with {beside} has {devices}: each has {most}", beside=beside, devices=devices, most=most)
+    return _(
+        "No node with {beside} has {devices}: the most is {most}, on {node}",
+        beside=beside,
+        devices=devices,
+        most=most,
+        node=node,
+    )
 
 
-def not_now(lack: Lack) -> str:
-    """Say that too little is free: “Needs 4 free A100 on one node; the most free is 2, on node-7”."""
-    thing = word(lack.resource, lack.asked, product_of(lack.resource, lack.nodes))
-    besides = ((name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items())
-    beside = " and ".join(said_free(*one) for one in besides)
-    where = f"a node with {beside}" if beside else "one node"
-    most = f"the most free is {quantity(lack.resource, lack.most)}, on {lack.on.name}" if lack.most > 0 else "none is"
-    return f"Needs {quantity(lack.resource, lack.asked)} free {thing} on {where}; {most}"
+def not_now(lack: Lack) -> Text:
+    """Return the sentence that too little is free: “Needs 4 free A100 on one node; the most free is 2, on node-7”."""
+    devices = said_free(lack.resource, lack.asked, product_of(lack.resource, lack.nodes))
+    most, beside, node = quantity(lack.resource, lack.most), _beside(lack, said_free), lack.on.name
+    if beside is None:
+        if lack.most <= 0:
+            return _("Needs {devices} on one node; none is", devices=devices)
+        return _(
+            "Needs {devices} on one node; the most free is {most}, on {node}", devices=devices, most=most, node=node
+        )
+    if lack.most <= 0:
+        return _("Needs {devices} on a node with {beside}; none is", devices=devices, beside=beside)
+    return _(
+        "Needs {devices} on a node with {beside}; the most free is {most}, on {node}",
+        devices=devices,
+        beside=beside,
+        most=most,
+        node=node,
+    )
 
 
-def fewer(lack: Lack) -> str:
-    """Say what would fit on a node."""
+def fewer(lack: Lack) -> Text:
+    """Return the hint to ask for no more than a node has."""
     if lack.resource == "memory":
-        return f"Ask for {int(lack.most // 2**30)} GiB or less on a node."
-    return f"Ask for {quantity(lack.resource, lack.most)} or {'less' if lack.resource == 'cpu' else 'fewer'} on a node."
+        return _("Ask for {gibibytes} GiB or less on a node.", gibibytes=int(lack.most // 2**30))
+    amount = quantity(lack.resource, lack.most)
+    if lack.resource == "cpu":
+        return _("Ask for {amount} or less on a node.", amount=amount)
+    return _("Ask for {amount} or fewer on a node.", amount=amount)
+
+
+def _beside(lack: Lack, say: Callable[[str, float, str | None], Text]) -> Text | None:
+    """Return the other amounts that the pod asks for, each said by `say`: “64 CPU and 512 GiB memory”."""
+    amounts = [say(name, wanted, product_of(name, lack.nodes)) for name, wanted in lack.beside.items()]
+    return listed(amounts) if amounts else None
 
 
 def product_of(resource: str, nodes: Iterable[Node]) -> str | None:
-    """Return the product that a resource is on nodes; None where they don't agree, or don't say."""
+    """Return the product name of a device on some nodes; None if the nodes differ, or don't tell."""
     products = {node.capacity.product for node in nodes if node.amount(resource).total}
     return products.pop() if len(products) == 1 else None
 
@@ -206,7 +258,7 @@ def product_of(resource: str, nodes: Iterable[Node]) -> str | None:
 
 
 def chosen(pod: Json, nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes that have the labels that a pod asks for."""
+    """Return the nodes that match a pod's node selector and required node affinity."""
     selector = part(pod, "spec", "nodeSelector")
     required = part(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = parts(required, "nodeSelectorTerms")
@@ -219,26 +271,26 @@ def chosen(pod: Json, nodes: Iterable[Node]) -> list[Node]:
 
 
 def open_to(pod: Json, nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes that have no taint that keeps a pod away."""
+    """Return the nodes whose taints a pod tolerates."""
     tolerations = parts(pod, "spec", "tolerations")
     return [node for node in nodes if not any(_keeps_away(taint, tolerations) for taint in node.capacity.taints)]
 
 
 def taints_against(pod: Json, nodes: Iterable[Node]) -> list[str]:
-    """Return the taints that keep a pod away from some nodes, as they may stand in a sentence."""
+    """Return the taints of some nodes that a pod does not tolerate, for use in a sentence."""
     tolerations = parts(pod, "spec", "tolerations")
     against = (taint for node in nodes for taint in node.capacity.taints if _keeps_away(taint, tolerations))
     return list(dict.fromkeys(named(f"{one.key}={one.value}" if one.value else one.key) for one in against))
 
 
 def may_grow(nodes: Iterable[Node]) -> bool:
-    """Whether nodes of other sizes may be added without anybody's doing: the nodes are of a cloud's pools."""
+    """Return whether a cloud can add nodes of other sizes by itself: a node belongs to one of its pools."""
     return any(label in node.labels for node in nodes for label in _POOLS)
 
 
 def _keeps_away(taint: Taint, tolerations: Sequence[Json]) -> bool:
     if taint.key.startswith(OWN_TAINTS):
-        return False  # it goes when the node is well again; nothing is free there until then
+        return False  # Such a taint disappears with the node's problem; until then the node has nothing free.
     return not any(tolerates(one, taint) for one in tolerations)
 
 
