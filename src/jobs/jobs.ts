@@ -1,6 +1,6 @@
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { Action, PendingAction } from '../api/aliases';
+import { Action } from '../api/aliases';
 import { ApiClient, ApiError, expectApiError } from '../api/client';
 import { JsonSocket } from '../api/stream';
 import {
@@ -16,6 +16,7 @@ import { Connection, IJobsModel, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from '../common/clock';
 import { DeletedJobs } from './deletedJobs';
 import { JobWatch, IWatched } from './jobWatch';
+import { PendingActions } from './pendingActions';
 import { restAfter } from '../common/throttle';
 import { isActive } from './phase';
 
@@ -23,19 +24,6 @@ import { isActive } from './phase';
 const ANSWER_GRACE = 1000;
 /** Between two times that listeners are told of changes, at most. */
 const LONGEST_REST = 250;
-
-const PENDING: Partial<Record<Action, PendingAction>> = {
-  stop: 'stopping',
-  pause: 'pausing',
-  resume: 'resuming',
-  delete: 'deleting',
-  remove: 'deleting'
-};
-
-/** An action that was asked for here; one object for each time. */
-interface IPending {
-  readonly action: PendingAction;
-}
 
 /** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
 export class Jobs implements IJobsModel {
@@ -55,7 +43,7 @@ export class Jobs implements IJobsModel {
 
   get jobs(): readonly JobSummary[] {
     this._sorted ??= [...this._jobs.values()]
-      .map(job => this._withPending(job))
+      .map(job => this._pending.applyTo(job))
       .sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? -1 : 1));
     return this._sorted;
   }
@@ -106,7 +94,7 @@ export class Jobs implements IJobsModel {
 
   get(id: string): JobSummary | undefined {
     const job = this._jobs.get(id) ?? this.deleted.get(id);
-    return job && this._withPending(job);
+    return job && this._pending.applyTo(job);
   }
 
   watch(id: string): IJobWatch {
@@ -135,21 +123,16 @@ export class Jobs implements IJobsModel {
     action: Action,
     options: { remove?: boolean } = {}
   ): Promise<Job | null> {
-    const asked = PENDING[action];
-    const pending = asked && { action: asked };
-    if (pending) {
-      this._pending.set(id, pending);
-      this._changeSoon(id);
-    }
+    const pending = this._pending.begin(id, action);
     try {
       const answer =
         action === 'delete'
           ? await this.api.deleteJob(id, options.remove)
           : await this.api.act(id, action);
-      window.setTimeout(() => this._endPending(id, pending), ANSWER_GRACE);
+      window.setTimeout(() => this._pending.end(pending), ANSWER_GRACE);
       return answer;
     } catch (error) {
-      this._endPending(id, pending);
+      this._pending.end(pending);
       throw error;
     }
   }
@@ -252,31 +235,9 @@ export class Jobs implements IJobsModel {
     const before = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
     this._unseen.delete(job.id);
-    const pending = this._pending.get(job.id);
-    if (
-      pending &&
-      (job.pending_action === pending.action ||
-        hasHappened(pending.action, job))
-    ) {
-      this._pending.delete(job.id);
-    }
+    this._pending.onPushed(job);
     if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
       this._ended.emit(job);
-    }
-  }
-
-  /** An action whose answer is awaited shows as pending, though no push says so yet. */
-  private _withPending(job: JobSummary): JobSummary {
-    const pending_action =
-      this._pending.get(job.id)?.action ?? job.pending_action;
-    return pending_action ? { ...job, pending_action } : job;
-  }
-
-  /** Forget an action, unless a newer one has taken its place. */
-  private _endPending(id: string, pending: IPending | undefined): void {
-    if (pending && this._pending.get(id) === pending) {
-      this._pending.delete(id);
-      this._changeSoon(id);
     }
   }
 
@@ -371,7 +332,7 @@ export class Jobs implements IJobsModel {
   private _engines: readonly EngineInfo[] = [];
   private _capacity: Capacity | null = null;
   private _capacityWatches = 0;
-  private _pending = new Map<string, IPending>();
+  private readonly _pending = new PendingActions(id => this._changeSoon(id));
   private _details = new Map<string, IWatched>();
   private _changedDetails = new Set<string>();
   private _subscribing = false;
@@ -383,27 +344,6 @@ export class Jobs implements IJobsModel {
   private _resolveReady!: () => void;
   private _changed = new Signal<this, void>(this);
   private _ended = new Signal<this, JobSummary>(this);
-}
-
-/** Return true if a job is in the state that an action asks for. */
-function hasHappened(action: PendingAction, job: JobSummary): boolean {
-  switch (action) {
-    case 'pausing':
-      return (
-        (job.phase === 'Paused' && job.pending_action === null) ||
-        !isActive(job)
-      );
-    case 'resuming':
-      return (
-        isActive(job) && job.phase !== 'Paused' && job.pending_action === null
-      );
-    case 'stopping':
-      return !isActive(job);
-    case 'deleting':
-      return job.deleted;
-    default:
-      return false;
-  }
 }
 
 /** TensorBoards after a change, in the order in which they came. */

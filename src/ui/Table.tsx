@@ -3,6 +3,8 @@ import {
   caretUpEmptyThinIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
+import { useGridFocus } from '../common/useGridFocus';
+import { useWindow } from '../common/useWindow';
 import { Icon } from './Icon';
 
 // Made once: a comparison of two texts that makes its own takes a hundred times as long.
@@ -17,49 +19,227 @@ export interface ISort {
   down: boolean;
 }
 
-/** A column's head, by which the table is sorted; once more turns the order. */
-export function SortHead({
-  column,
-  label,
-  sort,
-  onSort,
-  ...props
-}: {
-  /** Key of the column. */
-  column: string;
+/** A column of a grid. */
+export interface IColumn<Row> {
+  key: string;
   label: string;
+  /** Tooltip of the head. */
+  title?: string;
+  className?: string;
+  /** Value by which rows are sorted; a column without it has no visible head. */
+  order?: (row: Row) => number | string;
+  /** Tooltip of a cell. */
+  titleOf?: (row: Row) => string;
+  cell: (row: Row) => React.ReactNode;
+}
+
+/** Rows that open to show more about themselves. */
+export interface IOpening<Row> {
+  canOpen(row: Row): boolean;
+  isOpen(row: Row): boolean;
+  toggle(row: Row): void;
+  /** Content of the row below an open row. */
+  detail(row: Row): React.ReactNode;
+}
+
+interface IGridProps<Row> {
+  label: string;
+  className: string;
+  /** In their order; a name is unique. */
+  rows: readonly Row[];
+  columns: readonly IColumn<Row>[];
   sort: ISort;
   onSort(sort: ISort): void;
-  className?: string;
-  title?: string;
-}): React.JSX.Element {
-  const isSorted = column === sort.key;
-  const order = sort.down ? 'descending' : 'ascending';
+  opening?: IOpening<Row>;
+  /** Called when the pointer or the focus enters the rows, and when both have left them. */
+  onHold?(held: boolean): void;
+  /** Selector of an element from which the grid takes the focus when it appears. */
+  takesFocusOf?: string;
+}
+
+/**
+ * A table of many rows, of which only those near the visible part are in the document.
+ *
+ * The table is one tab stop, and arrow keys go from cell to cell. Rows stay where they are in the visible part
+ * when others come or go above them.
+ */
+export function Grid<Row extends { name: string }>(
+  props: IGridProps<Row>
+): React.JSX.Element {
+  const { rows, columns, sort, opening } = props;
+  const focus = useGridFocus();
+  const [pointed, setPointed] = React.useState(false);
+  useHold(pointed || focus.inside === 'body', props.onHold);
+  useTakenFocus(focus.props.ref, props.takesFocusOf);
+  const body = React.useRef<HTMLTableSectionElement>(null);
+  const height = useRowHeight(body);
+  const details = useDetailHeights(body);
+  const keys = React.useMemo(() => rows.map(({ name }) => name), [rows]);
+  const heights = React.useMemo(
+    () =>
+      rows.map(
+        row =>
+          height + (opening?.isOpen(row) ? (details.get(row.name) ?? 0) : 0)
+      ),
+    [rows, height, opening, details]
+  );
+  const list = useWindow(keys, heights);
+  const [first, last] = list.range;
   return (
-    <th {...props} aria-sort={isSorted ? order : 'none'}>
+    <div
+      className={`jp-t9k-Grid ${props.className}`}
+      ref={list.ref}
+      onScroll={list.onScroll}
+    >
+      <table
+        className="jp-t9k-Table"
+        role="grid"
+        aria-label={props.label}
+        aria-rowcount={rows.length + 1}
+        {...focus.props}
+      >
+        <thead>
+          <tr aria-rowindex={1}>
+            {columns.map(column => (
+              <Head
+                key={column.key}
+                column={column}
+                sort={sort}
+                onSort={props.onSort}
+              />
+            ))}
+          </tr>
+        </thead>
+        <tbody
+          ref={body}
+          onPointerEnter={() => setPointed(true)}
+          onPointerLeave={() => setPointed(false)}
+        >
+          <Space height={list.offsets[first]} />
+          {rows.slice(first, last).map((row, index) => (
+            <GridRow
+              key={row.name}
+              row={row}
+              index={first + index}
+              columns={columns}
+              opening={opening}
+            />
+          ))}
+          <Space height={list.offsets[rows.length] - list.offsets[last]} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** A column's head, by which the table is sorted; once more turns the order. */
+function Head<Row>({
+  column,
+  sort,
+  onSort
+}: {
+  column: IColumn<Row>;
+  sort: ISort;
+  onSort(sort: ISort): void;
+}): React.JSX.Element {
+  const { key, label, title, className } = column;
+  if (!column.order) {
+    return (
+      <th>
+        <span className="jp-t9k-visuallyHidden">{label}</span>
+      </th>
+    );
+  }
+  const isSorted = key === sort.key;
+  const order = sort.down ? 'descending' : 'ascending';
+  const caret = sort.down ? caretDownEmptyThinIcon : caretUpEmptyThinIcon;
+  return (
+    <th
+      title={title}
+      className={className}
+      aria-sort={isSorted ? order : 'none'}
+    >
       <button
         type="button"
         tabIndex={-1}
-        onClick={() => onSort({ key: column, down: isSorted && !sort.down })}
+        onClick={() => onSort({ key, down: isSorted && !sort.down })}
       >
         {label}
-        {isSorted &&
-          (sort.down ? (
-            <Icon of={caretDownEmptyThinIcon} />
-          ) : (
-            <Icon of={caretUpEmptyThinIcon} />
-          ))}
+        {isSorted && <Icon of={caret} />}
       </button>
     </th>
   );
 }
 
+/** A row and, below it, the detail that it is open for. */
+function GridRow<Row extends { name: string }>({
+  row,
+  index,
+  columns,
+  opening
+}: {
+  row: Row;
+  index: number;
+  columns: readonly IColumn<Row>[];
+  opening: IOpening<Row> | undefined;
+}): React.JSX.Element {
+  const opens = opening?.canOpen(row) ?? false;
+  return (
+    <>
+      <tr
+        aria-rowindex={index + 2}
+        data-opens={opens || undefined}
+        onClick={event => {
+          if (opens && !(event.target as HTMLElement).closest('button')) {
+            opening?.toggle(row);
+          }
+        }}
+      >
+        {columns.map(column => (
+          <td
+            key={column.key}
+            className={column.className}
+            role="gridcell"
+            tabIndex={-1}
+            title={column.titleOf?.(row) || undefined}
+          >
+            {column.cell(row)}
+          </td>
+        ))}
+      </tr>
+      {opening?.isOpen(row) && (
+        <tr data-detail={row.name} className="jp-t9k-Grid-detail">
+          <td role="gridcell" tabIndex={-1} colSpan={columns.length}>
+            {opening.detail(row)}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function useHold(held: boolean, onHold?: (held: boolean) => void): void {
+  React.useLayoutEffect(() => onHold?.(held), [held, onHold]);
+}
+
+/** Take the focus from an element that had it before the grid appeared. */
+function useTakenFocus(
+  grid: React.RefObject<HTMLElement>,
+  selector: string | undefined
+): void {
+  React.useEffect(() => {
+    if (selector && document.activeElement?.matches(selector)) {
+      grid.current?.focus({ preventScroll: true });
+    }
+  }, [grid, selector]);
+}
+
 /**
- * Height of a table's rows in px, as the first of them that is in the document has it.
+ * Return the height of a table's rows in px, measured at the first row in the document.
  *
- * @param body - Where the rows are.
+ * @param body - The element of the rows.
  */
-export function useRowHeight(body: React.RefObject<HTMLElement>): number {
+function useRowHeight(body: React.RefObject<HTMLElement>): number {
   const [height, setHeight] = React.useState(ROW);
   React.useLayoutEffect(() => {
     const row = body.current?.querySelector('tr:not([aria-hidden])');
@@ -71,12 +251,30 @@ export function useRowHeight(body: React.RefObject<HTMLElement>): number {
   return height;
 }
 
-/** In the place of rows that are not in the document. */
-export function Space({
-  height
-}: {
-  height: number;
-}): React.JSX.Element | null {
+/** Return the last measured height of the details in px, by the names of their rows. */
+function useDetailHeights(
+  body: React.RefObject<HTMLElement>
+): ReadonlyMap<string, number> {
+  const [heights, setHeights] = React.useState<ReadonlyMap<string, number>>(
+    new Map()
+  );
+  React.useLayoutEffect(() => {
+    const found = new Map(heights);
+    for (const detail of body.current?.querySelectorAll<HTMLElement>(
+      'tr[data-detail]'
+    ) ?? []) {
+      const { height } = detail.getBoundingClientRect();
+      found.set(detail.dataset.detail ?? '', height);
+    }
+    if ([...found].some(([name, size]) => heights.get(name) !== size)) {
+      setHeights(found);
+    }
+  });
+  return heights;
+}
+
+/** Stands for rows that are not in the document. */
+function Space({ height }: { height: number }): React.JSX.Element | null {
   return height > 0 ? (
     <tr aria-hidden className="jp-t9k-Table-space">
       <td style={{ height }} />

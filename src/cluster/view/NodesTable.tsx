@@ -15,25 +15,10 @@ import {
 } from '../model/nodes';
 import { CapacityBar } from './CapacityBar';
 import { Icon } from '../../ui/Icon';
-import {
-  compareCells,
-  ISort,
-  SortHead,
-  Space,
-  useRowHeight
-} from '../../ui/Table';
-import { useGridFocus } from '../../common/useGridFocus';
-import { useWindow } from '../../common/useWindow';
+import { compareCells, Grid, IColumn, ISort } from '../../ui/Table';
 
-interface IColumn {
-  key: string;
-  label: string;
-  title?: string;
-  className?: string;
-  order: (node: NodeCapacity) => number | string;
-  titleOf?: (node: NodeCapacity) => string;
-  cell: (node: NodeCapacity) => React.ReactNode;
-}
+type NodeColumn = IColumn<NodeCapacity> &
+  Required<Pick<IColumn<NodeCapacity>, 'order'>>;
 
 type IKind = Pick<Pool, 'resource' | 'product'>;
 
@@ -56,90 +41,26 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
     [all, view.sort, trans]
   );
   const by = columns.find(({ key }) => key === view.sort) ?? columns[0];
-  const grid = useGridFocus();
-  const [pointed, setPointed] = React.useState(false);
-  const sorted = useHeldOrder(
-    nodes,
-    by,
-    view,
-    pointed || grid.inside === 'body'
-  );
-  const body = React.useRef<HTMLTableSectionElement>(null);
-  const height = useRowHeight(body);
-  const keys = React.useMemo(() => sorted.map(({ name }) => name), [sorted]);
-  const heights = React.useMemo(
-    () => sorted.map(() => height),
-    [sorted, height]
-  );
-  const list = useWindow(keys, heights);
-  // The tab had the focus while there was no table.
-  const { ref } = grid.props;
-  React.useEffect(() => {
-    if (document.activeElement?.matches('.jp-t9k-NodesTab')) {
-      ref.current?.focus({ preventScroll: true });
-    }
-  }, [ref]);
-  const [first, last] = list.range;
+  const [held, setHeld] = React.useState(false);
+  const sorted = useHeldOrder(nodes, by, view, held);
   return (
-    <div
-      className="jp-t9k-Grid jp-t9k-Nodes"
-      ref={list.ref}
-      onScroll={list.onScroll}
-    >
-      <table
-        className="jp-t9k-Table"
-        role="grid"
-        aria-label={trans.__('Nodes')}
-        aria-rowcount={nodes.length + 1}
-        {...grid.props}
-      >
-        <thead>
-          <tr aria-rowindex={1}>
-            {columns.map(column => (
-              <SortHead
-                key={column.key}
-                column={column.key}
-                label={column.label}
-                title={column.title}
-                className={column.className}
-                sort={{ key: by.key, down: view.down }}
-                onSort={onSort}
-              />
-            ))}
-          </tr>
-        </thead>
-        <tbody
-          ref={body}
-          onPointerEnter={() => setPointed(true)}
-          onPointerLeave={() => setPointed(false)}
-        >
-          <Space height={list.offsets[first]} />
-          {sorted.slice(first, last).map((node, index) => (
-            <tr key={node.name} aria-rowindex={first + index + 2}>
-              {columns.map(column => (
-                <td
-                  key={column.key}
-                  className={column.className}
-                  role="gridcell"
-                  tabIndex={-1}
-                  title={column.titleOf?.(node) || undefined}
-                >
-                  {column.cell(node)}
-                </td>
-              ))}
-            </tr>
-          ))}
-          <Space height={list.offsets[sorted.length] - list.offsets[last]} />
-        </tbody>
-      </table>
-    </div>
+    <Grid
+      label={trans.__('Nodes')}
+      className="jp-t9k-Nodes"
+      rows={sorted}
+      columns={columns}
+      sort={{ key: by.key, down: view.down }}
+      onSort={onSort}
+      onHold={setHeld}
+      takesFocusOf=".jp-t9k-NodesTab"
+    />
   );
 }
 
 /** Nodes in their order; while it is held, those that were there stay where they were. */
 function useHeldOrder(
   nodes: readonly NodeCapacity[],
-  by: IColumn,
+  by: NodeColumn,
   view: INodesView,
   hold: boolean
 ): readonly NodeCapacity[] {
@@ -173,16 +94,16 @@ function columnsOf(
   nodes: readonly NodeCapacity[],
   sort: string,
   trans: TranslationBundle
-): IColumn[] {
+): NodeColumn[] {
   const shown = (
-    columns: IColumn[],
+    columns: NodeColumn[],
     part: 'total' | 'unhealthy'
-  ): IColumn[] => {
+  ): NodeColumn[] => {
     const isOfAny = nodes.some(node => deviceSum(node, part) > 0);
     return columns.filter(({ key }) => isOfAny || key === sort);
   };
   const kindOf = kindNames(nodes);
-  const measured = (resource: string, label: string): IColumn => ({
+  const measured = (resource: string, label: string): NodeColumn => ({
     key: resource,
     label,
     title: trans.__('Free, and what there is'),
@@ -200,7 +121,7 @@ function columnsOf(
       );
     }
   });
-  const devices: IColumn[] = [
+  const devices: NodeColumn[] = [
     {
       key: 'product',
       label: trans.__('GPU'),
@@ -219,7 +140,7 @@ function columnsOf(
         devicesOf(node).length > 0 && <Devices node={node} trans={trans} />
     }
   ];
-  const broken: IColumn[] = [
+  const broken: NodeColumn[] = [
     {
       key: 'unhealthy',
       label: trans.__('Broken'),

@@ -6,7 +6,10 @@ import { DEVICE, GPU } from '../model/form';
 import { useShown } from '../../common/hooks';
 import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
 import { DeviceKind } from './DeviceKind';
-import { CheckField, NumberField, Row, TextField } from '../parts/fields';
+import { CheckField } from '../parts/choices';
+import { NumberField } from '../parts/NumberField';
+import { Row } from '../parts/Row';
+import { TextField } from '../parts/TextField';
 import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
 

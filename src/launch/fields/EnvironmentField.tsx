@@ -4,7 +4,8 @@ import { EnvVar } from '../../api/types';
 import { lockIcon } from '../../ui/icons';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
-import { FieldErrors, TextField, useFieldId } from '../parts/fields';
+import { FieldErrors, useFieldId } from '../parts/Row';
+import { TextField } from '../parts/TextField';
 
 /** Names that the script reads and that are offered at once. */
 const OFFERED = 4;

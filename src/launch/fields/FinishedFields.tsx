@@ -1,5 +1,7 @@
 import * as React from 'react';
-import { CheckField, Row, Select, SpanField, useField } from '../parts/fields';
+import { CheckField, Select } from '../parts/choices';
+import { Row, useField } from '../parts/Row';
+import { SpanField } from '../parts/TextField';
 import { useLaunch, useModel } from '../parts/context';
 import { CleanUp, describeCleanUp } from './lifecycleText';
 

@@ -4,7 +4,9 @@ import { JobSpec } from '../../api/types';
 import { LaunchModel } from '../model/launch';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
-import { Row, Select, TextField, useField } from '../parts/fields';
+import { Row, useField } from '../parts/Row';
+import { Select } from '../parts/choices';
+import { TextField } from '../parts/TextField';
 import { Fold } from '../parts/Fold';
 import { IFolding } from '../parts/Group';
 

@@ -1,7 +1,8 @@
 import * as React from 'react';
 import { Kernel } from '../../api/types';
 import { useLaunch, useModel } from '../parts/context';
-import { Row, Select, useField } from '../parts/fields';
+import { Row, useField } from '../parts/Row';
+import { Select } from '../parts/choices';
 
 /** The kernel whose Python runs the job; those that can't are there with the reason. */
 export function KernelField(): React.JSX.Element | null {

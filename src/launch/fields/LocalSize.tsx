@@ -4,7 +4,8 @@ import { DeviceInfo, JobSpec, Machine } from '../../api/types';
 import { formatMemory } from '../../common/format';
 import { DEVICE, GPU } from '../model/form';
 import { useLaunch, useModel } from '../parts/context';
-import { NumberField, Row } from '../parts/fields';
+import { NumberField } from '../parts/NumberField';
+import { Row } from '../parts/Row';
 import { ProcessesField } from './ProcessesField';
 
 const REPLICAS = '/replica_specs/0/replicas';

@@ -10,14 +10,10 @@ import {
 } from '../model/scriptOptions';
 import { IconButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
-import {
-  FieldErrors,
-  Select,
-  Spinner,
-  TextField,
-  useField,
-  useFieldId
-} from '../parts/fields';
+import { FieldErrors, useField, useFieldId } from '../parts/Row';
+import { Select } from '../parts/choices';
+import { Spinner } from '../parts/NumberField';
+import { TextField } from '../parts/TextField';
 
 /** The script's own options, each a field. */
 export function OptionFields(): React.JSX.Element | null {

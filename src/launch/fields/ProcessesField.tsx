@@ -1,7 +1,8 @@
 import * as React from 'react';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
-import { NumberField, Row } from '../parts/fields';
+import { NumberField } from '../parts/NumberField';
+import { Row } from '../parts/Row';
 
 interface IProcessesFieldProps {
   /** Whether there is, or is asked for, a GPU. */

@@ -3,7 +3,8 @@ import { JobSpec } from '../../api/types';
 import { queueText } from '../../cluster/model/queueText';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
-import { NumberField, Row, useFieldId } from '../parts/fields';
+import { NumberField } from '../parts/NumberField';
+import { Row, useFieldId } from '../parts/Row';
 
 /** The job's queue and its priority in the queue. */
 export function QueueField(): React.JSX.Element {

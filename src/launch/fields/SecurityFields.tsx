@@ -2,7 +2,9 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { useLaunch, useModel } from '../parts/context';
-import { CheckField, NumberField, Row } from '../parts/fields';
+import { CheckField } from '../parts/choices';
+import { NumberField } from '../parts/NumberField';
+import { Row } from '../parts/Row';
 import { Fold } from '../parts/Fold';
 import { IFolding } from '../parts/Group';
 

@@ -1,7 +1,9 @@
 import * as React from 'react';
 import { joinWords, splitWords } from '../../common/shellWords';
 import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
-import { CheckField, Row, TextField } from '../parts/fields';
+import { CheckField } from '../parts/choices';
+import { Row } from '../parts/Row';
+import { TextField } from '../parts/TextField';
 
 const OPTIONS = '/torchrun/extra_options';
 

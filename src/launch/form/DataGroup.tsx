@@ -5,7 +5,9 @@ import { JobSpec, Volume } from '../../api/types';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
-import { FieldErrors, Select, TextField, useField } from '../parts/fields';
+import { FieldErrors, useField } from '../parts/Row';
+import { Select } from '../parts/choices';
+import { TextField } from '../parts/TextField';
 import { Group, IFolding } from '../parts/Group';
 
 type Mount = JobSpec['mounts'][number];

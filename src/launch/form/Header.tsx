@@ -9,7 +9,7 @@ import { IconButton } from '../../ui/Buttons';
 import { openMenu } from '../../common/menu';
 import { useLaunch, useModel } from '../parts/context';
 import { EngineChoice } from '../fields/EngineChoice';
-import { Select } from '../parts/fields';
+import { Select } from '../parts/choices';
 
 /** Where the job runs, what the script is, and what the form started from. */
 export function Header(): React.JSX.Element {

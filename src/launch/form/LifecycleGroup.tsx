@@ -1,7 +1,10 @@
 import * as React from 'react';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
-import { NumberField, Row, Select, SpanField, useField } from '../parts/fields';
+import { NumberField } from '../parts/NumberField';
+import { Row, useField } from '../parts/Row';
+import { Select } from '../parts/choices';
+import { SpanField } from '../parts/TextField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/Group';
 import { describeLifecycle, RestartPolicy } from '../fields/lifecycleText';

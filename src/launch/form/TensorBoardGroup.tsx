@@ -5,7 +5,9 @@ import { shownPath } from '../../common/contentsPath';
 import { LaunchModel } from '../model/launch';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
-import { CheckField, PathField, Row, TextField } from '../parts/fields';
+import { CheckField } from '../parts/choices';
+import { PathField, TextField } from '../parts/TextField';
+import { Row } from '../parts/Row';
 import { Group, IFolding } from '../parts/Group';
 
 /** The group TensorBoard: directories of the event files. */

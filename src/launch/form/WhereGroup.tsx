@@ -4,7 +4,7 @@ import { JobSpec } from '../../api/types';
 import { LaunchModel } from '../model/launch';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useDraft, useLaunch, useModel } from '../parts/context';
-import { Row } from '../parts/fields';
+import { Row } from '../parts/Row';
 import { Group, IFolding } from '../parts/Group';
 import { ImageFields } from '../fields/ImageFields';
 import { PlacementFields } from '../fields/PlacementFields';

@@ -29,17 +29,12 @@ import {
   withoutDraft,
   withWorkingDir
 } from './form';
-import {
-  capability,
-  IPlace,
-  isNamespace,
-  SERVERS_CHOICE
-} from '../../cluster/model/places';
+import { capability, IPlace, isNamespace } from '../../cluster/model/places';
 import { engineOf, factsOf, labelOf } from '../../jobs/engines';
 import { IChecked, knownChecks, nameProblem } from './problems';
 import { LaunchCapacity, withDeviceKind } from './capacity';
 import { ILaunchOptions } from './options';
-import { ILaunchState, IManifest } from './state';
+import { beginningState, ILaunchState, IManifest } from './state';
 import { memoized } from '../../common/memo';
 import { specWith } from './specChanges';
 import { optionKey, OptionValue } from './scriptOptions';
@@ -55,30 +50,7 @@ const NO_CHECKS: readonly Check[] = [];
 export abstract class LaunchFields implements IDisposable {
   constructor(protected readonly _options: ILaunchOptions) {
     this._begun = _options.manifest ?? null;
-    this._state = {
-      path: _options.path,
-      ...SERVERS_CHOICE,
-      movingTo: null,
-      filling: false,
-      reading: false,
-      start: 'defaults',
-      clone: _options.clone ?? null,
-      title: _options.manifest?.name ?? null,
-      lastTime: null,
-      prefill: null,
-      failure: null,
-      form: null,
-      manifest: null,
-      notes: [],
-      lastEdited: null,
-      volumes: null,
-      queues: null,
-      images: [],
-      busy: null,
-      sent: null,
-      refusal: null,
-      dryRunPassed: false
-    };
+    this._state = beginningState(_options);
     this.preview = new CommandPreview(
       () => this.spec,
       (spec, signal) => {

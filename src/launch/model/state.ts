@@ -10,7 +10,7 @@ import {
   Volume
 } from '../../api/types';
 import { ILaunchForm } from './form';
-import { IPlace } from '../../cluster/model/places';
+import { IPlace, SERVERS_CHOICE } from '../../cluster/model/places';
 
 /** What a form can start from. */
 export type Start = 'last' | 'job' | 'defaults';
@@ -90,4 +90,36 @@ export interface ILaunchState extends IPlace {
   refusal: ApiError | null;
   /** The last dry run found nothing wrong, and nothing was changed since. */
   dryRunPassed: boolean;
+}
+
+/** Return the state of a tab before the server's first answer. */
+export function beginningState(options: {
+  path: string | null;
+  clone?: IClone | null;
+  manifest?: IManifest | null;
+}): ILaunchState {
+  return {
+    path: options.path,
+    ...SERVERS_CHOICE,
+    movingTo: null,
+    filling: false,
+    reading: false,
+    start: 'defaults',
+    clone: options.clone ?? null,
+    title: options.manifest?.name ?? null,
+    lastTime: null,
+    prefill: null,
+    failure: null,
+    form: null,
+    manifest: null,
+    notes: [],
+    lastEdited: null,
+    volumes: null,
+    queues: null,
+    images: [],
+    busy: null,
+    sent: null,
+    refusal: null,
+    dryRunPassed: false
+  };
 }

@@ -2,7 +2,7 @@ import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { useLaunch } from './context';
-import { useField } from './fields';
+import { useField } from './Row';
 
 /** A value that is offered, and what there is to say about it. */
 export interface IChoice {

@@ -4,7 +4,8 @@ import { LaunchModel } from '../model/launch';
 import { IPair } from '../model/form';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from './context';
-import { Row, TextField } from './fields';
+import { Row } from './Row';
+import { TextField } from './TextField';
 
 interface IPairsFieldProps {
   field: string;

@@ -10,7 +10,8 @@ import {
 } from '../../api/types';
 import { LogPushes } from './pushes';
 import { LogPlace, LogReader } from './reader';
-import { LogConnectionLost, LogSession } from './session';
+import { LogDirection, LogLoader } from './loader';
+import { LogSession } from './session';
 import { ILogFilter, LogChoice, SHOW_ALL } from './streams';
 import { holds, LogWindow } from './window';
 
@@ -39,7 +40,12 @@ export class LogModel implements IDisposable {
     filter: ILogFilter = SHOW_ALL
   ) {
     this._choice = new LogChoice(filter);
-    this._reader = new LogReader(_session, this._choice);
+    this._loader = new LogLoader(new LogReader(_session, this._choice), {
+      canLoad: () => this._connected && this.streams !== null,
+      prepare: place => this._prepare(place),
+      show: (place, page, earlier) => this._show(place, page, earlier),
+      changed: () => this._changeSoon()
+    });
     _session.streams.connect(this._onStreams, this);
     this._pushes = new LogPushes(_session, () => this._changeSoon());
     _session.closed.connect(this._onClosed, this);
@@ -95,7 +101,7 @@ export class LogModel implements IDisposable {
 
   /** A place is being loaded. */
   get loading(): boolean {
-    return this._want !== null;
+    return this._loader.place !== null;
   }
 
   /** Lines that came since following stopped. */
@@ -105,7 +111,7 @@ export class LogModel implements IDisposable {
 
   /** Why a request failed, in words. */
   get error(): string | null {
-    return this._error;
+    return this._loader.error;
   }
 
   /** Bytes of the chosen streams that are there, as far as known. */
@@ -168,12 +174,7 @@ export class LogModel implements IDisposable {
 
   /** The time of the first line in view that has one. */
   topTime(): number | null {
-    const index = Math.max(0, this._top - this.window.first);
-    return (
-      this.window.lines
-        .slice(index, index + 100)
-        .find(line => line.time !== null)?.time ?? null
-    );
+    return this.window.timeFrom(this._top);
   }
 
   /** Stay at the end, or stop doing so. */
@@ -194,13 +195,11 @@ export class LogModel implements IDisposable {
   /** Go to a place. What is shown stays until its lines have come. */
   go(place: LogPlace): void {
     if (place.at === 'line' && this._reveal(place.stream, place.offset)) {
-      this._want = null;
+      this._loader.cancel();
       return;
     }
-    this._want = place;
     this._following = place.at === 'end';
-    this._changeSoon();
-    void this._open();
+    this._loader.go(place);
   }
 
   /** Go to a line and mark it, until somebody points elsewhere. */
@@ -253,91 +252,50 @@ export class LogModel implements IDisposable {
     });
   }
 
+  /** Choose the streams for a place; false if they have no lines. */
+  private _prepare(place: LogPlace): boolean {
+    this._pushes.stop();
+    if (place.at === 'line') {
+      this._choice.show(place.stream);
+    }
+    if (this.chosen.length > 0) {
+      return true;
+    }
+    this.window.clear();
+    this._changeSoon();
+    return false;
+  }
+
+  /** Show a loaded place. */
+  private _show(place: LogPlace, page: LogPage, earlier: LogPage | null): void {
+    this.window.reset(page);
+    if (earlier) {
+      this.window.prepend(earlier);
+    }
+    this._newLines = 0;
+    this._attach();
+    this._changeSoon();
+    if (place.at === 'line') {
+      this._reveal(place.stream, place.offset);
+    } else if (place.at !== 'end') {
+      this._revealed.emit({ ordinal: 0, align: 'start' });
+    }
+  }
+
   private async _extend(
-    direction: 'forward' | 'backward',
+    direction: LogDirection,
     take: (page: LogPage) => void
   ): Promise<void> {
     const edge = direction === 'forward' ? 'after' : 'before';
     const anchor = this.window[edge];
-    if (this._extending.has(direction) || this._want || !this._connected) {
-      return;
-    }
-    this._extending.add(direction);
-    await this._attempt(async () => {
-      const page = await this._reader.page(anchor, direction);
-      // The window may have gone elsewhere, or been cut at this edge.
+    await this._loader.extend(direction, anchor, page => {
+      // The window may have moved, or been cut at this edge.
       if (this.window[edge] === anchor) {
         take(page);
         this._attach();
         this._changeSoon();
       }
     });
-    this._extending.delete(direction);
-  }
-
-  /** Load the place that is wanted, until nothing is; one at a time, however fast they change. */
-  private async _open(): Promise<void> {
-    if (this._opening) {
-      return;
-    }
-    this._opening = true;
-    let going = true;
-    while (going && this._want && this._connected && this.streams) {
-      going = await this._load(this._want);
-    }
-    this._opening = false;
-  }
-
-  /** Returns false where that has to wait for lines to be written. */
-  private async _load(want: LogPlace): Promise<boolean> {
-    this._pushes.stop();
-    if (want.at === 'line') {
-      this._choice.show(want.stream);
-    }
-    if (this.chosen.length === 0) {
-      this.window.clear();
-      this._changeSoon();
-      return false;
-    }
-    await this._attempt(async () => {
-      const page = await this._reader.at(want);
-      // A line is shown with what led to it.
-      const earlier =
-        want.at === 'line' && !page.at_start
-          ? await this._reader.page(page.before, 'backward')
-          : null;
-      if (this._want !== want) {
-        return;
-      }
-      this._want = null;
-      this.window.reset(page);
-      if (earlier) {
-        this.window.prepend(earlier);
-      }
-      this._newLines = 0;
-      this._attach();
-      this._changeSoon();
-      if (want.at === 'line') {
-        this._reveal(want.stream, want.offset);
-      } else if (want.at !== 'end') {
-        this._revealed.emit({ ordinal: 0, align: 'start' });
-      }
-    });
-    return true;
-  }
-
-  /** Do something that asks the server; if the connection ends meanwhile, the next one repeats it. */
-  private async _attempt(action: () => Promise<void>): Promise<void> {
-    try {
-      await action();
-      this._error = null;
-    } catch (error) {
-      if (!(error instanceof LogConnectionLost)) {
-        this._want = null;
-        this._error = error instanceof Error ? error.message : String(error);
-        this._changeSoon();
-      }
-    }
   }
 
   private _reveal(stream: string, offset: number): boolean {
@@ -361,8 +319,8 @@ export class LogModel implements IDisposable {
     this._connected = true;
     this._choice.streams = streams;
     this._resolveReady();
-    if (this._want) {
-      void this._open();
+    if (this.loading) {
+      void this._loader.resume();
     } else if (first || this._choice.ids.join() !== before) {
       this._pushes.stop();
       this._attach();
@@ -378,7 +336,7 @@ export class LogModel implements IDisposable {
   /** Have the lines behind the window pushed, exactly while it ends where the log does. */
   private _attach(): void {
     const wanted =
-      this._active && this._connected && !this._want && this.window.atEnd;
+      this._active && this._connected && !this.loading && this.window.atEnd;
     if (wanted && !this._pushes.on) {
       this._behind = 0;
       this._pushes.start(this._choice.ids, this.window.after);
@@ -422,19 +380,15 @@ export class LogModel implements IDisposable {
     }
   }
 
-  private readonly _reader: LogReader;
+  private readonly _loader: LogLoader;
   private readonly _pushes: LogPushes;
   private readonly _choice: LogChoice;
-  private _want: LogPlace | null = { at: 'end' };
   private _following = true;
   private _connected = false;
   private _active = true;
-  private _opening = false;
   private _behind = 0;
   private _newLines = 0;
-  private _error: string | null = null;
   private _marked: { stream: string; offset: number } | null = null;
-  private readonly _extending = new Set<'forward' | 'backward'>();
   private _view: ILogView | null = null;
   private _frame = 0;
   private _isDisposed = false;

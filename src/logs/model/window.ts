@@ -50,6 +50,15 @@ export class LogWindow {
     return index < 0 ? null : this.first + index;
   }
 
+  /** Time of the first line from an ordinal on that has one, among the next 100 lines; null if none has. */
+  timeFrom(ordinal: number): number | null {
+    const index = Math.max(0, ordinal - this.first);
+    return (
+      this.lines.slice(index, index + 100).find(line => line.time !== null)
+        ?.time ?? null
+    );
+  }
+
   /** Hold nothing. */
   clear(): void {
     this.reset({

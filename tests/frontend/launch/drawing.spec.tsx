@@ -16,19 +16,18 @@ import { delta, json, snapshot } from '../fakes';
 import { launchModel, OPTIONS } from '../launchFakes';
 import { drawLaunch, layOut, someActions } from '../launchView';
 
-jest.mock('../../../src/launch/parts/fields', () => {
-  const { noted } = jest.requireActual('../drawn');
-  const fields = jest.requireActual('../../../src/launch/parts/fields');
-  const byField = (props: Record<string, string>): string =>
-    props.field ?? props['data-field'];
-  return {
-    ...fields,
-    Row: noted(fields.Row, byField),
-    TextField: noted(fields.TextField, byField),
-    Spinner: noted(fields.Spinner, byField),
-    Select: noted(fields.Select, byField)
-  };
-});
+jest.mock('../../../src/launch/parts/Row', () =>
+  mockByField('../../../src/launch/parts/Row', 'Row')
+);
+jest.mock('../../../src/launch/parts/TextField', () =>
+  mockByField('../../../src/launch/parts/TextField', 'TextField')
+);
+jest.mock('../../../src/launch/parts/NumberField', () =>
+  mockByField('../../../src/launch/parts/NumberField', 'Spinner')
+);
+jest.mock('../../../src/launch/parts/choices', () =>
+  mockByField('../../../src/launch/parts/choices', 'Select')
+);
 jest.mock('../../../src/launch/parts/Summary', () => {
   const { noted } = jest.requireActual('../drawn');
   const parts = jest.requireActual('../../../src/launch/parts/Summary');
@@ -60,6 +59,15 @@ jest.mock('../../../src/ui/YamlEditor', () => ({
 jest.mock('../../../src/launch/fields/FreeNow', () => ({
   FreeNow: mockNoted('fields/FreeNow')
 }));
+
+/** A module one of whose parts notes the field that it is drawn for. */
+function mockByField(module: string, part: string): object {
+  const { noted } = jest.requireActual('../drawn');
+  const parts = jest.requireActual(module);
+  const byField = (props: Record<string, string>): string =>
+    props.field ?? props['data-field'];
+  return { ...parts, [part]: noted(parts[part], byField) };
+}
 
 /** A module's component of the same name, noted by that. */
 function mockNoted(module: string): unknown {

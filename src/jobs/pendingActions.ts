@@ -1,0 +1,85 @@
+import { Action, PendingAction } from '../api/aliases';
+import { JobSummary } from '../api/types';
+import { isActive } from './phase';
+
+const PENDING: Partial<Record<Action, PendingAction>> = {
+  stop: 'stopping',
+  pause: 'pausing',
+  resume: 'resuming',
+  delete: 'deleting',
+  remove: 'deleting'
+};
+
+/** An action that was requested in this page; one object for each request. */
+export interface IPending {
+  readonly id: string;
+  readonly action: PendingAction;
+}
+
+/** Actions that this page has requested, until the server pushes their effect. */
+export class PendingActions {
+  /** @param _changed - Called with the id of a job whose pending action changes by `begin` or `end`. */
+  constructor(private readonly _changed: (id: string) => void) {}
+
+  /** Begin an action; null if the state of a job does not show the action as pending. */
+  begin(id: string, action: Action): IPending | null {
+    const asked = PENDING[action];
+    if (asked === undefined) {
+      return null;
+    }
+    const pending = { id, action: asked };
+    this._pending.set(id, pending);
+    this._changed(id);
+    return pending;
+  }
+
+  /** Forget an action, unless a newer one has taken its place. */
+  end(pending: IPending | null): void {
+    if (pending && this._pending.get(pending.id) === pending) {
+      this._pending.delete(pending.id);
+      this._changed(pending.id);
+    }
+  }
+
+  /** Forget the action of a job if the server's push shows it as pending or done. */
+  onPushed(job: JobSummary): void {
+    const pending = this._pending.get(job.id);
+    if (
+      pending &&
+      (job.pending_action === pending.action ||
+        hasHappened(pending.action, job))
+    ) {
+      this._pending.delete(job.id);
+    }
+  }
+
+  /** Return the job with its pending action, which no push has shown yet. */
+  applyTo(job: JobSummary): JobSummary {
+    const pending_action =
+      this._pending.get(job.id)?.action ?? job.pending_action;
+    return pending_action ? { ...job, pending_action } : job;
+  }
+
+  private readonly _pending = new Map<string, IPending>();
+}
+
+/** Return true if a job is in the state that an action asks for. */
+function hasHappened(action: PendingAction, job: JobSummary): boolean {
+  switch (action) {
+    case 'pausing':
+      return (
+        (job.phase === 'Paused' && job.pending_action === null) ||
+        !isActive(job)
+      );
+    case 'resuming':
+      return (
+        isActive(job) && job.phase !== 'Paused' && job.pending_action === null
+      );
+    case 'stopping':
+      return !isActive(job);
+    case 'deleting':
+      return job.deleted;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  caretDownEmptyThinIcon,
+  caretUpEmptyThinIcon,
+  LabIcon
+} from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { Icon } from '../../ui/Icon';
+import { useDraft, useLaunch } from './context';
+import { useField } from './Row';
+
+interface ISpinnerProps extends Omit<
+  React.InputHTMLAttributes<HTMLInputElement>,
+  'onChange'
+> {
+  text: string;
+  onChange(text: string): void;
+  min?: number;
+  max?: number;
+  /** Where stepping begins while the field is empty. */
+  start?: number;
+}
+
+/** A whole number with buttons for one more and one less; holds any text. */
+export function Spinner({
+  text,
+  onChange,
+  min = -Infinity,
+  max = Infinity,
+  start = 0,
+  ...props
+}: ISpinnerProps): React.JSX.Element {
+  const { trans } = useLaunch();
+  const step = (by: number) => {
+    const now = /^[+-]?\d+$/.test(text) ? Number(text) : start;
+    onChange(String(Math.min(max, Math.max(min, now + by))));
+  };
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (by) {
+      event.preventDefault();
+      step(by);
+    }
+  };
+  const button = (by: number, label: string, icon: LabIcon) => (
+    <button
+      type="button"
+      tabIndex={-1} // the arrow keys do the same
+      aria-label={label}
+      disabled={props.disabled}
+      onClick={() => step(by)}
+    >
+      <Icon of={icon} />
+    </button>
+  );
+  return (
+    <span className="jp-t9k-Launch-spinner">
+      <input
+        type="text"
+        role="spinbutton"
+        inputMode="numeric"
+        autoComplete="off"
+        aria-valuenow={/^[+-]?\d+$/.test(text) ? Number(text) : undefined}
+        {...props}
+        value={text}
+        onChange={event => onChange(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <span>
+        {button(1, trans.__('More'), caretUpEmptyThinIcon)}
+        {button(-1, trans.__('Less'), caretDownEmptyThinIcon)}
+      </span>
+    </span>
+  );
+}
+
+interface INumberFieldProps {
+  field: string;
+  value: number | null;
+  min: number;
+  max: number;
+  onChange(value: number): void;
+  /** The field may be empty. */
+  onClear?(): void;
+  'aria-label'?: string;
+  disabled?: boolean;
+}
+
+/** A whole number of the spec; as wide as the number. */
+export function NumberField({
+  field,
+  value,
+  min,
+  max,
+  onChange,
+  onClear,
+  ...props
+}: INumberFieldProps): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const text = useDraft(field) ?? String(value ?? '');
+  return (
+    <Spinner
+      {...useField(field)}
+      {...props}
+      text={text}
+      min={min}
+      max={max}
+      style={{ width: `calc(${Math.max(4, text.length + 1)}ch + 40px)` }}
+      onChange={next => {
+        const number = Number(next);
+        if (/^\d+$/.test(next) && number >= min && number <= max) {
+          onChange(number);
+        } else if (!next.trim() && onClear) {
+          onClear();
+        } else {
+          const problem = trans.__('A whole number from %1 to %2.', min, max);
+          model.setDraft(field, { text: next, problem });
+        }
+      }}
+    />
+  );
+}
