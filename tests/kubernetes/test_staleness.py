@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.engine_info import ClusterInfo, StaleCode
-from jupyterlab_t9kjob.engines.kubernetes.client import informer
+from jupyterlab_t9kjob.engines.kubernetes.client import backoff
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster
@@ -52,7 +52,7 @@ async def test_a_refusal_is_named_and_says_what_to_do(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(informer, "FIRST_DELAY", 0.1)
+    monkeypatch.setattr(backoff, "FIRST_DELAY", 0.1)
     monkeypatch.setattr(cluster, "LOST_SECONDS", 0.2)
     async with FakeCluster() as server:
         server.items[JOBS] = [training("one")]

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
+from jupyterlab_t9kjob.engines.kubernetes.client import list_parser
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable, lines
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
 from jupyterlab_t9kjob.engines.kubernetes.client.tls import Tls
@@ -99,7 +100,7 @@ NO_ANSWER = {
     "too deep": (text(200, "[" * 200_000), "not a Kubernetes API"),
     "not text": (lambda call: call.answer(200, b'{"\xff"'), "not a Kubernetes API"),
     "bad gzip": (bad_gzip, "can't be reached"),
-    "a page to log in": (text(302, "", Location="https://login.example/?token=x"), "leads elsewhere"),
+    "a page to log in": (text(302, "", Location="https://login.example/?token=x"), "redirects to another address"),
 }
 
 
@@ -347,7 +348,7 @@ async def test_others_get_their_turn_while_the_objects_behind_a_large_one_are_ta
     assert await api.read(PODS, take) == "7"
     other.cancel()
     assert taken == 1 + after
-    assert max(now - before for before, now in pairwise([*turns, taken])) <= transport.TURN_OBJECTS
+    assert max(now - before for before, now in pairwise([*turns, taken])) <= list_parser.TURN_OBJECTS
 
 
 async def test_half_a_list_is_none(server: FakeApi, api: KubeApi) -> None:

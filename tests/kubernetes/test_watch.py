@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
-from jupyterlab_t9kjob.engines.kubernetes.client import informer, probe
+from jupyterlab_t9kjob.engines.kubernetes.client import backoff, informer, list_parser, probe
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
@@ -61,7 +61,7 @@ def _name(item: Json | None) -> str | None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(informer, "FIRST_DELAY", 0.02)
+    monkeypatch.setattr(backoff, "FIRST_DELAY", 0.02)
     monkeypatch.setattr(informer, "LONGEST_DELAY", 0.2)
     monkeypatch.setattr(informer, "INSTANT_SECONDS", 0.3)
     monkeypatch.setattr(informer, "SPREAD_SECONDS", 0.2)
@@ -331,7 +331,7 @@ async def test_a_kind_that_comes_and_goes(server: FakeApi, follower: Follower) -
 
 async def test_a_right_that_comes_later(server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal waits longer and longer, but not for one who asks again."""
-    monkeypatch.setattr(informer, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(backoff, "FIRST_DELAY", 600.0)
     monkeypatch.setattr(informer, "LONGEST_DELAY", 600.0)
     server.faults.append(("list", refuse(403, "Forbidden", "may not list pods")))
     follower.collection.start()
@@ -369,7 +369,7 @@ async def test_a_right_that_is_missing_is_missing_during_an_outage_too(
 async def test_who_asks_again_while_it_is_tried_is_not_forgotten(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(informer, "FIRST_DELAY", 600.0)
+    monkeypatch.setattr(backoff, "FIRST_DELAY", 600.0)
 
     async def slow_refusal(call: Call) -> None:
         follower.collection.retry()
@@ -500,7 +500,7 @@ async def test_a_long_list_lets_others_work(server: FakeApi, follower: Follower)
     await follower.collection.listed()
     other.cancel()
     assert len(follower.changes) == 3000
-    at_once = transport.TURN_BYTES // len(json.dumps(pod("p0", 0))) + 2
+    at_once = list_parser.TURN_BYTES // len(json.dumps(pod("p0", 0))) + 2
     assert max(later - earlier for earlier, later in pairwise(at)) <= at_once < 3000
 
 

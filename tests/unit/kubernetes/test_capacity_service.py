@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.client import informer
+from jupyterlab_t9kjob.engines.kubernetes.client import backoff
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster_module
@@ -364,7 +364,7 @@ async def test_jobs_that_may_not_be_seen_are_not_waited_for() -> None:
 
 async def test_a_cluster_that_answers_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity_service, "READY_SECONDS", 0)
-    monkeypatch.setattr(informer, "FIRST_DELAY", 0.0)
+    monkeypatch.setattr(backoff, "FIRST_DELAY", 0.0)
     api = Api(SimpleNamespace(host="a"))
     api.put_node("one")
     api.refusals = {path: Unreachable("It can't be reached.") for path in (NODES, PODS)}

@@ -1,1 +1,1 @@
-"""Client of an API server: credentials, connections, requests, lists, watches. Knows no job."""
+"""Client of an API server: credentials, connections, requests, lists and watches; it knows no jobs."""

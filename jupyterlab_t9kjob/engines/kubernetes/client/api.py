@@ -1,88 +1,69 @@
-"""A cluster's API over HTTP, in raw JSON: connection, credentials, errors and streams; nothing else."""
+"""HTTP client of a cluster's API: requests, lists, streams and watches in raw JSON.
+
+Requests are retried where that is safe, credentials are renewed when they expire, and every failure is a typed error.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from itertools import islice
-from typing import Literal, TypeVar
+from typing import Literal
 
 import anyio
 import httpx
 
 from ....core.system.signals import Signal
+from ....core.translation import _
+from .answers import LARGEST_EVENT, content_of, events_of, once_more, refusal_of
 from .credentials import Connection
-from .errors import ApiError, BrokenOff, Unreachable
-from .json_text import Json, without_gc
+from .errors import ApiError, Unreachable, timed_out
+from .failures import is_of_tls, not_kubernetes, redirects, unreachable
+from .json_text import Json, without_gc, without_managed_fields
 from .line_stream import lines
-from .list_parser import ListReader, NoList
-from .pool import Pools, code_of, is_of_tls, words_of
+from .list_parser import TURN_BYTES, ListReader, NoList, in_turns
+from .pool import Pools
 
-__all__ = [
-    "MERGE_PATCH",
-    "ApiError",
-    "Json",
-    "KubeApi",
-    "Params",
-    "Unreachable",
-    "lines",
-    "once_more",
-    "without_managed_fields",
-]
+__all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines"]
 
-T = TypeVar("T")
 Params = Mapping[str, str | int | bool | None]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ANSWER_SECONDS = 30.0
-"""How long the server may be silent within an answer, and before it opens a stream."""
+"""How long the API server may be silent within an answer, and before it opens a stream."""
 WHOLE_ANSWER_SECONDS = 120.0
-"""How long an answer may take in all."""
+"""How long a whole answer may take."""
 PATIENCE_SECONDS = 10.0
-"""How long a busy server's request to come again later is followed here, before it is an error."""
+"""How long a request is repeated while a busy API server answers with ``Retry-After``, before that is an error."""
 SHORTEST_PAUSE = 0.1
-TURN_BYTES = 128 * 1024
-"""How much of a list is read before others get their turn; what comes at once, unpacked, may be far more."""
-TURN_OBJECTS = 100
-"""How many objects of it: to read, pack and tell of one takes up to a tenth of a millisecond."""
 LARGEST_ANSWER = 256 * 1024 * 1024
-LARGEST_EVENT = 32 * 1024 * 1024
-"""An object is at most 1.5 MiB in etcd's own terms; what is far larger is no API server's."""
-LARGEST_REFUSAL = 1024 * 1024
-_SECONDS = re.compile(r"[0-9]{1,6}")
 MERGE_PATCH = "application/merge-patch+json"
 
 
-def without_managed_fields(item: Json) -> Json:
-    """Return an object without what nobody looks at, and what is half of it."""
-    item["metadata"].pop("managedFields", None)
-    return item
-
-
 class KubeApi:
-    """One cluster's API.
+    """Client of one cluster's API.
 
-    Every method is a coroutine that raises `ApiError` for a refusal and `Unreachable` where no answer came.
-    Credentials that run out, or are refused, are loaded anew.
+    Each request raises `ApiError` for a refusal and `Unreachable` if no answer comes. Credentials are renewed when they
+    expire or are refused.
 
     Parameters
     ----------
     connection
-        The cluster, and as whom to speak to it.
+        The cluster and the account.
+    attended
+        Event that is set while a page is open; None for one that is never set.
 
     Attributes
     ----------
     lost
-        Whether somebody has found that the cluster does not answer, and asks it again and again for all others.
+        True while the cluster does not answer. The health check retries for all, see `lose` and `find`.
     attended
-        Set while a page is open: watches are probed then, see `Probe`.
+        Set while a page is open; watches are probed then, see `Probe`.
     silence
-        Sent when a watch has fallen silent, see `Probe`: other streams from before may have as well.
+        Sent when an open watch has fallen silent, see `Probe`; other streams of the same age may be silent as well.
     streams_lists
         False once the API server has refused to send a list as a watch (KEP-3157).
     """
@@ -98,52 +79,57 @@ class KubeApi:
 
     @property
     def connection(self) -> Connection:
-        """The cluster, with the credentials that are used now."""
+        """The cluster and the account with the current credentials."""
         return self._pools.connection
 
     @property
     def moved(self) -> bool:
-        """Whether the credentials have become those of another cluster at the same address, see `Pools`."""
+        """True if the renewed credentials are those of another cluster at the same address, see `Pools`."""
         return self._pools.moved
 
     async def use(self, connection: Connection) -> None:
-        """Go on with other credentials for the same cluster."""
+        """Use other credentials for the same cluster from now on."""
         await self._pools.use(connection)
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         await self._pools.close()
 
     # -- outages ------------------------------------------------------------------------------------------------------
 
     def on_wake(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake` when a cluster that was lost answers again, or all are to try again; return how to end that."""
+        """Call `wake` when a lost cluster answers again or `wake` is called; return how to end that."""
         return self._wakes.listen(wake)
 
     async def lose(self) -> None:
-        """Take note that the cluster does not answer."""
+        """Mark the cluster as lost; later requests open new connections."""
         if not self.lost:
             self.lost = True
             await self._pools.leave()
 
     async def leave_connections(self, asked_at: float) -> None:
-        """Make new connections from now on, for a request of `asked_at` (by the monotonic clock) got no answer.
+        """Open new connections from now on because a request got no answer; open streams continue.
 
-        Connections that were kept open for the next request may be dead without anybody knowing. Open streams stay.
+        The idle connections that are kept for the next request may be dead without an error.
+
+        Parameters
+        ----------
+        asked_at
+            Time of the request by the monotonic clock. Connections that are newer stay.
         """
         if self._left_at < asked_at:
             self._left_at = time.monotonic()
             await self._pools.leave()
 
     async def find(self) -> None:
-        """Take note that it answers: streams from before are broken off, and everybody tries again."""
+        """Mark a lost cluster as found: close the streams from before the outage and wake all waiting tasks."""
         if self.lost:
             self.lost = False
             await self._pools.abandon()
             self.wake()
 
     def wake(self) -> None:
-        """Let everybody who waits for a better time try again now."""
+        """Let all tasks that wait for their next attempt try now."""
         self._wakes.send()
 
     # -- requests -----------------------------------------------------------------------------------------------------
@@ -153,26 +139,36 @@ class KubeApi:
         return await self._json("GET", path, params)
 
     async def get_text(self, path: str, params: Params | None = None) -> str:
-        """Return a text, such as a container's log or the answer of `/version`."""
+        """Return an answer as text, such as a container's log."""
         return (await self._answer("GET", path, params)).decode(errors="replace")
 
     async def create(self, path: str, body: Json, params: Params | None = None) -> Json:
-        """Create an object in a collection."""
+        """Create an object in a collection; return the created object."""
         return await self._json("POST", path, params, body)
 
     async def patch(self, path: str, body: Json, params: Params | None = None) -> Json:
-        """Change an object by a JSON merge patch."""
+        """Change an object by a JSON merge patch; return the changed object."""
         return await self._json("PATCH", path, params, body, MERGE_PATCH)
 
     async def delete(self, path: str, *, propagation: str = "Background", uid: str | None = None) -> Json:
-        """Delete an object; with `uid` only if it still is that one."""
+        """Delete an object.
+
+        Parameters
+        ----------
+        path
+            Path of the object.
+        propagation
+            How dependents are deleted: ``Background``, ``Foreground`` or ``Orphan``.
+        uid
+            Uid that the object must have; None for any.
+        """
         body: Json = {"propagationPolicy": propagation}
         if uid is not None:
             body["preconditions"] = {"uid": uid}
         return await self._json("DELETE", path, None, body)
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection and its resource version."""
+        """Return all objects of a collection, and the collection's resource version."""
 
         async def whole() -> tuple[list[Json], str]:
             items: list[Json] = []
@@ -189,27 +185,45 @@ class KubeApi:
         *,
         patience: float | None = None,
     ) -> str:
-        """Give every object of a collection to `take` as it comes; return the collection's resource version.
+        """Call `take` with each object of a collection while the list arrives; return the list's resource version.
 
-        They never are here as a whole, unless `take` keeps them. The list is asked for at once: API servers have it at
-        hand, but ask etcd for pages, which takes five times as long [10 000 jobs, 1.34]. All of it may take
-        `WHOLE_ANSWER_SECONDS`.
+        The list is never in memory as a whole. It is requested without pages, because the API server serves a whole
+        list from its cache but pages from etcd, which takes five times as long [10 000 jobs, 1.34].
+
+        Parameters
+        ----------
+        path
+            Path of the collection.
+        take
+            Called with each object.
+        params
+            Query parameters.
+        patience
+            How long a request is repeated for a busy API server, in seconds; None for `PATIENCE_SECONDS`.
         """
         reader, begun = ListReader(LARGEST_EVENT), time.monotonic()
         try:
             async with self.stream(path, params, silence=ANSWER_SECONDS, patience=patience) as chunks:
                 async for chunk in chunks:
                     for at in range(0, len(chunk), TURN_BYTES):
-                        await _in_turns(reader.feed(chunk[at : at + TURN_BYTES]), take)
+                        await in_turns(reader.feed(chunk[at : at + TURN_BYTES]), take)
                     if time.monotonic() - begun > WHOLE_ANSWER_SECONDS:
-                        raise Unreachable(words_of(TimeoutError(), self.connection))
-            await _in_turns(reader.end(), take)
+                        raise Unreachable(timed_out(self.connection.host))
+            await in_turns(reader.end(), take)
         except NoList:
-            raise _stranger(self.connection) from None
+            raise not_kubernetes(self.connection.host) from None
         return reader.version
 
     async def may(self, verb: str, group: str, resource: str, namespace: str, subresource: str = "") -> bool:
-        """Whether this account may do a thing, as the API server sees it."""
+        """Return True if the API server would permit this account a request (SelfSubjectAccessReview).
+
+        Parameters
+        ----------
+        verb, group, resource, subresource
+            The request, as a rule of a Role names it.
+        namespace
+            The namespace; empty for the whole cluster.
+        """
         attributes = {"verb": verb, "group": group, "resource": resource, "subresource": subresource}
         review = await self.create(
             "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -232,33 +246,42 @@ class KubeApi:
         silence: float | None = None,
         patience: float | None = None,
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Open an answer that goes on; gives its bytes as they come.
+        """Open a streamed answer; yield an iterator of its bytes.
 
         Parameters
         ----------
+        path
+            Path of the request.
+        params
+            Query parameters.
         silence
-            Seconds without a byte after which the connection counts as dead (`Unreachable`); None for no such limit.
+            Seconds without a byte after which the connection counts as dead (`Unreachable`); None for no limit.
         patience
-            Seconds for which a busy server's request to come again later is followed; None for the usual ones.
+            How long a request is repeated for a busy API server, in seconds; None for `PATIENCE_SECONDS`.
         """
         async with AsyncExitStack() as stack:
             response = await self._opened(stack, "GET", path, params, silence=silence, patience=patience)
             try:
                 yield response.aiter_bytes()
             except (httpx.RequestError, httpx.StreamError) as error:
-                raise _unreachable(error, self.connection) from error
+                raise unreachable(error, self.connection.host) from error
 
     @asynccontextmanager
     async def watch(
         self, path: str, params: Params | None = None, *, silence: float, patience: float | None = None
     ) -> AsyncIterator[AsyncIterator[Json]]:
-        """Open a watch; gives its events until the server ends it.
+        """Open a watch; yield an iterator of its events, which ends when the API server ends the watch.
 
-        An error that comes as an event, such as 410 when the history is gone, is raised as an `ApiError` as well.
+        An event of the type ``ERROR``, such as 410 when the history is gone, is raised as `ApiError`.
+
+        Parameters
+        ----------
+        path, params, silence, patience
+            See `stream`.
         """
         params = {**(params or {}), "watch": True}
         async with self.stream(path, params, silence=silence, patience=patience) as chunks:
-            yield _events(chunks)
+            yield events_of(chunks)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -272,26 +295,33 @@ class KubeApi:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise _stranger(self.connection)
+            raise not_kubernetes(self.connection.host)
         return answer
 
     async def _answer(
         self, method: Method, path: str, params: Params | None, body: Json | None = None, kind: str = "application/json"
     ) -> bytes:
-        ask = partial(self._asked, method, path, params, body, kind)
-        return await (once_more(ask) if method == "GET" else ask())  # others may have been done
+        ask = partial(self._once, method, path, params, body, kind)
+        # The API server may have carried out any other request although its answer was lost.
+        return await (once_more(ask) if method == "GET" else ask())
 
-    async def _asked(self, method: Method, path: str, params: Params | None, body: Json | None, kind: str) -> bytes:
+    async def _once(self, method: Method, path: str, params: Params | None, body: Json | None, kind: str) -> bytes:
         try:
-            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            # Not `asyncio.wait_for`, which may swallow a cancellation before Python 3.12.
             with anyio.fail_after(WHOLE_ANSWER_SECONDS):
                 async with AsyncExitStack() as stack:
                     response = await self._opened(stack, method, path, params, body, kind, silence=ANSWER_SECONDS)
-                    content = await _read(response, LARGEST_ANSWER)
+                    content = await content_of(response, LARGEST_ANSWER)
         except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
-            raise _unreachable(error, self.connection) from error
+            raise unreachable(error, self.connection.host) from error
         if len(content) > LARGEST_ANSWER:
-            raise Unreachable(f"{self.connection.host} answers with more than {LARGEST_ANSWER >> 20} MiB.")
+            raise Unreachable(
+                _(
+                    "{host} answers with more than {size} MiB.",
+                    host=self.connection.host,
+                    size=LARGEST_ANSWER >> 20,
+                )
+            )
         return content
 
     async def _opened(
@@ -306,7 +336,7 @@ class KubeApi:
         silence: float | None,
         patience: float | None = None,
     ) -> httpx.Response:
-        """Return a success whose content is still to be read, as long as the stack is open."""
+        """Return a successful answer with unread content, which stays open as long as the stack."""
         content = None if body is None else json.dumps(body).encode()
         headers = (
             {"Accept": "application/json"} if body is None else {"Accept": "application/json", "Content-Type": kind}
@@ -325,15 +355,15 @@ class KubeApi:
                     response = await attempt.enter_async_context(request)
                     if response.is_success:
                         return response
-                    refusal = await _refusal(response)
+                    refusal = await refusal_of(response)
             except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
                 if is_of_tls(error) and not renewed and await self._pools.renewed(connection):
                     renewed = True
                     continue
-                raise _unreachable(error, connection) from error
+                raise unreachable(error, connection.host) from error
             await attempt.aclose()
             if response.has_redirect_location:
-                raise _stranger(connection, ": it leads elsewhere")
+                raise redirects(connection.host)
             if refusal.status == 401 and not renewed and await self._pools.renewed(connection):
                 renewed = True
                 continue
@@ -344,72 +374,8 @@ class KubeApi:
             await asyncio.sleep(pause)
 
 
-async def once_more(ask: Callable[[], Awaitable[T]]) -> T:
-    """Return an answer, asked for again if the connection breaks off: only for what changes nothing."""
-    try:
-        return await ask()
-    except BrokenOff:
-        return await ask()
-
-
-async def _in_turns(items: Iterator[Json], take: Callable[[Json], None]) -> None:
-    """Give objects of a list to `take` as they are read, and others their turn."""
-    left = 0
-    while left == 0:
-        left = TURN_OBJECTS
-        with without_gc():
-            for item in islice(items, TURN_OBJECTS):
-                take(item)
-                left -= 1
-        await asyncio.sleep(0)
-
-
-async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Json]:
-    async for line in lines(chunks, LARGEST_EVENT):
-        event: Json = json.loads(line)
-        if event.get("type") == "ERROR":
-            status = event.get("object")
-            code = status.get("code") if isinstance(status, dict) else None
-            raise ApiError(code if isinstance(code, int) else 500, status if isinstance(status, dict) else {})
-        yield event
-
-
-def _stranger(connection: Connection, why: str = "") -> Unreachable:
-    return Unreachable(f"What answers at {connection.host} is not a Kubernetes API{why}.")
-
-
-def _unreachable(error: Exception, connection: Connection) -> Unreachable:
-    broke = isinstance(error, (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError))
-    return (BrokenOff if broke else Unreachable)(words_of(error, connection), code_of(error))
-
-
-async def _refusal(response: httpx.Response) -> ApiError:
-    content = await _read(response, LARGEST_REFUSAL)
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        body = None  # such as "404 page not found", a plain text, for a group that is not there
-    if not isinstance(body, dict):
-        text = content.decode(errors="replace").strip()
-        html = text.startswith("<")  # from what stands before the API server
-        body = {"message": f"HTTP {response.status_code} {response.reason_phrase}" if html else text}
-    after = response.headers.get("Retry-After", "")
-    return ApiError(response.status_code, body, int(after) if _SECONDS.fullmatch(after) else None)
-
-
-async def _read(response: httpx.Response, limit: int) -> bytes:
-    """Return the content, or a little more than the limit of it."""
-    pieces, size = [], 0
-    async for piece in response.aiter_bytes():
-        pieces.append(piece)
-        size += len(piece)
-        if size > limit:
-            break
-    return b"".join(pieces)
-
-
 def _plain(params: Params | None) -> dict[str, str]:
-    """Return the parameters as text, without those that are None."""
+    """Return query parameters as strings, without those that are None."""
     return {
         key: str(value).lower() if isinstance(value, bool) else str(value)
         for key, value in (params or {}).items()

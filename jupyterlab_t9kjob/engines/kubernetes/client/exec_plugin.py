@@ -1,8 +1,8 @@
-"""Programs that a kubeconfig names to get credentials from, such as those of clouds.
+"""Credential plugins: programs that a kubeconfig names and that print credentials, such as those of clouds.
 
-The protocol is Kubernetes' client-go credential plugins, ``client.authentication.k8s.io/v1`` and ``v1beta1``
+The protocol is that of client-go, ``client.authentication.k8s.io/v1`` and ``v1beta1``
 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins). The kubernetes
-package runs them too, but without a limit of time, on the server's terminal, and with their failures swallowed.
+package runs plugins too, but without a time limit, on the server's terminal, and it swallows their failures.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
+from ....core.translation import Text, _
 from .errors import NoCluster
 from .kubeconfig import Target
 
@@ -29,16 +30,16 @@ _TIME: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
 @dataclass(frozen=True)
 class Credential:
-    """What a plugin gave.
+    """Credentials that a plugin has printed.
 
     Attributes
     ----------
     token
-        For the authorization header, or None.
+        Token for the authorization header; None without one.
     certificate, key
-        PEM, or None.
+        Client certificate and key (PEM); None without them.
     expires_at
-        Seconds since the epoch; None if it did not say.
+        Expiry in seconds since the epoch; None if the plugin named none.
     """
 
     token: str | None = field(repr=False)
@@ -53,36 +54,52 @@ def run_plugin(target: Target) -> Credential:
     Raises
     ------
     NoCluster
-        If it gives nothing. What it printed is not shown: there may be a secret in it.
+        If the plugin gives no credentials. Its output is not shown, because it may contain a secret.
     """
     plugin = target.user["exec"]
     command, version = plugin.get("command"), plugin.get("apiVersion")
     if not isinstance(command, str) or not command or not isinstance(version, str) or not version.startswith(_GROUP):
         raise NoCluster(
-            f"The kubeconfig's context {target.context!r} has an exec plugin without command or apiVersion."
+            _(
+                "The kubeconfig's context {context} has an exec plugin without command or apiVersion.",
+                context=repr(target.context),
+            )
         )
     if plugin.get("interactiveMode") == "Always":
-        raise NoCluster(f"The kubeconfig's program {command} asks its user, which it can't do in JupyterLab.")
+        raise NoCluster(
+            _("The kubeconfig's program {command} asks its user, which it can't do in JupyterLab.", command=command)
+        )
     printed = _run([command, *map(str, plugin.get("args") or [])], _environment(plugin, target), plugin)
     try:
         answer = json.loads(printed)
         status = answer["status"]
         if answer["apiVersion"] != version:
-            raise NoCluster(f"The kubeconfig's program {command} answers in another version than {version}.")
+            raise NoCluster(
+                _(
+                    "The kubeconfig's program {command} answers in another version than {version}.",
+                    command=command,
+                    version=version,
+                )
+            )
         return _credential(status, command)
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise NoCluster(f"The kubeconfig's program {command} gives no ExecCredential.") from None
+        raise NoCluster(_("The kubeconfig's program {command} gives no ExecCredential.", command=command)) from None
 
 
 def _credential(status: Any, command: str) -> Credential:
     token, certificate, key = (status.get(name) or None for name in ("token", "clientCertificateData", "clientKeyData"))
     if token is None and (certificate is None or key is None):
-        raise NoCluster(f"The kubeconfig's program {command} gives neither a token nor a certificate with its key.")
+        raise NoCluster(
+            _(
+                "The kubeconfig's program {command} gives neither a token nor a certificate with its key.",
+                command=command,
+            )
+        )
     expires = status.get("expirationTimestamp")
     try:
         expires_at = _TIME.validate_python(expires).timestamp() if expires else None
     except ValidationError:
-        raise NoCluster(f"The kubeconfig's program {command} gives a time of expiry that is none.") from None
+        raise NoCluster(_("The kubeconfig's program {command} gives an invalid expiry.", command=command)) from None
     return Credential(
         token=token,
         certificate=certificate.encode() if certificate else None,
@@ -124,18 +141,39 @@ def _run(command: list[str], environment: dict[str, str], plugin: dict[str, Any]
             start_new_session=True,
         )
     except OSError as error:
-        hint = str(plugin.get("installHint") or "").strip()[:500]
-        reason = error.strerror or type(error).__name__
-        raise NoCluster(f"The kubeconfig's program {command[0]} can't be run: {reason}. {hint}".strip()) from error
+        raise NoCluster(_not_run(command[0], error, str(plugin.get("installHint") or "").strip()[:500])) from error
     with process:
         try:
             printed, _nothing = process.communicate(timeout=PLUGIN_SECONDS)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            raise NoCluster(f"The kubeconfig's program {command[0]} took longer than {PLUGIN_SECONDS:.0f} s.") from None
+            raise NoCluster(
+                _(
+                    "The kubeconfig's program {command} took longer than {seconds} s.",
+                    command=command[0],
+                    seconds=round(PLUGIN_SECONDS),
+                )
+            ) from None
     if process.returncode:
         raise NoCluster(
-            f"The kubeconfig's program {command[0]}, which gets the credentials, failed"
-            f" (exit status {process.returncode}). Run kubectl in a terminal to see why."
+            _(
+                "The kubeconfig's program {command}, which gets the credentials, failed (exit status {exit_status})."
+                " Run kubectl in a terminal to see why.",
+                command=command[0],
+                exit_status=process.returncode,
+            )
         )
     return printed
+
+
+def _not_run(command: str, error: OSError, hint: str) -> Text:
+    """Return the sentence for a program that can't be run, with the kubeconfig's own hint for its installation."""
+    reason = error.strerror or type(error).__name__
+    if not hint:
+        return _("The kubeconfig's program {command} can't be run: {reason}.", command=command, reason=reason)
+    return _(
+        "The kubeconfig's program {command} can't be run: {reason}. {install_hint}",
+        command=command,
+        reason=reason,
+        install_hint=hint,
+    )

@@ -1,4 +1,4 @@
-"""How many logs are followed at the same time: so many get a turn, and who waits gets the next one in order."""
+"""Limit of the logs that are followed at the same time; more logs take turns, in the order of their requests."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from collections import deque
 from collections.abc import AsyncIterator
 
 HOLD_SECONDS = 20.0
-"""How long one may be sure of its turn while others wait."""
+"""Least time for which a holder keeps its slot while others wait."""
+CHECK_SECONDS = 1.0
+"""Interval between two checks of a waiting task for holders that can give back their slots."""
 
 
 class Slot:
-    """A turn.
+    """One slot.
 
     Attributes
     ----------
     asked_back
-        Set when others wait and it was held long enough: nothing is lost by giving it back.
+        Set when other tasks wait and the slot was held for `HOLD_SECONDS`; the holder can release it without loss.
     """
 
     def __init__(self) -> None:
@@ -27,12 +29,12 @@ class Slot:
 
 
 class Slots:
-    """A number of turns, first come first served.
+    """A number of slots, first come, first served.
 
     Parameters
     ----------
     number
-        How many at the same time.
+        Number of slots.
     """
 
     def __init__(self, number: int) -> None:
@@ -42,7 +44,7 @@ class Slots:
 
     @contextlib.asynccontextmanager
     async def turn(self) -> AsyncIterator[Slot]:
-        """Wait for a turn."""
+        """Wait for a slot and hold it."""
         await self._wait()
         slot = Slot()
         self._held.append(slot)
@@ -56,21 +58,21 @@ class Slots:
         if self._free > 0:
             self._free -= 1
             return
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(granted)
         try:
-            while not place.done():
-                left = self._ask_back()
-                await asyncio.wait({place}, timeout=left)
+            while not granted.done():
+                self._ask_back()
+                await asyncio.wait({granted}, timeout=CHECK_SECONDS)
         except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
+            if granted.done() and not granted.cancelled():
                 self._pass_on()
             else:
-                self._waiting.remove(place)
+                self._waiting.remove(granted)
             raise
 
-    def _ask_back(self) -> float:
-        """Ask as many holders as there are waiting for their turns; returns when to look again."""
+    def _ask_back(self) -> None:
+        """Ask back as many slots as tasks wait, those that were held for `HOLD_SECONDS`."""
         now = time.monotonic()
         asked = sum(slot.asked_back.is_set() for slot in self._held)
         for slot in self._held:
@@ -79,12 +81,11 @@ class Slots:
             if not slot.asked_back.is_set() and now - slot.since >= HOLD_SECONDS:
                 slot.asked_back.set()
                 asked += 1
-        return 1.0
 
     def _pass_on(self) -> None:
         while self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            granted = self._waiting.popleft()
+            if not granted.done():
+                granted.set_result(None)
                 return
         self._free += 1

@@ -1,4 +1,7 @@
-"""A collection of the cluster's objects, kept up to date by one list and one watch, however many look at it."""
+"""Informer: keeps the objects of one collection current by a list and a watch.
+
+It never gives up: it tells from when on changes may have been missed, and tries again until it is stopped.
+"""
 
 from __future__ import annotations
 
@@ -11,85 +14,84 @@ from collections.abc import AsyncIterator, Callable
 import anyio
 
 from ....core.system.tasks import spawn
-from .api import ApiError, Json, KubeApi, Params, Unreachable, once_more, without_managed_fields
+from .answers import once_more
+from .api import ApiError, Json, KubeApi, Params, Unreachable
+from .backoff import LASTING, LASTING_DELAY, LONGEST_DELAY, Backoff
 from .errors import Silent
-from .json_access import text, value
+from .failures import not_understood
+from .json_text import without_managed_fields
 from .probe import Probe, Verdict
+from .resource_version import identity_of, revision
+from .streamed_list import BrokenList, read_streamed_list
 
 log = logging.getLogger(__name__)
 
 SILENCE_SECONDS = 70.0
-"""Bookmarks come once a minute [seen on 1.34]: a watch that is silent for longer is begun anew where it was."""
+"""Longest silence of a watch, which brings a bookmark each minute [seen on 1.34]. A watch that is silent for longer is
+restarted from its last version."""
 PROBE_SECONDS = 5.0
-"""Time between two probes of a watch without events while a page is open, at most; with the time for an answer and for
-the page to be told it has to stay below 10 s."""
+"""Longest interval between two probes of a watch without events while a page is open. With the time for the answer and
+for the message to the page it must stay below 10 s."""
 GRACE_SECONDS = 1.0
-"""How much later than a probe an open watch may bring an event."""
+"""How much later than a probe's answer an open watch may bring its event."""
 MOST_SILENT = 2
-"""Silent watches in a row: then the list is taken anew, for there are proxies that let no watch through."""
+"""Number of silent watches in a row after which the list is read anew, because some proxies let no watch through."""
 WATCH_SECONDS = (240, 480)
-"""How long the server is asked to keep a watch open; a range, so that many labs don't come back together."""
-FIRST_DELAY = 1.0
-LONGEST_DELAY = 4.0
-LASTING_DELAY = 30.0
-"""The same for what does not pass by itself: a right or a kind that is missing; and for a cluster that is lost, at
-whose return all are woken."""
-LASTING = (403, 404)
-"""What such a refusal is answered with."""
+"""Range of the time for which the API server is asked to keep a watch open; random, so that many labs don't return
+together."""
 PASSING = (401, 429)
-"""Refusals, beside those of 500 and above, after which a watch goes on from its last version: no list is needed."""
+"""Refusals, beside those of 500 and above, after which a watch continues from its last version without a list."""
 MOST_BROKEN = 5
-"""Answers of 500 and above in a row, from an API server that is well otherwise: then the list is taken anew, for there
-are servers that answer so for a version that they have forgotten."""
+"""Number of answers of 500 and above in a row, from an API server that is well otherwise, after which the list is read
+anew: some API servers answer so for a version that they have forgotten."""
 SPREAD_SECONDS = 3.0
-"""Time over which lists are spread that many labs need at the same moment."""
-STREAM_SECONDS = 15.0
-"""How long a list that is sent as a watch may be silent before it is read in the ordinary way."""
+"""Time over which the lists are spread that many labs need at the same moment."""
 INSTANT_SECONDS = 1.0
+"""Longest life of a watch that counts as ended at once."""
 SETTLED_SECONDS = 10.0
 MOST_FLAPS = 3
-"""Watches in a row that end at once: then the list is taken anew (kubernetes#137089)."""
+"""Number of watches in a row that end at once, after which the list is read anew (kubernetes#137089)."""
 
 Keep = Callable[[Json], Json]
-"""Makes what is kept of an object, by default all but `managedFields`."""
+"""Reduces an object to the fields that are kept, by default all but `managedFields`."""
 Changed = Callable[[Json | None, Json | None], None]
-"""Called with an object as it was and as it is; None before it came and after it went."""
+"""Called with an object before and after a change; None before its creation and after its deletion."""
 
 
 class Informer:
-    """The objects of one kind in a namespace.
+    """The objects of one collection, kept current.
 
     Parameters
     ----------
     api
-        The cluster.
+        Client of the API server.
     path
-        The collection's path.
+        Path of the collection.
     changed
-        Called at every change, in the order in which they happened.
+        Called after each change, in the order of the changes.
     params
-        More of the query, such as a label selector.
+        Further query parameters, such as a label selector.
     keep
-        Makes what is kept of an object; its uid and resource version have to stay where they are.
+        Reduces an object to the fields that are kept; uid and resource version must stay in their places.
     identities
-        Whether `objects` has no more than these two, for who is told keeps the rest.
+        True if `objects` keeps only these two, because the receiver of the changes keeps the rest.
     from_cache
-        Whether a list may come from the API server's cache, which spares etcd but may be some moments old. It is never
-        older than what was seen before.
+        True if a list may come from the API server's cache, which spares etcd but may be some moments old. It is never
+        older than the objects that were read before.
     state_changed
-        Called when `stale_since` or `error` has changed, and when the list has been read for the first time.
+        Called when `stale_since` or `error` has changed, and when the list was read for the first time.
 
     Attributes
     ----------
     objects
-        By uid, what is kept of them as they were last seen.
+        Last known state of the objects, by uid.
     stale_since
-        Seconds since the epoch since when changes may have been missed, which is when the cluster was last heard of;
-        None while the watch stands.
+        Time since which changes may have been missed, in seconds since the epoch: the last time at which the API server
+        was heard; None while the watch is open.
     error
-        Why; None while all is well.
+        Why changes may have been missed; None while the watch is open.
     known
-        Whether the list has been read, be it long ago.
+        True if the list has been read at least once.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Informer:
         self._streaming = False
         self._listing = False
         self._heard_at = time.time()
+        self._backoff = Backoff()
         self._silent = 0
         self._broken = 0
         self._events = 0
@@ -132,26 +135,26 @@ class Informer:
 
     @property
     def denied(self) -> bool:
-        """Whether this account may not see it, as far as is known: an outage says nothing of its rights."""
+        """True if the last refusal was a missing permission; an outage after it changes nothing."""
         return isinstance(self.error, ApiError) and self.error.status == 403
 
     @property
     def complete(self) -> bool:
-        """Whether the list has been read and nothing has been missed since."""
+        """True if the list has been read and no change was missed since."""
         return self._listed.is_set() and self.stale_since is None
 
     @property
     def filling(self) -> bool:
-        """Whether the list is being read for the first time, or anew after an outage."""
+        """True while the list is read for the first time, or anew after an outage."""
         return self._listing and not self.complete
 
     def start(self) -> None:
-        """Begin to follow the collection; it never gives up."""
+        """Keep the collection current from now on."""
         self._end = self._api.on_wake(self.retry)
         self._task = spawn(self._run(), f"watch {self._path}")
 
     async def stop(self) -> None:
-        """Stop following it."""
+        """Stop the watch."""
         self._end()
         if self._task is not None:
             self._task.cancel()
@@ -159,32 +162,30 @@ class Informer:
             self._task = None
 
     async def listed(self) -> None:
-        """Wait until the list has been read once, or could not be (`error`)."""
+        """Wait until the list has been read once or an attempt has failed, see `error`."""
         await self._listed.wait()
 
     def has_reached(self, state: int) -> bool:
-        """Whether it knows what has happened up to a state of an object, see `revision_of`."""
+        """Return True if the informer has seen all changes up to a revision of an object, see `revision_of`."""
         return self._version is not None and revision(self._version) >= state
 
     def retry(self) -> None:
-        """Try again now rather than at the end of a delay."""
+        """Try again now instead of at the end of the delay."""
         self._hurry.set()
 
-    # -- inside -------------------------------------------------------------------------------------------------------
-
     async def _run(self) -> None:
-        delay = FIRST_DELAY
         flaps = 0
         while True:
             self._hurry.clear()
-            begun, after, longest = time.monotonic(), 0.0, LONGEST_DELAY
+            begun, least, longest = time.monotonic(), 0.0, LONGEST_DELAY
             try:
                 if self._version is None and not self._streams_list:
                     await self._list()
                     begun = time.monotonic()
                 await self._watch()
                 if time.monotonic() - begun > INSTANT_SECONDS:
-                    delay, flaps = FIRST_DELAY, 0
+                    flaps = 0
+                    self._backoff.reset()
                     continue
                 flaps += 1
                 if flaps % MOST_FLAPS == 0:
@@ -194,23 +195,23 @@ class Informer:
             except ApiError as error:
                 self._refused(error)
                 if time.monotonic() - begun > SETTLED_SECONDS:
-                    delay, flaps = FIRST_DELAY, 0
-                after = min(error.retry_after or 0.0, LASTING_DELAY)
+                    flaps = 0
+                    self._backoff.reset()
+                least = min(error.retry_after or 0.0, LASTING_DELAY)
                 if error.status == 410:
-                    after += random.uniform(0, SPREAD_SECONDS)  # noqa: S311
+                    least += random.uniform(0, SPREAD_SECONDS)  # noqa: S311
                 longest = LASTING_DELAY if error.status in LASTING else LONGEST_DELAY
             except Exception as error:
-                # an answer that no API server gives; the next one may be right again
+                # An API server does not answer so; the next answer may be right again.
                 log.exception("Watching %s failed", self._path)
-                self._failed(Unreachable(f"The cluster's answer was not understood: {type(error).__name__}."))
+                self._failed(not_understood(error))
                 self._forget_version()
-            longest = max(LASTING_DELAY if self._api.lost else longest, FIRST_DELAY)
-            delay = min(delay, longest)
-            await self._pause(max(delay * random.uniform(0.5, 1.0), after))  # noqa: S311
-            delay = FIRST_DELAY if self._hurry.is_set() else delay * 2
+            with anyio.move_on_after(self._backoff.next(LASTING_DELAY if self._api.lost else longest, least)):
+                await self._hurry.wait()
+                self._backoff.reset()
 
     def _forget_version(self) -> None:
-        """Read the list at the next attempt; a list from the cache must not be older than what was seen."""
+        """Read the list at the next attempt, from the cache only if that is not older than the known objects."""
         self._oldest = self._version or self._oldest
         self._version = None
 
@@ -218,7 +219,7 @@ class Informer:
 
     @property
     def _streams_list(self) -> bool:
-        """Return whether the list is asked for as a watch, which costs the API server less memory (KEP-3157)."""
+        """True if the list is requested as the beginning of a watch, see `streamed_list`."""
         return self._from_cache and self._api.streams_lists
 
     async def _list(self) -> None:
@@ -227,26 +228,26 @@ class Informer:
             found, version = await once_more(self._read_list)
         except ApiError as error:
             if error.status == 504 and "Too large resource version" in error.message:
-                self._oldest = "0"  # this is a cluster that was restored from a backup
+                self._oldest = "0"  # The cluster was restored from a backup, and its versions are lower now.
             raise
         finally:
             self._listing = False
         self._take_list(found, version)
 
     async def _read_list(self) -> tuple[set[str], str]:
-        """Take in the list as it comes; return the uids in it, and its version."""
+        """Take in the list while it arrives; return the uids in it and its version."""
         found = set[str]()
 
         def take(item: Json) -> None:
             uid = item["metadata"]["uid"]
             found.add(uid)
-            self._put(uid, self._keep(item))
+            self._put(uid, item)
 
         params = {**self._params, "resourceVersion": self._oldest} if self._from_cache else self._params
         return found, await self._api.read(self._path, take, params)
 
     def _take_list(self, found: set[str], version: str) -> None:
-        """Note that all objects of a list have been read; the others are gone."""
+        """Complete a list: objects that were not in it are gone."""
         for uid in self.objects.keys() - found:
             self._put(uid, None)
         self._version = version
@@ -259,7 +260,7 @@ class Informer:
     # -- the watch ----------------------------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        """Follow the changes until the server ends the watch, or the connection breaks or falls silent."""
+        """Take in the changes until the API server ends the watch, or the connection breaks or falls silent."""
         streams_list = self._streaming = self._version is None
         params: Params = {
             **self._params,
@@ -268,23 +269,23 @@ class Informer:
             "timeoutSeconds": random.randint(*WATCH_SECONDS),  # noqa: S311
             **({"sendInitialEvents": True, "resourceVersionMatch": "NotOlderThan"} if streams_list else {}),
         }
-        stood, begun = False, time.time()
+        opened, begun = False, time.time()
         probing: asyncio.Task[None] | None = None
         try:
             with anyio.CancelScope() as scope:
                 async with self._api.watch(self._path, params, silence=SILENCE_SECONDS) as events:
                     if streams_list:
                         await self._take_streamed(events)
-                    stood = True
-                    if not isinstance(self.error, Silent):  # else the first event shows that this watch is better
-                        self._all_is_well()
+                    opened = True
+                    if not isinstance(self.error, Silent):  # After a silent watch, only an event proves the new one.
+                        self._recovered()
                     probing = spawn(self._probe_while_open(scope), f"probe {self._path}")
                     async for event in events:
                         self._take_event(event)
         except Unreachable:
-            if not stood:
+            if not opened:
                 raise
-            # this may be no more than a break, or a cluster without bookmarks: the next attempt tells
+            # The connection may only have broken, or the cluster has no bookmarks: the next attempt tells.
             if time.time() - max(begun, self._heard_at) >= 0.9 * SILENCE_SECONDS:
                 self._silent += 1
                 if self._silent % MOST_SILENT == 0:
@@ -298,55 +299,37 @@ class Informer:
         item = event["object"]
         self._version = item["metadata"]["resourceVersion"]
         if event["type"] != "BOOKMARK":
-            kept = None if event["type"] == "DELETED" else self._keep(item)
-            self._put(item["metadata"]["uid"], kept)
+            self._put(item["metadata"]["uid"], None if event["type"] == "DELETED" else item)
         self._silent = self._broken = 0
         self._events += 1
-        self._all_is_well()
+        self._recovered()
 
     async def _take_streamed(self, events: AsyncIterator[Json]) -> None:
-        """Take in the list as the beginning of a watch, up to the bookmark that ends it."""
+        """Take in the list at the beginning of a watch."""
         self._listing = True
-        found = set[str]()
         try:
-            while True:
-                with anyio.fail_after(STREAM_SECONDS):
-                    event = await anext(events)
-                item = event["object"]
-                if event["type"] == "BOOKMARK":
-                    if value(item, "metadata", "annotations", "k8s.io/initial-events-end") == "true":
-                        break
-                    continue
-                uid = item["metadata"]["uid"]
-                if event["type"] == "DELETED":
-                    found.discard(uid)
-                    self._put(uid, None)
-                else:
-                    found.add(uid)
-                    self._put(uid, self._keep(item))
-        except (TimeoutError, StopAsyncIteration):
+            found, version = await read_streamed_list(events, self._put)
+        except BrokenList:
             self._api.streams_lists = False
-            raise Unreachable("The cluster's answer ended in the middle of a list.") from None
+            raise
         finally:
             self._listing = False
-        self._take_list(found, item["metadata"]["resourceVersion"])
-
-    # -- probes -------------------------------------------------------------------------------------------------------
+        self._take_list(found, version)
 
     async def _probe_while_open(self, stream: anyio.CancelScope) -> None:
-        """Probe the open watch as long as a page is open; break it off if its events do not arrive any more."""
+        """Probe the open watch while a page is open; close the watch if its events do not arrive any more."""
         unanswered = False
         while True:
             await self._api.attended.wait()
             try:
                 verdict, unanswered = await self._verdict(), False
             except Unreachable as error:
-                self._failed(error)  # the stream may be well; its next event, or the next probe, tells
+                self._failed(error)  # The stream may be well: its next event or the next probe tells.
                 if unanswered := not unanswered:
-                    continue  # by a new connection, see `leave_connections`
+                    continue  # The next probe uses a new connection, see `leave_connections`.
                 verdict = Verdict.UNKNOWN
             if verdict is Verdict.CURRENT:
-                self._all_is_well()
+                self._recovered()
             elif verdict is not Verdict.UNKNOWN:
                 self._failed(Silent(self._api.connection.host))
                 self._silent += 1
@@ -354,11 +337,11 @@ class Informer:
                     self._forget_version()
                 self._api.silence.send()
                 return stream.cancel()
-            # where no watch comes through each probe costs a list
+            # If the network lets no watch through, each probe costs a list: probe less often.
             await asyncio.sleep(PROBE_SECONDS * random.uniform(0.8, 1.0) * 2 ** min(self._silent, 4))  # noqa: S311
 
     async def _verdict(self) -> Verdict:
-        """Probe the watch; of one that has just brought something nothing is asked."""
+        """Probe the watch, unless it has just brought an event."""
         version, events = self._version, self._events
         if version is None or time.time() - self._heard_at < 0.8 * PROBE_SECONDS:
             return Verdict.UNKNOWN
@@ -368,11 +351,13 @@ class Informer:
         return verdict if events == self._events else Verdict.CURRENT
 
     def _put(self, uid: str, item: Json | None) -> None:
+        """Take in an object, or its deletion for None, and report the change."""
         before = self.objects.get(uid)
         if item is None:
             self.objects.pop(uid, None)
         else:
-            self.objects[uid] = _identity_of(item) if self._identities else item
+            item = self._keep(item)
+            self.objects[uid] = identity_of(item) if self._identities else item
             if before is not None and before["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
                 return
         if before is None and item is None:
@@ -380,7 +365,7 @@ class Informer:
         try:
             self._changed(before, item)
         except Exception:
-            log.exception("A change in %s was not understood", self._path)  # the others go on
+            log.exception("A change in %s was not understood", self._path)  # Later changes may be.
 
     def _refused(self, error: ApiError) -> None:
         watched = self._version is not None
@@ -406,27 +391,8 @@ class Informer:
             self.error = error
         self._state_changed()
 
-    def _all_is_well(self) -> None:
+    def _recovered(self) -> None:
         self._heard_at = time.time()
         if self.stale_since is not None:
             self.stale_since = self.error = None
             self._state_changed()
-
-    async def _pause(self, seconds: float) -> None:
-        with anyio.move_on_after(seconds):
-            await self._hurry.wait()
-
-
-def _identity_of(item: Json) -> Json:
-    metadata = item["metadata"]
-    return {"metadata": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}}
-
-
-def revision_of(item: Json) -> int:
-    """Return which of two states of an object is the later one, where the numbers tell; else 0."""
-    return revision(text(item, "metadata", "resourceVersion") or "")
-
-
-def revision(version: str) -> int:
-    """Return a resource version as a number; 0 for what is none."""
-    return int(version) if version.isdecimal() and len(version) < 19 else 0

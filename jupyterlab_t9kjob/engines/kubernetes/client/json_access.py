@@ -1,4 +1,7 @@
-"""Reading of raw JSON that may have any shape: what isn't as it should be is as if it weren't there."""
+"""Access to fields of raw JSON of any shape: a field of an unexpected type counts as missing.
+
+Each function takes an object and the names on the way to the field.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Any, Final
 from .api import Json
 
 MOST_TEXT: Final = 16 * 1024
-"""Characters of a text that are kept; a container's command may be long, nothing that people read is longer."""
+"""Greatest number of characters of a text; the rest is cut. The longest texts that users read are containers' commands.
+"""
 
 _TIME: Final = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[Tt](?P<time>\d\d:\d\d:\d\d)(?P<fraction>\.\d{1,30})?(?P<zone>[Zz]|[+-]\d\d:\d\d)",
@@ -18,7 +22,7 @@ _TIME: Final = re.compile(
 
 
 def value(source: Any, *path: str) -> Any:
-    """Return what stands at a path of keys; None if nothing does."""
+    """Return the value of a field; None if it is missing."""
     for key in path:
         if not isinstance(source, dict):
             return None
@@ -27,52 +31,52 @@ def value(source: Any, *path: str) -> Any:
 
 
 def part(source: Any, *path: str) -> Json:
-    """Return an object; an empty one if it isn't there."""
+    """Return an object; an empty one if it is missing."""
     found = value(source, *path)
     return found if isinstance(found, dict) else {}
 
 
 def parts(source: Any, *path: str) -> list[Json]:
-    """Return the objects of a list."""
+    """Return the objects in a list; an empty list if it is missing."""
     found = value(source, *path)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def texts(source: Any, *path: str) -> list[str]:
-    """Return the texts of a list."""
+    """Return the texts in a list; an empty list if it is missing."""
     found = value(source, *path)
     return [_clean(item) for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def text(source: Any, *path: str) -> str | None:
-    """Return a text; None if it is empty."""
+    """Return a text; None if it is missing or empty."""
     found = value(source, *path)
     return _clean(found) if isinstance(found, str) and found else None
 
 
 def whole(source: Any, *path: str) -> int | None:
-    """Return a whole number that fits into 64 bits."""
+    """Return a whole number; None if it is missing or does not fit into 64 bits."""
     found = value(source, *path)
     return found if isinstance(found, int) and not isinstance(found, bool) and -(2**63) <= found < 2**63 else None
 
 
 def count(source: Any, *path: str) -> int:
-    """Return a number of things, at least 0."""
+    """Return a count; 0 if it is missing or negative."""
     return max(0, whole(source, *path) or 0)
 
 
 def flag(source: Any, *path: str) -> bool:
-    """Whether it is true."""
+    """Return True if the field is true."""
     return value(source, *path) is True
 
 
 def moment(source: Any, *path: str) -> float | None:
-    """Return a time of the API in seconds since the epoch."""
+    """Return a time in seconds since the epoch; None if it is missing."""
     return seconds(value(source, *path))
 
 
 def seconds(written: Any) -> float | None:
-    """Read a time as the API writes it (RFC 3339, with or without a fraction), in seconds since the epoch."""
+    """Return a time of the API (RFC 3339, with or without a fraction) in seconds since the epoch; None if malformed."""
     match = _TIME.fullmatch(written) if isinstance(written, str) else None
     if match is None:
         return None
@@ -83,7 +87,7 @@ def seconds(written: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     if since <= 0:
-        return None  # the year 1, by which Go says that there is no time, or 1970, which is in what never started
+        return None  # Go writes the year 1 for no time, and some fields have 1970 until a start.
     return since + float(match["fraction"] or 0)
 
 

@@ -1,4 +1,4 @@
-"""Kubeconfigs, read as kubectl reads them: several files, paths relative to each, and broken ones."""
+"""Kubeconfigs, read as kubectl reads them: several files are merged, and paths are relative to their file."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from ....core.translation import Text, _
 from .errors import NoCluster
 
 Entry = dict[str, Any]
@@ -23,16 +24,16 @@ _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFil
 
 @dataclass(frozen=True)
 class Target:
-    """A context of a kubeconfig, with what it names.
+    """A context of a kubeconfig with its cluster and user.
 
     Attributes
     ----------
     context
-        Its name.
+        Name of the context.
     namespace
-        The one that it means; None if it names none.
+        Default namespace; None if the context names none.
     cluster, user
-        As in the kubeconfig, with absolute paths; an empty user is an anonymous one.
+        Entries of the kubeconfig, with absolute paths; an empty user is anonymous.
     """
 
     context: str
@@ -41,12 +42,12 @@ class Target:
     user: Entry
 
     def content(self, key: str) -> bytes | None:
-        """Return a certificate or a key, which stands in the kubeconfig (``KEY-data``) or in a file.
+        """Return a certificate or key from the kubeconfig itself (``KEY-data``) or from the file that it names.
 
         Raises
         ------
         NoCluster
-            If it can't be read.
+            If the certificate or key can't be read.
         """
         entry = self.cluster if key == "certificate-authority" else self.user
         data, path = entry.get(f"{key}-data"), entry.get(key)
@@ -55,19 +56,32 @@ class Target:
                 return base64.b64decode(data)
             return Path(path).read_bytes() if path else None
         except (binascii.Error, TypeError, ValueError):
-            raise NoCluster(f"{key}-data of the kubeconfig's context {self.context!r} is not base64.") from None
+            raise NoCluster(
+                _(
+                    "{key}-data of the kubeconfig's context {context} is not base64.",
+                    key=key,
+                    context=repr(self.context),
+                )
+            ) from None
         except OSError as error:
-            raise NoCluster(f"{key} of the kubeconfig's context {self.context!r}: {_words(error)}.") from error
+            raise NoCluster(
+                _(
+                    "{key} of the kubeconfig's context {context} can't be read: {error}.",
+                    key=key,
+                    context=repr(self.context),
+                    error=_words(error),
+                )
+            ) from error
 
 
 def files() -> list[Path]:
-    """Return the kubeconfig's files that exist: those of ``KUBECONFIG``, else ``~/.kube/config`` (blocking)."""
+    """Return the existing files of the kubeconfig: those of ``KUBECONFIG``, else ``~/.kube/config`` (blocking)."""
     named = os.environ.get("KUBECONFIG") or str(Path("~/.kube/config").expanduser())
     return [path for path in _split(named) if path.exists()]
 
 
 def missing() -> list[Path]:
-    """Return the files that ``KUBECONFIG`` names and that are not there (blocking)."""
+    """Return the files that ``KUBECONFIG`` names and that do not exist (blocking)."""
     return [path for path in _split(os.environ.get("KUBECONFIG", "")) if not path.exists()]
 
 
@@ -76,14 +90,14 @@ def _split(named: str) -> list[Path]:
 
 
 def read_target(context: str | None) -> Target:
-    """Return a context of the kubeconfig, the current one for None (blocking).
+    """Return a context of the kubeconfig; the current context for None (blocking).
 
-    Where several files have the same name, the first one counts, as for kubectl.
+    If several files define the same name, the first definition counts, as for kubectl.
 
     Raises
     ------
     NoCluster
-        If it can't be read or does not have what is asked for. The text has nothing of the files in it but names.
+        If the kubeconfig can't be read or lacks the context. The message quotes only names of the files' content.
     """
     parts: dict[str, dict[str, Entry]] = {"contexts": {}, "clusters": {}, "users": {}}
     current: Any = None
@@ -95,20 +109,31 @@ def read_target(context: str | None) -> Target:
                 entries.setdefault(name, _absolute(entry, path.absolute().parent))
     chosen = context or current
     if not chosen or not isinstance(chosen, str):
-        raise NoCluster("The kubeconfig has no current context. Choose one: kubectl config use-context NAME.")
+        raise NoCluster(_("The kubeconfig has no current context. Choose one: kubectl config use-context NAME."))
     return _target(chosen, **parts)
 
 
 def _target(name: str, contexts: dict[str, Entry], clusters: dict[str, Entry], users: dict[str, Entry]) -> Target:
     if name not in contexts:
-        there = ", ".join(map(repr, list(contexts)[:_MOST_NAMES])) or "none"
-        raise NoCluster(f"The kubeconfig has no context {name!r}; there is {there}.")
+        raise NoCluster(_no_context(name, list(contexts)[:_MOST_NAMES]))
     entry = contexts[name]
     cluster, user, namespace = entry.get("cluster"), entry.get("user"), entry.get("namespace")
     if not isinstance(cluster, str) or cluster not in clusters:
-        raise NoCluster(f"The kubeconfig's context {name!r} names a cluster that is not there: {cluster!r}.")
+        raise NoCluster(
+            _(
+                "The kubeconfig's context {context} names a cluster that does not exist: {cluster}.",
+                context=repr(name),
+                cluster=repr(cluster),
+            )
+        )
     if user and (not isinstance(user, str) or user not in users):
-        raise NoCluster(f"The kubeconfig's context {name!r} names a user that is not there: {user!r}.")
+        raise NoCluster(
+            _(
+                "The kubeconfig's context {context} names a user that does not exist: {user}.",
+                context=repr(name),
+                user=repr(user),
+            )
+        )
     _check_server(clusters[cluster].get("server"), cluster)
     return Target(
         context=name,
@@ -118,16 +143,28 @@ def _target(name: str, contexts: dict[str, Entry], clusters: dict[str, Entry], u
     )
 
 
+def _no_context(name: str, contexts: list[str]) -> Text:
+    if not contexts:
+        return _("The kubeconfig has no context {context}, and no others.", context=repr(name))
+    return _(
+        "The kubeconfig has no context {context}. Its contexts: {contexts}.",
+        context=repr(name),
+        contexts=", ".join(map(repr, contexts)),
+    )
+
+
 def _check_server(server: Any, cluster: str) -> None:
     try:
         address = urlsplit(server) if isinstance(server, str) else None
         fine = address is not None and address.scheme in ("http", "https") and bool(address.hostname)
         fine = fine and address is not None and address.username is None and address.port != 0
-    except ValueError:  # such as a port that is no number
+    except ValueError:  # Such as a port that is not a number.
         fine = False
     if not fine:
-        # what stands there instead may be a secret, in the wrong line or as a password in the address
-        raise NoCluster(f"The kubeconfig's cluster {cluster!r} has no server of the form https://HOST:PORT.")
+        # The value is not shown: it may be a secret in the wrong line, or contain a password.
+        raise NoCluster(
+            _("The kubeconfig's cluster {cluster} has no server of the form https://HOST:PORT.", cluster=repr(cluster))
+        )
 
 
 def _read(path: Path) -> Entry:
@@ -135,21 +172,26 @@ def _read(path: Path) -> Entry:
         with path.open("rb") as file:
             text = file.read(_LARGEST + 1)
         if len(text) > _LARGEST:
-            raise NoCluster(f"The kubeconfig {path} is larger than {_LARGEST >> 20} MiB.")
+            raise NoCluster(_("The kubeconfig {path} is larger than {size} MiB.", path=str(path), size=_LARGEST >> 20))
         document = yaml.safe_load(text)
     except OSError as error:
-        raise NoCluster(f"The kubeconfig can't be read: {_words(error)}.") from error
+        raise NoCluster(_("The kubeconfig can't be read: {error}.", error=_words(error))) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark is not None else ""
-        raise NoCluster(f"The kubeconfig {path} is not YAML: it has a mistake{where}.") from None
+        raise NoCluster(_not_yaml(path, getattr(error, "problem_mark", None))) from None
     if not isinstance(document, dict):
-        raise NoCluster(f"The kubeconfig {path} is empty, or no kubeconfig.")
+        raise NoCluster(_("The kubeconfig {path} is empty, or not a kubeconfig.", path=str(path)))
     return document
 
 
+def _not_yaml(path: Path, mark: yaml.Mark | None) -> Text:
+    """Return the sentence for a faulty file; the parser's own message may quote secrets."""
+    if mark is None:
+        return _("The kubeconfig {path} is not YAML.", path=str(path))
+    return _("The kubeconfig {path} is not YAML: line {line} is wrong.", path=str(path), line=mark.line + 1)
+
+
 def _entries(document: Entry, part: str) -> list[tuple[str, Entry]]:
-    """Return a part's entries by name; those that are none are left out."""
+    """Return the entries of ``contexts``, ``clusters`` or ``users`` with their names, without malformed ones."""
     found = document.get(part)
     entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
     key = part.removesuffix("s")
@@ -169,4 +211,6 @@ def _absolute(entry: Entry, folder: Path) -> Entry:
 
 
 def _words(error: OSError) -> str:
-    return f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}"
+    """Return the system's words for a file that can't be read."""
+    words = error.strerror or type(error).__name__
+    return f"{error.filename}: {words}" if error.filename else words

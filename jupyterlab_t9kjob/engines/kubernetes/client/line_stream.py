@@ -6,14 +6,21 @@ from collections.abc import AsyncIterator
 
 
 async def lines(chunks: AsyncIterator[bytes], longest: int | None = None) -> AsyncIterator[bytes]:
-    r"""Return the lines of a stream of bytes, without their ``\n``; nothing else ends a line.
+    r"""Yield the lines of a stream without their ``\n``; no other character ends a line.
 
-    A last line that has no end is left out: the stream broke off within it.
+    A last line without an end is left out, because the stream broke off within it.
 
     Parameters
     ----------
+    chunks
+        The stream.
     longest
-        Bytes that a line may have (`ValueError`); None for no such limit.
+        Greatest length of a line in bytes; None for no limit.
+
+    Raises
+    ------
+    ValueError
+        If a line is longer.
     """
     pieces: list[bytes] = []
     size = 0

@@ -1,38 +1,48 @@
-"""A list of the cluster's objects, taken apart while it comes: ten thousand jobs are never in memory as a whole."""
+"""Incremental parser of a Kubernetes list: yields its objects while the list arrives.
+
+A list of ten thousand jobs is never in memory as a whole.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from itertools import islice
 from typing import Any, Final
 
-from .json_text import Json
+from .json_text import Json, without_gc
+
+TURN_BYTES: Final = 128 * 1024
+"""Bytes of a list that are parsed before the event loop serves other tasks. One chunk may unpack to far more."""
+TURN_OBJECTS: Final = 100
+"""Objects of a list that are taken in before the event loop serves other tasks; one takes up to 0.1 ms."""
 
 _Steps = Generator[Json | None, None, Any]
-"""Yields the objects of the list, and None where more of the text is needed."""
+"""Yields the objects of the list, and None when more text is needed."""
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _DECODER: Final = json.JSONDecoder()
 
 
 class NoList(ValueError):
-    """What comes is no list of a Kubernetes API."""
+    """The text is not a list of a Kubernetes API."""
 
 
 class ListReader:
-    """Reads one list.
+    """Parser of one list.
 
     Parameters
     ----------
     largest
-        Characters that a single object may have.
+        Greatest number of characters of one object.
 
     Attributes
     ----------
     version
-        The collection's resource version, once all was read.
+        Resource version of the list; empty until `end`.
     """
 
     def __init__(self, largest: int) -> None:
@@ -41,23 +51,23 @@ class ListReader:
         self._decode = codecs.getincrementaldecoder("utf-8")().decode
         self._text = ""
         self._at = 0
-        self._enough = 0
+        self._parse_from = 0  # length of the text at which the next attempt to parse is worth while
         self._metadata: Any = None
-        self._whole = False
+        self._complete = False
         self._steps = self._list()
 
     def feed(self, data: bytes) -> Iterator[Json]:
-        """Take the next bytes; yield objects that are whole now, in their order, each read when it is asked for.
+        """Add bytes; yield the objects that are complete now, in order. Each is parsed when the caller takes it.
 
         Raises
         ------
         NoList
-            If it is none.
+            If the text is not a list.
         """
-        self._take(data)
-        # An object that comes in many pieces is looked at again only when there is twice as much of it.
-        if len(self._text) >= self._enough:
-            yield from self._go_on()
+        self._add(data)
+        # An object that arrives in many pieces is parsed again only when its text has doubled.
+        if len(self._text) >= self._parse_from:
+            yield from self._parse()
 
     def end(self) -> Iterator[Json]:
         """Yield the last objects.
@@ -65,22 +75,22 @@ class ListReader:
         Raises
         ------
         NoList
-            If it was none, or not all of it.
+            If the text is not a list, or not a whole one.
         """
-        self._take(b"", final=True)
-        yield from self._go_on()
-        if not self._whole or self._text[self._at :].strip() or not isinstance(self._metadata, dict):
+        self._add(b"", final=True)
+        yield from self._parse()
+        if not self._complete or self._text[self._at :].strip() or not isinstance(self._metadata, dict):
             raise NoList
         self.version = str(self._metadata.get("resourceVersion") or "")
 
-    def _take(self, data: bytes, *, final: bool = False) -> None:
+    def _add(self, data: bytes, *, final: bool = False) -> None:
         try:
             self._text = self._text[self._at :] + self._decode(data, final)
         except UnicodeDecodeError as error:
             raise NoList from error
         self._at = 0
 
-    def _go_on(self) -> Iterator[Json]:
+    def _parse(self) -> Iterator[Json]:
         try:
             while (item := next(self._steps, None)) is not None:
                 yield item
@@ -89,9 +99,9 @@ class ListReader:
         left = len(self._text) - self._at
         if left > self._largest:
             raise NoList
-        self._enough = 2 * left
+        self._parse_from = 2 * left
 
-    # -- the text -----------------------------------------------------------------------------------------------------
+    # -- the grammar --------------------------------------------------------------------------------------------------
 
     def _list(self) -> _Steps:
         following = yield from self._one_of("{")
@@ -107,7 +117,7 @@ class ListReader:
                 elif name == "items" and value is not None:
                     raise NoList
             following = yield from self._one_of(",}")
-        self._whole = True
+        self._complete = True
 
     def _items(self) -> _Steps:
         yield from self._one_of("[")
@@ -123,14 +133,14 @@ class ListReader:
             following = yield from self._one_of(",]")
 
     def _value(self) -> _Steps:
-        """Take a value; it is whole only if something follows it, for an integer's digits might go on."""
+        """Parse a value. It is complete only if text follows, because more digits of a number may arrive."""
         while True:
             yield from self._peek()
             try:
                 value, end = _DECODER.raw_decode(self._text, self._at)
             except json.JSONDecodeError:
                 end = len(self._text)
-            except ValueError as error:  # a number of thousands of digits
+            except ValueError as error:  # Python refuses a number of thousands of digits.
                 raise NoList from error
             if end < len(self._text):
                 self._at = end
@@ -138,7 +148,7 @@ class ListReader:
             yield None
 
     def _one_of(self, expected: str) -> _Steps:
-        """Take a character that is one of these."""
+        """Parse a character that must be one of these."""
         found = yield from self._peek()
         if found not in expected:
             raise NoList
@@ -146,10 +156,22 @@ class ListReader:
         return found
 
     def _peek(self) -> _Steps:
-        """Pass over space; return the character behind it."""
+        """Skip white space; return the next character."""
         while True:
             match = _SPACE.match(self._text, self._at)
             self._at = match.end() if match is not None else self._at
             if self._at < len(self._text):
                 return self._text[self._at]
             yield None
+
+
+async def in_turns(items: Iterator[Json], take: Callable[[Json], None]) -> None:
+    """Call `take` with the objects of a list, with pauses in which the event loop serves other tasks."""
+    left = 0
+    while left == 0:
+        left = TURN_OBJECTS
+        with without_gc():
+            for item in islice(items, TURN_OBJECTS):
+                take(item)
+                left -= 1
+        await asyncio.sleep(0)

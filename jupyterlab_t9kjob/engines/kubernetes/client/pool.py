@@ -1,10 +1,9 @@
-"""Connections to a cluster, and credentials that are loaded anew when they run out."""
+"""Connection pools of a cluster, and the renewal of its credentials."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import socket
 import ssl
 from collections.abc import AsyncIterator
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ....core.engine_info import StaleCode
+from ....core.translation import Sentence, _
 from .credentials import Connection
 from .errors import NoCluster, Unreachable
 
@@ -22,38 +21,38 @@ log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 10.0
 RENEWAL_SECONDS = 30.0
-"""Between a renewal that did not help and the next one where a program is run for it, which may open a browser."""
+"""Least time after a failed renewal by a program, which may open a browser, until the next renewal."""
 REREAD_SECONDS = 2.0
-"""The same where files are read for it."""
+"""Least time after a failed renewal from files until the next renewal."""
 
 
 class Pools:
-    """The connections to one cluster, whose credentials may change.
+    """Connections to one cluster, whose credentials may change.
 
     Parameters
     ----------
     connection
-        The cluster, and as whom to speak to it at first.
+        The cluster and the account with the first credentials.
 
     Attributes
     ----------
     connection
-        With the credentials that are used now.
+        The cluster and the account with the current credentials.
     moved
-        Whether the credentials have become those of another cluster at the same address; they are not used.
+        True if the renewed credentials are those of another cluster at the same address; they are not used.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.moved = False
         self._pool = _Pool(connection)
-        self._left: list[_Pool] = []
+        self._retired: list[_Pool] = []
         self._renewal: asyncio.Task[None] | None = None
         self._no_renewal_before = 0.0
-        self._problem: str | None = None
+        self._problem: Sentence | None = None
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.gather(self._renewal, return_exceptions=True)
@@ -61,15 +60,15 @@ class Pools:
         await self.abandon()
 
     async def leave(self) -> None:
-        """Make new connections from now on; what goes on on the old ones is left alone until `abandon`."""
-        left, self._pool = self._pool, _Pool(self.connection)
-        self._left = [pool for pool in (*self._left, left) if not pool.client.is_closed]
-        await left.retire()
+        """Open new connections from now on; requests on the old connections continue until `abandon`."""
+        old, self._pool = self._pool, _Pool(self.connection)
+        self._retired = [pool for pool in (*self._retired, old) if not pool.client.is_closed]
+        await old.retire()
 
     async def abandon(self) -> None:
-        """Break off what still goes on on connections that were left: they may be dead without anybody knowing."""
-        left, self._left = self._left, []
-        for pool in left:
+        """Break off the requests on old connections, which may be dead without an error."""
+        retired, self._retired = self._retired, []
+        for pool in retired:
             await pool.client.aclose()
 
     @asynccontextmanager
@@ -83,10 +82,18 @@ class Pools:
         headers: dict[str, str],
         silence: float | None,
     ) -> AsyncIterator[httpx.Response]:
-        """Send a request; gives the answer, of which nothing has been read yet."""
+        """Send a request; yield the answer with unread content.
+
+        Parameters
+        ----------
+        method, path, params, content, headers
+            The request; the headers of the credentials are added.
+        silence
+            Seconds without a byte after which the connection counts as dead; None for no limit.
+        """
         pool = self._pool
         if pool.client.is_closed:
-            raise Unreachable("This connection to the cluster was given up.")
+            raise Unreachable(_("This connection to the cluster was closed."))
         request = pool.client.build_request(
             method,
             path,
@@ -105,33 +112,44 @@ class Pools:
     # -- credentials --------------------------------------------------------------------------------------------------
 
     async def use(self, new: Connection) -> None:
-        """Go on with other credentials."""
+        """Use other credentials from now on."""
         old, self.connection, self._problem, self.moved = self.connection, new, None, False
         if (new.tls, new.proxy) != (old.tls, old.proxy):
-            # a server knows a client by its certificate as long as the connection lasts
+            # The API server reads a client certificate once for each connection.
             retired, self._pool = self._pool, _Pool(new)
             await retired.retire()
 
     async def fresh(self) -> Connection:
-        """Return the connection, with credentials that have not run out; raises `Unreachable`."""
+        """Return the connection, with renewed credentials if they have expired.
+
+        Raises
+        ------
+        Unreachable
+            If expired credentials can't be renewed.
+        """
         expires = self.connection.expires_at
         if expires is not None and time() >= expires:
             await self._renew(self.connection)
         return self.connection
 
     async def renewed(self, refused: Connection) -> bool:
-        """Load credentials anew because the server refused these; return whether there are others now."""
+        """Renew credentials that the API server refused; return True if there are different ones now.
+
+        Raises
+        ------
+        Unreachable
+            If the credentials can't be renewed.
+        """
         if self.connection is refused:
             if monotonic() < self._no_renewal_before and self._problem is None:
                 return False
             await self._renew(refused)
         if (self.connection.headers, self.connection.tls) == (refused.headers, refused.tls):
-            self._rest(refused)
+            self._delay_renewal(refused)
             return False
         return True
 
-    def _rest(self, connection: Connection) -> None:
-        """Load nothing anew for some time."""
+    def _delay_renewal(self, connection: Connection) -> None:
         self._no_renewal_before = monotonic() + (RENEWAL_SECONDS if connection.by_program else REREAD_SECONDS)
 
     async def _renew(self, old: Connection) -> None:
@@ -141,7 +159,7 @@ class Pools:
             if self._problem is not None and monotonic() < self._no_renewal_before:
                 raise Unreachable(self._problem, "NoCredentials")
             self._renewal = asyncio.create_task(self._load(old), name="renew a cluster's credentials")
-        # however many requests wait for it, and whichever of them is given up
+        # Shielded: other requests may wait for the same renewal when this one is cancelled.
         await asyncio.shield(self._renewal)
         if self._problem is not None:
             raise Unreachable(self._problem, "NoCredentials")
@@ -150,14 +168,18 @@ class Pools:
         try:
             new = await asyncio.to_thread(old.renew)
             if new.server != old.server:
-                raise NoCluster(f"The credentials are for another cluster now, {new.host}: refresh to go there.")
+                raise NoCluster(
+                    _("The credentials are for another cluster now, {host}. Refresh to use it.", host=new.host)
+                )
             if new.cluster != old.cluster:
                 self.moved = True
-                raise NoCluster(f"The cluster at {new.host} is another one now, to which this lab turns.")
+                raise NoCluster(
+                    _("At {host} there is another cluster now. The lab connects to it by itself.", host=new.host)
+                )
         except NoCluster as error:
             log.warning("The cluster's credentials can't be renewed: %s", error)
-            self._problem = str(error)
-            self._rest(old)
+            self._problem = error.message
+            self._delay_renewal(old)
         else:
             await self.use(new)
         finally:
@@ -165,18 +187,17 @@ class Pools:
 
 
 class _Pool:
-    """Connections that are interchangeable: to the same server, with the same certificate."""
+    """Interchangeable connections: to the same API server, with the same client certificate."""
 
     def __init__(self, connection: Connection) -> None:
         self.client = httpx.AsyncClient(
             base_url=connection.server,
             headers={"User-Agent": "jupyterlab_t9kjob"},
-            # how an environment's proxies are meant is known to the one who made the connection
-            trust_env=False,
+            trust_env=False,  # `proxy.environment_proxy` reads the environment as kubectl does.
             transport=httpx.AsyncHTTPTransport(
                 verify=connection.tls.context,
                 proxy=None if connection.proxy is None else _proxy(connection.proxy),
-                # each watch and each followed log holds one, so there must be no limit
+                # No limit: each watch and each followed log uses a connection of its own.
                 limits=httpx.Limits(max_connections=None, max_keepalive_connections=10),
                 socket_options=_KEEP_ALIVE,
             ),
@@ -194,7 +215,7 @@ class _Pool:
             await self._end()
 
     async def retire(self) -> None:
-        """Close it as soon as nobody uses it any more."""
+        """Close the pool as soon as no request uses it."""
         self._retired = True
         await self._end()
 
@@ -206,7 +227,8 @@ class _Pool:
 async def _sent(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
     """Send a request in a task of its own.
 
-    On Python 3.10 anyio loses a cancellation that comes just when a connection stands; `asyncio.wait` never does.
+    On Python 3.10, anyio loses a cancellation that arrives at the moment when a connection is established;
+    `asyncio.wait` does not.
     """
     sending = asyncio.create_task(client.send(request, stream=True))
     try:
@@ -220,56 +242,6 @@ async def _sent(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Resp
     return sending.result()
 
 
-def words_of(error: Exception, connection: Connection) -> str:
-    """Return why no answer came, a sentence."""
-    host = connection.host
-    if isinstance(error, (httpx.TimeoutException, TimeoutError)):
-        return f"The cluster at {host} does not answer in time."
-    if isinstance(error, httpx.ProxyError):
-        return f"The proxy does not lead to the cluster at {host}: {error}."
-    if isinstance(error, httpx.LocalProtocolError):
-        return f"The cluster at {host} can't be asked: {type(error).__name__}."  # its text may quote a header
-    cause = _deepest(error)
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"The certificate of the cluster at {host} is not trusted: {cause.verify_message}."
-    if isinstance(cause, ssl.SSLEOFError):
-        return f"The cluster at {host} can't be reached: The connection was closed."
-    if isinstance(cause, ssl.SSLError):  # its number is none of the system's errors
-        words = (cause.reason or "it failed").replace("_", " ").lower()
-        return f"No secure connection to the cluster at {host} can be made: {words}."
-    if isinstance(cause, socket.gaierror):
-        return f"The address of the cluster at {host} can't be found: {cause.strerror}."
-    if isinstance(cause, OSError) and cause.errno:
-        return f"The cluster at {host} can't be reached: {os.strerror(cause.errno)}."  # asyncio has other words
-    return f"The cluster at {host} can't be reached: {str(error) or type(error).__name__}."
-
-
-def code_of(error: Exception) -> StaleCode:
-    """Return why no answer came, for programs."""
-    if isinstance(error, httpx.ProxyError):
-        return "ProxyFailed"
-    cause = _deepest(error)
-    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
-        return "Untrusted"
-    return "NameUnknown" if isinstance(cause, socket.gaierror) else "Unreachable"
-
-
-def is_of_tls(error: Exception) -> bool:
-    """Whether one side did not like the other's certificate."""
-    return isinstance(_deepest(error), ssl.SSLError)
-
-
-def _deepest(error: BaseException) -> BaseException:
-    """Return what was first in a chain of errors."""
-    for _ in range(20):
-        several = getattr(error, "exceptions", None)
-        cause = several[0] if several else error.__cause__ or error.__context__
-        if cause is None:
-            break
-        error = cause
-    return error
-
-
 def _proxy(address: str) -> httpx.Proxy:
     if urlsplit(address).scheme == "https":
         return httpx.Proxy(address, ssl_context=ssl.create_default_context())
@@ -277,7 +249,7 @@ def _proxy(address: str) -> httpx.Proxy:
 
 
 def _keep_alive() -> list[tuple[int, int, int]]:
-    """Return socket options that find a connection that nobody holds any more, within half a minute."""
+    """Return socket options that detect a dead connection within half a minute."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):

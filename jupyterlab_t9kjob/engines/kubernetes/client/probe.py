@@ -1,10 +1,10 @@
-"""Probe of a watch: tells an open stream in which nothing happens from one whose events do not arrive any more.
+"""Probe of a watch: tells an open stream without events from a stream whose events do not arrive any more.
 
 A stream may fall silent without an error: a load balancer or a firewall forgets the connection, and both ends keep
-theirs open. The probe asks for the collection's version by a new request. It compares versions for equality only, for
-their order is not defined before Kubernetes 1.35 (KEP-5504). A version that has moved proves nothing by itself: it
-moves with the objects of all namespaces. A short second watch, from where the open stream stands, then tells whether
-this collection has changed since.
+theirs open. The probe requests the collection's version by a new request. It compares versions for equality only,
+because their order is not defined before Kubernetes 1.35 (KEP-5504). A new version proves nothing by itself, because
+the version changes with the objects of all namespaces. A short second watch, from the version of the open stream, then
+tells whether this collection has changed since.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from typing import Final
 
 import anyio
 
+from ....core.translation import _
 from .api import ApiError, Json, KubeApi, Params, Unreachable
+from .errors import timed_out
 
 ANSWER_SECONDS = 2.5
 """How long the API server may take to answer a probe."""
 WATCH_SECONDS: Final = 1
-"""How long the second watch lasts: what was missed comes at once, so this only has to be more than nothing."""
+"""How long the second watch lasts. Missed events come at once, so one second is enough."""
 _NO_NAME: Final = "t9kjob-probe"
-"""Name of no object: the list of the objects of this name is empty, and has the collection's version. The API server
-answers it from its watch cache: `Store.ListPredicate` (registry/generic/registry/store.go) reads one key where the
+"""A name that no object has: the list of the objects with this name is empty and has the collection's version. The API
+server answers it from its watch cache: `Store.ListPredicate` (registry/generic/registry/store.go) reads one key if the
 field selector names one object. `limit=1` would not do: `computeListLimit` (storage/cacher/cacher.go) ignores a limit
 beside ``resourceVersion=0``, and all objects are sent."""
 
@@ -47,9 +49,9 @@ class Probe:
     Parameters
     ----------
     api
-        The cluster.
+        Client of the API server.
     path, params
-        The collection, and what its watch selects.
+        Path of the collection, and query parameters of its watch.
     """
 
     def __init__(self, api: KubeApi, path: str, params: Params) -> None:
@@ -59,7 +61,7 @@ class Probe:
         self._settled: str | None = None
 
     async def ask(self, version: str) -> Verdict:
-        """Compare the collection with a watch that stands at `version`.
+        """Compare the collection with a watch whose last event had this version.
 
         Raises
         ------
@@ -92,7 +94,7 @@ class Probe:
                 return await self._api.read(self._path, _ignore, params, patience=0.0)
         except TimeoutError:
             await self._api.leave_connections(asked_at)
-            raise Unreachable(f"The cluster at {self._api.connection.host} does not answer in time.") from None
+            raise Unreachable(timed_out(self._api.connection.host)) from None
 
     async def _has_changed_since(self, version: str) -> bool:
         params: Params = {**self._params, "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS}
@@ -103,9 +105,9 @@ class Probe:
                     async for _event in events:
                         return True
         except TimeoutError:
-            raise Unreachable("The network lets no watch through.") from None
+            raise Unreachable(_("The network lets no watch through.")) from None
         return False
 
 
 def _ignore(_item: Json) -> None:
-    """Take no note of an object."""
+    """Drop an object."""

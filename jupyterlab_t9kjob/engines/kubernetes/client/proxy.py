@@ -1,7 +1,8 @@
-"""Which proxy leads to a cluster, by the environment, as kubectl understands it.
+"""Proxy to a cluster from the environment, as kubectl reads it.
 
-That is Go's ``golang.org/x/net/http/httpproxy``: ``HTTPS_PROXY`` and ``NO_PROXY`` with domains, addresses, networks
-and ports. Python's own reading of ``NO_PROXY`` knows no networks, in which clusters are commonly exempt.
+The rules are those of Go's ``golang.org/x/net/http/httpproxy``: ``HTTPS_PROXY`` and ``NO_PROXY`` with domains,
+addresses, networks and ports. Python's own reading of ``NO_PROXY`` lacks networks, by which clusters are commonly
+exempt.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def environment_proxy(server: str) -> str | None:
-    """Return the proxy that the environment has for a server; None for the direct way."""
+    """Return the URL of the proxy that the environment names for a server; None for a direct connection."""
     address = urlsplit(server)
     proxy = _variable(f"{address.scheme}_proxy")
     host = (address.hostname or "").lower().rstrip(".")
@@ -54,7 +55,7 @@ def _matches(rule: str, host: str, port: int, address: Address | None) -> bool:
 
 
 def _split(rule: str) -> tuple[str, str]:
-    """Return a rule's host, without brackets, and its port, if it has one."""
+    """Return a rule's host, without brackets, and its port; an empty port if it has none."""
     if rule.startswith("["):
         name, _bracket, rest = rule[1:].partition("]")
         return name, rest.removeprefix(":")

@@ -1,4 +1,4 @@
-"""What a cluster's server is trusted by, and the certificate by which it knows its client."""
+"""TLS settings of a connection: trusted certificate authorities and the client's certificate."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ....core.translation import Text, _
 from .errors import NoCluster
 
 
 @dataclass(frozen=True)
 class Tls:
-    """Two that are equal make the same connections.
+    """TLS settings; equal settings make interchangeable connections.
 
     Attributes
     ----------
     authority
-        Who is trusted, PEM; None for those that the system trusts.
+        Certificates of the trusted authorities (PEM); None for those that the system trusts.
     certificate, key
-        The client's, PEM.
+        The client's certificate and key (PEM).
     server_name
-        The name in the server's certificate, where it differs from the address.
+        Name in the server's certificate; None if it is the address.
     verify
-        Whether the server has to prove who it is.
+        True if the server's certificate is verified.
     """
 
     authority: bytes | None = field(default=None, repr=False)
@@ -38,35 +39,54 @@ class Tls:
 
     @cached_property
     def fingerprint(self) -> str | None:
-        """Of the authorities' certificates, however their file is laid out; None where the server proves nothing."""
+        """Hash of the authorities' certificates, independent of their order and line breaks; None without them."""
         blocks = re.findall(rb"-----BEGIN CERTIFICATE-----(.+?)-----END", self.authority or b"", re.DOTALL)
         if not blocks or not self.verify:
             return None
         return hashlib.sha256(b" ".join(sorted(b"".join(block.split()) for block in blocks))).hexdigest()[:32]
 
-    def checked(self, owner: str) -> Tls:
-        """Return this if a context can be made of it (blocking).
+    def checked(self, context: str | None) -> Tls:
+        """Return the settings if the certificates are usable (blocking).
+
+        Parameters
+        ----------
+        context
+            Name of the kubeconfig's context that they belong to; None for the pod's service account.
 
         Raises
         ------
         NoCluster
-            If not; `owner` is whose certificates these are.
+            If a certificate or the key can't be used.
         """
         try:
-            _ = self.context
+            _unused = self.context
         except (ssl.SSLError, ValueError) as error:
-            what = "client certificate and key" if self.certificate else "certificate authority"
-            why = getattr(error, "reason", None) or "not in the form of PEM"
-            raise NoCluster(f"The {what} of {owner} can't be used: {why}.") from None
+            reason = getattr(error, "reason", None)
+            raise NoCluster(self._unusable(context, reason or _("not in the form of PEM"))) from None
         return self
+
+    def _unusable(self, context: str | None, reason: str) -> Text:
+        if context is None:
+            return _("The certificate authority of the pod's service account can't be used: {reason}.", reason=reason)
+        if self.certificate:
+            return _(
+                "The client certificate and key of the kubeconfig's context {context} can't be used: {reason}.",
+                context=repr(context),
+                reason=reason,
+            )
+        return _(
+            "The certificate authority of the kubeconfig's context {context} can't be used: {reason}.",
+            context=repr(context),
+            reason=reason,
+        )
 
     @cached_property
     def context(self) -> ssl.SSLContext:
-        """For connections to the server."""
+        """Context for connections to the API server."""
         context = _Context(ssl.PROTOCOL_TLS_CLIENT)
         context.expected_name = self.server_name
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # from Python 3.13 on the default, and more than many clusters' own CAs have
+        # The default since Python 3.13, which the authorities of many clusters do not meet.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if self.authority:
             context.load_verify_locations(cadata=self.authority.decode("ascii", "ignore"))
@@ -81,7 +101,7 @@ class Tls:
 
 
 class _Context(ssl.SSLContext):
-    """A context whose servers have another name than their address; httpcore knows that not behind a proxy."""
+    """Context for servers whose name differs from their address; httpcore does not support that behind a proxy."""
 
     expected_name: str | None = None
 
@@ -97,7 +117,7 @@ class _Context(ssl.SSLContext):
 
 
 def _load_chain(context: ssl.SSLContext, pem: bytes) -> None:
-    # OpenSSL reads it from a file only. Without a password it would ask for one on the server's terminal.
+    # OpenSSL reads a chain only from a file. Without the callback it would ask for a password on the server's terminal.
     with tempfile.TemporaryDirectory(prefix="t9kjob-") as folder:
         path = Path(folder, "client.pem")
         path.touch(mode=0o600)

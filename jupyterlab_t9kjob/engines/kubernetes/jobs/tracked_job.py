@@ -12,8 +12,8 @@ from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, 
 from ....core.spec import JobSpec
 from ....core.translation import Sentence
 from ..client.api import Json
-from ..client.informer import revision_of
 from ..client.json_access import moment, part, text
+from ..client.resource_version import revision_of
 from ..objects.arena import USER as ARENA_USER
 from ..objects.arena import user_of as arena_user
 from ..objects.attempts import AttemptRecord, earlier, observe

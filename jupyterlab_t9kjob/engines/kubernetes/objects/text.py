@@ -30,9 +30,9 @@ def plain(text: str, most: int = MOST_SENTENCE) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def answer_of(error: ApiError | Unreachable) -> str:
+def answer_of(error: ApiError | Unreachable) -> Text:
     """Return the message of a cluster's answer, or of a failed connection, for use in a sentence."""
-    return plain(error.message if isinstance(error, ApiError) else str(error))
+    return cleaned(Text.restored(error.message))
 
 
 def named(text: str) -> str:
