@@ -326,7 +326,7 @@ async def test_a_life_that_was_missed_and_one_that_is_gone(tmp_path: Path):
         streams = await job.has(text(900, 903), last)
         assert streams[before].complete
         sentences = [span.sentence for span in streams[before].missing]
-        assert any("2 lives" in sentence for sentence in sentences)
+        assert any("2 earlier runs" in sentence for sentence in sentences)
         assert any("previous terminated container" in sentence for sentence in sentences)
 
 
@@ -511,7 +511,7 @@ def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogKee
     known = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
     known.lifetime = FOR_EVER
     state = SimpleNamespace(phase=phase)
-    seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, places=job.places)
+    seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, replicas=job.places)
     cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
     records: Any = SimpleNamespace(folder=lambda _namespace, _uid: folder)
     return LogKeeper(cluster, records, follow_replicas=2, log_bytes=None), cluster, seen
@@ -532,7 +532,7 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
 
         for replicas, followed in ((2, 2), (4, 0)):
             job.update(*[running()] * replicas, tell=False)
-            seen.places = job.places
+            seen.replicas = job.places
             keeper.update(seen)
             await are_open(followed)
         stop = await keeper.look(seen)

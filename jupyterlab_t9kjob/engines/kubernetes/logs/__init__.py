@@ -1,1 +1,1 @@
-"""Logs of a job's pods: followed, kept on disk, listed as streams."""
+"""Logs of a job's pods: they are followed, kept on disk, and listed as streams."""

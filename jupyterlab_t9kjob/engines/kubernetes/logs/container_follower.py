@@ -1,8 +1,8 @@
-"""One container's log: followed through breaks, restarts and the end of its pod, into a spool on disk.
+"""Follows the log of one container into spools on disk, through broken connections, restarts and the pod's end.
 
-The rules are those of kube-engines.md §5: an answer that ends does not mean that the container has; the log of a life
-that has ended is read once more without following; the one before the present life is fetched before the next restart
-takes it; what can't be had any more is said with its time span.
+The rules are those of kube-engines.md §5. The end of an answer does not mean that the container has ended. The log of a
+run that has ended is read once more without following. The log of the previous run is fetched before the next restart
+removes it. Parts that are lost are recorded with their time spans.
 """
 
 from __future__ import annotations
@@ -17,83 +17,87 @@ from typing import Final
 import anyio
 
 from ....core.system.disk_threads import on_disk
+from ....core.translation import Text, _
 from ....logs.storage.lease import Lease
 from ....logs.storage.records import SpoolRecord
 from ....logs.storage.spool import Apart, Spool
-from ....logs.storage.stamped import LONGEST_STAMP, StampedLines
 from ..client.api import ApiError, KubeApi, Params, Unreachable
 from ..client.fair_slots import Slot, Slots
-from ..client.json_access import parts, text
-from ..objects.container_runs import ContainerRun, ContainerState, lives_of
+from ..objects.container_runs import ContainerRun, ContainerState
 from ..objects.text import answer_of, plain
-from .container_spools import NotOurs, Spools
+from .container_spools import ContainerSpools, NotOurs
 from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
-from .spool_store import Kept, in_thread, not_kept
+from .pod_requests import OtherRun, PodRequests
+from .spool_store import SpoolStore, in_thread, not_kept
 
 log = logging.getLogger(__name__)
 
 FIRST_DELAY: Final = 1.0
+"""Seconds before the first retry; the delay doubles up to one of the limits below."""
 LONGEST_DELAY: Final = 4.0
 LASTING_DELAY: Final = 30.0
-"""The same for what the watch tells the end of; and for a cluster that is lost, at whose return all are woken."""
+"""Longest delay if the watch reports the end of the trouble, or the cluster is lost: its return wakes all followers."""
 REFUSED_DELAY: Final = 300.0
-"""The same for a right that is missing."""
+"""Longest delay if a permission is missing."""
 SILENCE_SECONDS: Final = 60.0
-"""Kubelets can lose a follower when they rotate a log (kubernetes#115701): one that hears nothing asks anew."""
+"""A stream that is silent for so long is opened again: kubelets can lose a follower (kubernetes#115701)."""
 LOOKED_SILENCE_SECONDS: Final = 15.0
-"""Limit of silence while somebody looks at the log: a network may forget a connection that both ends keep open."""
-ALIVE_SECONDS: Final = 1.0  # A stream that has brought something so lately is not silent.
+"""The same limit while a page shows the log: a network may forget a connection that both ends keep open."""
+ALIVE_SECONDS: Final = 1.0
+"""A stream that has brought something within this time is not silent."""
 ANSWER_SILENCE: Final = 30.0
+"""Limit of silence while the log of a run that has ended is read."""
 LAST_WORDS_SECONDS: Final = 5.0
-"""What a stream gets to come to its end by itself when its container has ended."""
+"""How long a stream may take to its end when its container has ended."""
 CONFIRM_SECONDS: Final = 2.0
-"""Until the API server knows what its kubelet knows already: that it is another life of the container."""
+"""How long the API server may take to learn from the kubelet that the container has started another run."""
 QUIET_SECONDS: Final = 0.3
+"""A stream that brings nothing for so long has brought all that was there."""
 GIVE_UP_SECONDS: Final = 600.0
-"""How long a node may fail to give a log of a life that has ended before that counts as lost."""
+"""How long a node may fail to give the log of a run that has ended before the log counts as lost."""
 
 
-class OtherLife(Exception):
-    """The answer may be of another life of the container than was meant."""
-
-
-class ContainerLog:
+class ContainerFollower:
     """Keeps the log of one container of a pod.
 
     Parameters
     ----------
-    api, namespace
-        The cluster, and where the pod is.
+    api
+        The connection to the cluster.
+    namespace
+        The pod's namespace.
     kept
         The job's spools.
     lease
-        Allows to write them.
+        Lease that allows this server to write the spools.
     slots
-        Turns to follow.
+        Slots of followers, which all jobs share.
     state
         The container as last seen.
     grown
         Called when more has been written.
     replica
-        Of which the pod is.
+        Name of the pod's replica.
     earlier
-        How many attempts it had before this pod.
+        Number of the replica's attempts before this pod.
 
     Attributes
     ----------
-    follows, looked
-        Whether it is followed while it runs, else it is read when it has ended; and whether somebody looks at it.
+    follows
+        True to follow the log while the container runs; False to read it when the run has ended.
+    looked
+        True while a page shows the log.
     trouble
-        Why its log can't be kept at the moment, a sentence; None if it can.
+        Why the log can't be kept at the moment; None if it can.
     settled
-        Set when all is here that could be had at once.
+        Set when everything is on disk that was available at once.
     """
 
     def __init__(
         self,
         api: KubeApi,
         namespace: str,
-        kept: Kept,
+        kept: SpoolStore,
         lease: Lease,
         slots: Slots,
         state: ContainerState,
@@ -105,12 +109,12 @@ class ContainerLog:
         self.state = state
         self.follows = True
         self.looked = False
-        self.trouble: str | None = None
+        self.trouble: Text | None = None
         self.settled = asyncio.Event()
         self._api = api
-        self._pod_path = f"/api/v1/namespaces/{namespace}/pods/{state.pod}"
+        self._pod = PodRequests(api, namespace, state)
         self._kept = kept
-        self._spools = Spools(kept, lease, replica=replica, earlier=earlier)
+        self._spools = ContainerSpools(kept, lease, replica=replica, earlier=earlier)
         self._slots = slots
         self._grown = grown
         self._here = True
@@ -122,7 +126,7 @@ class ContainerLog:
         self._asked_at: float | None = None
 
     def update(self, state: ContainerState | None) -> None:
-        """Take note of what the cluster tells; None when the pod is gone."""
+        """Set the container's state; None if the pod no longer exists."""
         if state is None:
             self._here = False
         elif state == self.state:
@@ -132,7 +136,7 @@ class ContainerLog:
         self._changed.set()
 
     async def run(self) -> None:
-        """Keep the log until nothing more can come. To be cancelled when nobody wants it."""
+        """Keep the log until it is complete; cancelled when the log is no longer wanted."""
         end, end_silence = self._api.on_wake(self._retry), self._api.silence.listen(self._perhaps_silent)
         try:
             while True:
@@ -150,10 +154,10 @@ class ContainerLog:
             self._spools.close()
 
     async def _attempt(self) -> float | None:
-        """Do the next thing; returns for how many seconds to wait for news, None when all is done."""
+        """Do the next step; return how many seconds to wait for a change, None if the log is complete."""
         try:
             wait = await self._next()
-        except OtherLife:
+        except OtherRun:
             return FIRST_DELAY
         except NotOurs:
             self.settled.set()
@@ -163,44 +167,45 @@ class ContainerLog:
             return self._failed()
         except ApiError as error:
             if error.status == 403:
-                self.trouble = f"This account may not read its log: {answer_of(error)}"
+                self.trouble = _("This account may not read the log: {answer}", answer=answer_of(error))
                 return self._failed(REFUSED_DELAY)
             if error.status == 404 and error.reason == "NotFound":
-                self._here = False  # to be made sure of
+                self._here = False  # `PodRequests.is_gone` checks it.
                 return self._failed()
             if error.status == 400:
-                return self._failed(LASTING_DELAY)  # it waits, and the watch tells why
-            self.trouble = f"Its log can't be read: {answer_of(error)}"
+                return self._failed(LASTING_DELAY)  # The container waits; the watch reports why.
+            self.trouble = _("The log can't be read: {answer}", answer=answer_of(error))
             return max(self._failed(), min(error.retry_after or 0.0, LASTING_DELAY))
         except Unreachable as error:
             self._failing_since = None
-            self.trouble = answer_of(error)
+            self.trouble = Text.verbatim(answer_of(error))
             return self._failed()
         except Exception as error:
-            log.exception("Keeping the log of %s failed", self._pod_path)
-            self.trouble = f"Its log can't be kept: {type(error).__name__}."
+            log.exception("Keeping the log of %s failed", self._pod.path)
+            self.trouble = _("The log can't be kept: {error}.", error=type(error).__name__)
             return self._failed()
         self.trouble = None
         return wait
 
     def _failed(self, longest: float | None = None) -> float:
+        """Return the delay before the next retry."""
         self.settled.set()
         delay = min(self._delay, longest or (LASTING_DELAY if self._api.lost else LONGEST_DELAY))
         self._delay = delay * 2
         return delay
 
     def _retry(self) -> None:
-        """Try again: the cluster answers again."""
+        """Retry at once, because the cluster answers again."""
         self._delay = FIRST_DELAY
         self._changed.set()
 
     def _perhaps_silent(self) -> None:
-        """Begin the stream anew, for another one from before has fallen silent."""
+        """Open the stream again if it is silent too, because another stream of the same age has fallen silent."""
         if not self._is_heard(ALIVE_SECONDS):
             self._silent.set()
 
     def _until_silent(self) -> float:
-        """Return after how many seconds to see whether the stream has fallen silent."""
+        """Return the seconds until the stream counts as silent."""
         heard = self._heard if self.looked else time.monotonic()
         return max(0.0, heard + LOOKED_SILENCE_SECONDS - time.monotonic())
 
@@ -210,44 +215,44 @@ class ContainerLog:
     async def _next(self) -> float | None:
         state = self.state
         if not self._here:
-            if await self._pod_is_gone(state):
+            if await self._pod.is_gone():
                 await self._spools.lose_with_pod(state)
                 return None
             if state.current is None:
                 return LASTING_DELAY
             self._here = True
-        for life in (state.previous, state.current):
-            if life is None or life.ended_at is None or self._kept.has_all_of(state, life):
+        for run in (state.previous, state.current):
+            if run is None or run.ended_at is None or self._kept.has_all_of(state, run):
                 continue
-            await self._read(state, life, previous=life is state.previous)
+            await self._read(state, run, previous=run is state.previous)
             return 0.0
         await self._spools.lose_earlier(state)
         if state.current is None or state.current.ended_at is not None or not self.follows:
             return None
         return await self._follow(state, state.current)
 
-    # -- one life -----------------------------------------------------------------------------------------------------
+    # -- one run -----------------------------------------------------------------------------------------------------
 
-    async def _read(self, state: ContainerState, life: ContainerRun, *, previous: bool) -> None:
-        """Fetch all that can still be had of a life that has ended."""
-        record = self._spools.record(state, life)
+    async def _read(self, state: ContainerState, run: ContainerRun, *, previous: bool) -> None:
+        """Read the log of a run that has ended, as far as the node still has it."""
+        record = self._spools.record(state, run)
         spool = await self._spools.open(record)
         lost = None
         try:
-            await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, life)
+            await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
         except ApiError as error:
             if error.status != 400 and error.reason != "NotFound" and not self._gives_up(error):
                 raise
-            lost = f"The node does not have it any more ({answer_of(error)})."
+            lost = _("The node no longer has it ({answer}).", answer=answer_of(error))
         else:
             if spool.notice is not None and spool.size == 0:
-                lost = f"The node does not have it any more ({plain(spool.notice)})."
+                lost = _("The node no longer has it ({answer}).", answer=plain(spool.notice))
         self._failing_since = None
-        await self._judge(record, spool, life)
-        await self._spools.finish(record, life.ended_at, spool, lost)
+        await self._judge(record, spool, run)
+        await self._spools.finish(record, run.ended_at, spool, lost)
 
     def _gives_up(self, error: ApiError) -> bool:
-        """Whether a node has failed for so long that it will not give the log any more."""
+        """Return True if the node has failed for so long that its log counts as lost."""
         if error.status < 500:
             return False
         now = time.monotonic()
@@ -255,16 +260,16 @@ class ContainerLog:
             self._failing_since = now
         return now - self._failing_since >= GIVE_UP_SECONDS
 
-    async def _follow(self, state: ContainerState, life: ContainerRun) -> float:
-        """Follow a life as long as the stream lasts; returns how long to wait then."""
-        record = self._spools.record(state, life)
+    async def _follow(self, state: ContainerState, run: ContainerRun) -> float:
+        """Follow a run until the stream ends; return the seconds to wait before the next step."""
+        record = self._spools.record(state, run)
         async with self._slots.turn() as slot:
             spool = await self._spools.open(record)
             self._heard = time.monotonic()
             self._silent.clear()
-            reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, life))
+            reading = asyncio.create_task(self._consume(record, spool, {"follow": True}, SILENCE_SECONDS, run))
             try:
-                given_up = await self._watch(reading, slot, life, record, spool)
+                given_up = await self._watch(reading, slot, run, record, spool)
             finally:
                 reading.cancel()
                 await asyncio.wait({reading})
@@ -272,18 +277,18 @@ class ContainerLog:
             return 0.0
         error = reading.exception()
         if isinstance(error, Unreachable) and time.monotonic() - self._heard >= SILENCE_SECONDS - 1:
-            return 0.0  # nothing was wrong but that nothing came
+            return 0.0  # The stream was only silent.
         if error is not None:
             raise error
         self._spools.clean = record.key
-        if not self._here or self.state.current != life:
+        if not self._here or self.state.current != run:
             return 0.0
         return self._failed()
 
     async def _watch(
-        self, reading: asyncio.Task[None], slot: Slot, life: ContainerRun, record: SpoolRecord, spool: Spool
+        self, reading: asyncio.Task[None], slot: Slot, run: ContainerRun, record: SpoolRecord, spool: Spool
     ) -> bool:
-        """Wait until a stream has ended or should; returns whether its turn is over, or it has fallen silent."""
+        """Wait for the end of a stream; return True if it was given up: its slot is needed, or it is silent."""
         news = asyncio.create_task(self._changed.wait())
         turn_over = asyncio.create_task(slot.asked_back.wait())
         silent = asyncio.create_task(self._silent.wait())
@@ -296,11 +301,11 @@ class ContainerLog:
                 if self._until_silent() <= 0:
                     return True
                 if not self._is_heard(QUIET_SECONDS) and not self.settled.is_set():
-                    await self._judge(record, spool, life)
+                    await self._judge(record, spool, run)
                     self.settled.set()
                 if news.done():
                     self._changed.clear()
-                    if not self._here or self.state.current != life:
+                    if not self._here or self.state.current != run:
                         await asyncio.wait({reading}, timeout=LAST_WORDS_SECONDS)
                         return False
                     news = asyncio.create_task(self._changed.wait())
@@ -309,9 +314,9 @@ class ContainerLog:
                 task.cancel()
 
     async def _consume(
-        self, record: SpoolRecord, spool: Spool, params: Params, silence: float, life: ContainerRun
+        self, record: SpoolRecord, spool: Spool, params: Params, silence: float, run: ContainerRun
     ) -> None:
-        """Read one answer to its end."""
+        """Read one answer to its end into a spool."""
         since = spool.since
         query: Params = {
             **params,
@@ -322,11 +327,11 @@ class ContainerLog:
         clean, self._spools.clean = self._spools.clean, None
         if spool.size == 0 and self._asked_at is None:
             self._asked_at = time.time()
-        rotations = Rotations(lambda: self._newest_file(record.container))
+        rotations = Rotations(lambda: self._pod.newest_file())
         try:
-            async with self._api.stream(f"{self._pod_path}/log", query, silence=silence) as chunks:
+            async with self._api.stream(f"{self._pod.path}/log", query, silence=silence) as chunks:
                 if not params.get("previous"):
-                    await self._confirm(life)
+                    await self._pod.confirm(run)
                 clean = None
                 async for chunk in chunks:
                     self._heard = time.monotonic()
@@ -338,7 +343,7 @@ class ContainerLog:
                     except Apart:
                         if not params.get("previous"):
                             await asyncio.sleep(CONFIRM_SECONDS)
-                            await self._confirm(life)
+                            await self._pod.confirm(run)
                         await in_thread(self._kept.folder, spool.join)
                     self._grown()
                     await self._spools.note(record, spool.gaps(), UNFOLLOWED)
@@ -348,54 +353,22 @@ class ContainerLog:
         except OSError:
             self._spools.close()
             raise
-        except (ApiError, OtherLife) as error:
-            if isinstance(error, OtherLife) or error.status == 400 or error.reason == "NotFound":
-                # It went right after its end, or waits in a pod in its place; after other answers it may have gone on.
+        except (ApiError, OtherRun) as error:
+            if isinstance(error, OtherRun) or error.status == 400 or error.reason == "NotFound":
+                # The container ended, or another pod has taken its name: nothing is missing. After other errors, the
+                # container may have written more.
                 self._spools.clean = clean
             raise
         finally:
             rotations.stop()
 
-    async def _newest_file(self, container: str) -> int | None:
-        """Ask when the newest file of the log begins."""
-        query: Params = {"container": container, "timestamps": True, "limitBytes": LONGEST_STAMP}
-        text = await self._api.get_text(f"{self._pod_path}/log", query)
-        pieces = StampedLines().feed(text.encode())
-        return pieces[0].time if pieces else None
-
-    async def _judge(self, record: SpoolRecord, spool: Spool, life: ContainerRun) -> None:
-        """Say if the beginning may be missing, once it is clear how much the container writes."""
+    async def _judge(self, record: SpoolRecord, spool: Spool, run: ContainerRun) -> None:
+        """Record that the beginning may be missing, as soon as the container's output rate is known."""
         asked_at, self._asked_at = self._asked_at, None
         if asked_at is not None:
             path = self._kept.path(record)
-            gap = await on_disk(path, lost_start, path, life.started_at, asked_at)
+            gap = await on_disk(path, lost_start, path, run.started_at, asked_at)
             await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
-
-    async def _confirm(self, life: ContainerRun) -> None:
-        """Make sure that what is read is of that life: the log is asked for by names, which go on to the next one."""
-        try:
-            pod = await self._api.get(self._pod_path)
-        except ApiError as error:
-            if error.status == 403:
-                return  # what may be watched may not be read: so it goes without
-            raise
-        statuses = [*parts(pod, "status", "containerStatuses"), *parts(pod, "status", "initContainerStatuses")]
-        for status in statuses:
-            current = lives_of(status)[0]
-            same = text(status, "name") == self.state.name
-            if same and current is not None and current.container_id == life.container_id:
-                return
-        raise OtherLife
-
-    async def _pod_is_gone(self, state: ContainerState) -> bool:
-        """Make sure that it does not only seem so, as when pods can't be listed."""
-        try:
-            pod = await self._api.get(self._pod_path)
-        except ApiError as error:
-            if error.status == 403 or error.reason == "NotFound":
-                return True
-            raise
-        return text(pod, "metadata", "uid") != state.pod_uid
 
 
 def _rfc3339(second: int) -> str:

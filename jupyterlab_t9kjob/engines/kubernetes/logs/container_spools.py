@@ -1,26 +1,28 @@
-"""The spools of one container, one for each of its lives: what is kept of them, and what is said to be missing."""
+"""The spools of one container, one for each of its runs, with records of the parts that are missing."""
 
 from __future__ import annotations
 
 import time
+from typing import Final
 
 from ....core.job import MissingSpan
+from ....core.translation import Text, _, _n, sentences
 from ....logs.storage.lease import Lease
 from ....logs.storage.records import SpoolRecord, key_of
 from ....logs.storage.spool import Gap, Spool
 from ....logs.storage.stamped import SECOND
 from ..objects.container_runs import ContainerRun, ContainerState
-from .spool_store import Kept, in_thread
+from .spool_store import SpoolStore, in_thread
 
-_ONLY_TWO = "The node keeps only the last two lives of a container."
-_POD_GONE = "Its pod has been removed."
+_ONLY_TWO: Final = _("The node keeps only the logs of a container's last two runs.")
+_POD_GONE: Final = _("The pod has been removed.")
 
 
 class NotOurs(Exception):
-    """Another server writes this log."""
+    """Another server holds the lease and writes this log."""
 
 
-class Spools:
+class ContainerSpools:
     """Writes the spools of one container; one of them is open at a time.
 
     Parameters
@@ -28,19 +30,19 @@ class Spools:
     kept
         All spools of the job.
     lease
-        Allows to write them.
+        Lease that allows this server to write the spools.
     replica
-        Of which the container is.
+        Name of the container's replica.
     earlier
-        How many attempts it had before this pod.
+        Number of the replica's attempts before this pod.
 
     Attributes
     ----------
     clean
-        The key of the record whose log was followed to an end, so that nothing is missing behind it.
+        Key of the record whose log was followed to its end, so that nothing is missing after it.
     """
 
-    def __init__(self, kept: Kept, lease: Lease, *, replica: str, earlier: int) -> None:
+    def __init__(self, kept: SpoolStore, lease: Lease, *, replica: str, earlier: int) -> None:
         self.clean: str | None = None
         self._kept = kept
         self._lease = lease
@@ -49,48 +51,56 @@ class Spools:
         self._open: tuple[str, Spool] | None = None
 
     async def hold(self) -> None:
-        """See that they may be written.
+        """Hold the lease.
 
         Raises
         ------
         NotOurs
-            If they may not.
+            If another server holds it.
         """
         if not self._lease.valid and not await self._lease.hold():
             raise NotOurs
 
     def close(self) -> None:
-        """Close the one that is open."""
+        """Close the open spool."""
         opened, self._open = self._open, None
         if opened is not None:
             opened[1].close()
 
-    def record(self, state: ContainerState, life: ContainerRun) -> SpoolRecord:
-        """Return the record of a life, made where there is none yet."""
-        known = self._kept.records.get(key_of(state.pod_uid, state.name, life.restart))
+    def record(self, state: ContainerState, run: ContainerRun) -> SpoolRecord:
+        """Return the record of a run; it is made if there is none yet.
+
+        Parameters
+        ----------
+        state
+            The container.
+        run
+            The run.
+        """
+        known = self._kept.records.get(key_of(state.pod_uid, state.name, run.restart))
         if known is not None:
             return known
         return SpoolRecord(
             replica=self._replica,
-            number=self._earlier + 1 + (life.restart if state.main else 0),
+            number=self._earlier + 1 + (run.restart if state.main else 0),
             pod=state.pod,
             pod_uid=state.pod_uid,
             container=state.name,
-            container_id=life.container_id,
+            container_id=run.container_id,
             source=state.source,
             main=state.main,
-            restart=life.restart,
-            started_at=life.started_at,
-            missing=self._unseen(state, life),
+            restart=run.restart,
+            started_at=run.started_at,
+            missing=self._unseen(state, run),
         )
 
     async def open(self, record: SpoolRecord) -> Spool:
-        """Return the spool of a record, to be fed from the start of an answer.
+        """Return the spool of a record, ready for the start of an answer.
 
         Raises
         ------
         NotOurs
-            If it may not be written.
+            If another server holds the lease.
         OSError
             If the disk is full or gone.
         """
@@ -106,18 +116,40 @@ class Spools:
         await in_thread(self._kept.folder, spool.begin)
         return spool
 
-    async def finish(self, record: SpoolRecord, ended_at: float | None, spool: Spool, lost: str | None) -> None:
-        """Close the record of a life that has ended; `lost` is why its end could not be had."""
+    async def finish(self, record: SpoolRecord, ended_at: float | None, spool: Spool, lost: Text | None) -> None:
+        """Complete the record of a run that has ended.
+
+        Parameters
+        ----------
+        record
+            The record.
+        ended_at
+            End of the run in seconds since the epoch; None if it is not known.
+        spool
+            The record's spool.
+        lost
+            Why the end of the log could not be read; None if it could.
+        """
         if lost is not None and self.clean != record.key:
             record.missing.append(_tail(record, spool, ended_at, lost))
         record.ended_at = ended_at or None
         record.complete = True
         await self._kept.save(record)
 
-    # -- what can't be had --------------------------------------------------------------------------------------------
+    # -- missing parts ------------------------------------------------------------------------------------------------
 
-    async def note(self, record: SpoolRecord, gaps: list[Gap], sentence: str) -> None:
-        """Say that lines are missing."""
+    async def note(self, record: SpoolRecord, gaps: list[Gap], sentence: Text) -> None:
+        """Record that lines may be missing.
+
+        Parameters
+        ----------
+        record
+            The record.
+        gaps
+            Positions and times of the gaps.
+        sentence
+            Why lines may be missing.
+        """
         if gaps:
             record.missing += [
                 MissingSpan(
@@ -132,46 +164,50 @@ class Spools:
             await self._kept.save(record)
 
     async def lose_earlier(self, state: ContainerState) -> None:
-        """Say of lives that were followed once and can't be asked for any more that they are over."""
-        first = min((life.restart for life in (state.previous, state.current) if life is not None), default=0)
+        """Complete the records of runs whose logs the node no longer keeps."""
+        first = min((run.restart for run in (state.previous, state.current) if run is not None), default=0)
         for restart in range(first):
             record = self._kept.records.get(key_of(state.pod_uid, state.name, restart))
             if record is not None and not record.complete:
                 await self._lose(record, _ONLY_TWO)
 
     async def lose_with_pod(self, state: ContainerState) -> None:
-        """Close the records of all lives, whose pod is gone."""
-        for life in (state.previous, state.current):
-            if life is not None and not self._kept.has_all_of(state, life):
-                await self._lose(self.record(state, life), _POD_GONE)
+        """Complete the records of all runs of a pod that no longer exists."""
+        for run in (state.previous, state.current):
+            if run is not None and not self._kept.has_all_of(state, run):
+                await self._lose(self.record(state, run), _POD_GONE)
         for record in list(self._kept.records.values()):
             if (record.pod_uid, record.container) == (state.pod_uid, state.name) and not record.complete:
                 await self._lose(record, _POD_GONE)
 
-    async def _lose(self, record: SpoolRecord, why: str) -> None:
-        """Close a record of which no more can be had."""
+    async def _lose(self, record: SpoolRecord, why: Text) -> None:
+        """Complete a record whose log can no longer be read."""
         spool = await self.open(record)
         if self.clean != record.key:
             record.missing.append(_tail(record, spool, None, why))
         record.complete = True
         await self._kept.save(record)
 
-    def _unseen(self, state: ContainerState, life: ContainerRun) -> list[MissingSpan]:
-        """Say how many lives were over before anybody looked, at the start of the first that can be had."""
+    def _unseen(self, state: ContainerState, run: ContainerRun) -> list[MissingSpan]:
+        """Return a missing span for runs that ended before the log was first followed."""
         unseen = sum(
-            key_of(state.pod_uid, state.name, number) not in self._kept.records for number in range(life.restart)
+            key_of(state.pod_uid, state.name, number) not in self._kept.records for number in range(run.restart)
         )
-        if not unseen or (life is state.current and state.previous is not None):
+        if not unseen or (run is state.current and state.previous is not None):
             return []
-        lives = "1 life" if unseen == 1 else f"{unseen} lives"
-        sentence = f"The log of {lives} of this container before this one is gone: its node keeps only the last two."
-        return [MissingSpan(sentence=sentence, offset=0, until=life.started_at)]
+        sentence = _n(
+            "The log of {n} earlier run of this container is lost: the node keeps only the last two runs.",
+            "The logs of {n} earlier runs of this container are lost: the node keeps only the last two runs.",
+            unseen,
+        )
+        return [MissingSpan(sentence=sentence, offset=0, until=run.started_at)]
 
 
-def _tail(record: SpoolRecord, spool: Spool, until: float | None, why: str) -> MissingSpan:
-    """Say that what came behind what a spool has is missing."""
+def _tail(record: SpoolRecord, spool: Spool, until: float | None, why: Text) -> MissingSpan:
+    """Return that everything after the end of a spool is missing."""
+    lost = _("The output after this point is lost.") if spool.size else _("The log is lost.")
     return MissingSpan(
-        sentence=f"{'What it wrote after this is' if spool.size else 'Its log is'} gone. {why}",
+        sentence=sentences(lost, why) or lost,
         offset=spool.size,
         since=spool.last / SECOND if spool.last is not None else record.started_at,
         until=until or time.time(),

@@ -1,4 +1,4 @@
-"""Reads why jobs failed, once for each attempt, while nobody waits for it."""
+"""Finds out from logs why jobs failed; it reads each failed attempt once, in the background."""
 
 from __future__ import annotations
 
@@ -23,27 +23,29 @@ from .script_sources import Sources, sources_of
 log = logging.getLogger(__name__)
 
 MOST_REPLICAS: Final = 16
-"""Replicas whose logs are read: those that failed first."""
+"""Most replicas of a job whose logs are read: those that failed first."""
 MOST_AT_ONCE: Final = 2
+"""Most jobs whose logs are read at the same time."""
 WAIT_SECONDS: Final = 30.0
-"""How long the ends of the logs are waited for: those of pods that have just ended are still on their way."""
+"""How long to wait for complete logs: the logs of pods that have just ended are still being read."""
 LOOK_SECONDS: Final = 0.5
+"""How often the logs are checked for completeness."""
 
 Found = Callable[[str, "list[Failure]"], None]
-"""Called with a job's uid and how its replicas failed."""
+"""Called with a job's uid and the failures of its replicas."""
 
 
 class FailureReader:
-    """Finds out which rank failed of jobs that have failed.
+    """Finds the failed ranks of failed jobs.
 
     Parameters
     ----------
     cluster
-        Where the jobs are, and whose lab may have their scripts.
+        The cluster of the jobs; its lab may see the scripts.
     logs
-        Where the logs are; those of a job that is not too large are fetched first.
+        The logs. If a job is not too large, its logs are completed first.
     found
-        Called with what was found.
+        Called with the failures.
     """
 
     def __init__(self, cluster: Cluster, logs: LogKeeper, found: Found) -> None:
@@ -56,7 +58,7 @@ class FailureReader:
         self._turns = asyncio.Semaphore(MOST_AT_ONCE)
 
     def update(self, seen: JobSnapshot) -> None:
-        """Take note of a job's state."""
+        """Read the logs of newly failed attempts; to be called at each change of a job."""
         uid = seen.job.uid
         if uid in self._tasks:
             self._latest[uid] = seen
@@ -66,7 +68,7 @@ class FailureReader:
             return
         due = self._due(seen)
         if due:
-            self._tried.setdefault(uid, set()).update((name, life["number"]) for name, life in due.items())
+            self._tried.setdefault(uid, set()).update((name, attempt["number"]) for name, attempt in due.items())
             task = self._tasks[uid] = asyncio.create_task(self._read(seen, due), name="read why a job failed")
             task.add_done_callback(lambda _task: self._done(uid))
 
@@ -79,7 +81,7 @@ class FailureReader:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def drop(self, uid: str) -> None:
-        """Read no more of a job, whose logs are to be removed."""
+        """Stop reading the logs of a job, because they are about to be removed."""
         self._tried.pop(uid, None)
         self._latest.pop(uid, None)
         task = self._tasks.get(uid)
@@ -88,15 +90,15 @@ class FailureReader:
             await asyncio.gather(task, return_exceptions=True)
 
     def _due(self, seen: JobSnapshot) -> dict[str, AttemptRecord]:
-        """Return the attempts that failed and were not read, by replica."""
+        """Return the failed attempts that have not been read, by replica."""
         job, tried = seen.job, self._tried.get(seen.job.uid, set())
-        lives = {place.name: failed_life(job.attempts.get(place.name, [])) for place in seen.replicas}
-        failed = [(name, life) for name, life in lives.items() if life is not None]
+        attempts = {replica.name: failed_life(job.attempts.get(replica.name, [])) for replica in seen.replicas}
+        failed = [(name, attempt) for name, attempt in attempts.items() if attempt is not None]
         failed.sort(key=lambda entry: entry[1]["ended_at"] or 0.0)
         return {
-            name: life
-            for name, life in failed[:MOST_REPLICAS]
-            if (name, life["number"]) not in tried and not job.knows_failure(name, life)
+            name: attempt
+            for name, attempt in failed[:MOST_REPLICAS]
+            if (name, attempt["number"]) not in tried and not job.knows_failure(name, attempt)
         }
 
     async def _read(self, seen: JobSnapshot, due: Mapping[str, AttemptRecord]) -> None:
@@ -104,25 +106,25 @@ class FailureReader:
             async with self._turns:
                 files = await self._files(seen, due)
                 failures = await self._read_now(seen, files, due)
-            # what left no log may still get one: it is looked for again when this server starts anew
+            # A failure without a log is not recorded, so that it is read again after the server's next start.
             self._found(seen.job.uid, [one for one in failures if one.link is not None])
-        except Exception:  # the job is none the worse for it
-            log.exception("Reading why a job failed did not succeed")
+        except Exception:
+            log.exception("The failure of the job %s could not be read", seen.job.uid)
 
     async def _read_now(
         self, seen: JobSnapshot, files: list[LogFile], due: Mapping[str, AttemptRecord]
     ) -> list[Failure]:
-        """Read the logs, and the scripts' sources where the disk that has them answers."""
+        """Read the logs, with the scripts' sources if their disk answers."""
         alone = len(seen.replicas) == 1
         sources = await asyncio.to_thread(sources_of, seen, self._cluster.lab)
         if sources is not None:
             with contextlib.suppress(DiskSilent):
-                paths = [sources.place, *places(files)]
+                paths = [sources.first, *places(files)]
                 return await on_disk(paths, _read_all, files, due, sources, alone=alone)
         return await on_disk(places(files), _read_all, files, due, None, alone=alone)
 
     async def _files(self, seen: JobSnapshot, due: Mapping[str, AttemptRecord]) -> list[LogFile]:
-        """Return the job's logs, once those of the attempts are complete."""
+        """Return the job's logs, if possible when the logs of the failed attempts are complete."""
         if len(seen.replicas) > MOST_REPLICAS:
             return await self._logs.files(seen)
         stop = await self._logs.look(seen)
@@ -130,7 +132,7 @@ class FailureReader:
             end = time.monotonic() + WAIT_SECONDS
             while True:
                 files = await self._logs.files(seen)
-                numbers = {name: life["number"] for name, life in due.items()}
+                numbers = {name: attempt["number"] for name, attempt in due.items()}
                 streams = [file.stream for file in files if numbers.get(file.stream.replica) == file.stream.attempt]
                 if all(stream.complete for stream in streams) or time.monotonic() > end:
                     return files
@@ -146,12 +148,12 @@ class FailureReader:
 
 
 def _has_failed(seen: JobSnapshot) -> bool:
-    """Whether a job that we keep a record of has failed, and is still in the cluster."""
+    """Return True if a job has failed, has a record, and is still in the cluster."""
     return seen.job.record is not None and seen.job.present and (seen.over or seen.state.phase == "Failed")
 
 
 def _read_all(
     files: list[LogFile], due: Mapping[str, AttemptRecord], sources: Sources | None, *, alone: bool
 ) -> list[Failure]:
-    checks = {name: sources.check(name, life["started_at"]) for name, life in due.items()} if sources else {}
-    return [read_failure(files, name, life, alone=alone, check=checks.get(name)) for name, life in due.items()]
+    checks = {name: sources.check(name, attempt["started_at"]) for name, attempt in due.items()} if sources else {}
+    return [read_failure(files, name, attempt, alone=alone, check=checks.get(name)) for name, attempt in due.items()]

@@ -1,4 +1,4 @@
-"""The logs of one job in a cluster: rank files on its volume, and what its pods print, kept in a spool on disk."""
+"""The logs of one job in a cluster: the ranks' files on its volume, and spools on disk with the output of its pods."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import anyio
 from ....core.log_sources import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....core.system.tasks import spawn
+from ....core.translation import Sentence
 from ....logs.serving.sift import sift
 from ....logs.storage.cap import NOT_SUPPORTED, size_in_words
 from ....logs.storage.lease import BEAT_SECONDS, Lease
@@ -23,48 +24,48 @@ from ..client.api import Json, KubeApi
 from ..client.fair_slots import Slots
 from ..objects.container_runs import ContainerState, containers_of, gone
 from ..objects.kinds import ReplicaView
-from .container_follower import ContainerLog
+from .container_follower import ContainerFollower
 from .listing import FOR_EVER, Listing
 from .rank_files import RankIndexes, find_rank_logs
-from .spool_store import Kept, in_thread, not_kept
+from .spool_store import SpoolStore, in_thread, not_kept
 
 log = logging.getLogger(__name__)
 
 RANKS_SECONDS: Final = 0.25
-"""Between two looks at rank files while somebody looks at the log, whose times they give."""
+"""How often the sizes of the ranks' files are read while a page shows the log: the times of lines depend on it."""
 RANKS_SHARE: Final = 10.0
-"""Between two such looks so many times what one takes: volumes may be slow, and ranks many."""
+"""The interval is at least this many times as long as one reading: volumes may be slow, and ranks many."""
 REST_SECONDS: Final = 3600.0
-"""While somebody looks at what is all here."""
+"""Interval while a page shows a log that is complete."""
 FETCH_SECONDS: Final = 20.0
-"""How long somebody who opens the log of a job that has ended waits for it at most."""
+"""How long a page waits at most for the log of a job that has ended."""
 LEASE_FILE: Final = "lease"
 
 Key = tuple[str, str]
-"""Pod uid and container."""
+"""Pod uid and container name."""
 
 
 class JobLogs:
-    """The logs of one job, as long as its engine knows it.
+    """Follows, keeps and lists the logs of one job.
 
     Parameters
     ----------
     api
-        The cluster; None when it can't be reached: what was kept can still be read.
+        The connection to the cluster; None if there is none: kept logs can still be read.
     namespace
-        The job's.
+        The job's namespace.
     folder
-        Where its pods' logs are kept; made when the first line comes.
+        Folder of the spools; it is created with the first line.
     ranks
-        Folder below which each pod has one for its rank files, by its uid, as the lab sees it; None without.
+        Folder, as the lab sees it, that has a folder with the ranks' files for each pod uid; None if there is none.
     always
-        Follow the pods also while nobody looks; see `follow`.
+        True to follow the pods even if no page shows the log; see `follow`.
     slots
-        Turns to follow, which all jobs of this server share.
+        Slots of followers, which all jobs of this server share.
     cap
-        Bytes that what is kept may have on disk before the middle of it is cut out; None for any number.
+        Size limit of the spools in bytes, above which their middle is cut out; None for no limit.
     lifetime
-        Returns from when to when the job's pods can have begun, in seconds since the epoch.
+        Returns the first and last time at which a pod of the job can have started, in seconds since the epoch.
     """
 
     def __init__(
@@ -86,34 +87,46 @@ class JobLogs:
         self._slots = slots
         self._cap = cap
         self._lifetime = lifetime
-        self._kept = Kept(folder)
+        self._kept = SpoolStore(folder)
         self._lease = Lease(folder / LEASE_FILE)
-        self._places: list[ReplicaView] = []
+        self._replicas: list[ReplicaView] = []
         self._events: list[Json] = []
         self._states: dict[Key, tuple[ReplicaView, ContainerState]] = {}
         self._ended = False
         self._loaded = False
-        self._lookers: list[Callable[[], None]] = []
+        self._listeners: list[Callable[[], None]] = []
         self._due: set[Key] = set()
-        self._logs: dict[Key, ContainerLog] = {}
+        self._logs: dict[Key, ContainerFollower] = {}
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._indexes = RankIndexes(folder)
         self._indexed = False
         self._scan_seconds = 0.0
-        self._trouble: str | None = None
+        self._trouble: Sentence | None = None
         self._changed = asyncio.Event()
         self._seen = asyncio.Event()
         self._work: asyncio.Task[bool] | None = None
 
-    # -- what the engine tells ----------------------------------------------------------------------------------------
+    # -- calls of the engine ------------------------------------------------------------------------------------------
 
-    def update(self, places: Sequence[ReplicaView], *, ended: bool, events: Sequence[Json] = ()) -> None:
-        """Take note of the job's pods and the events of them; called at every change, once the pods were listed."""
-        found = {(state.pod_uid, state.name): (place, state) for place in places for state in containers_of(place)}
-        for key, (_, before) in self._states.items():
+    def update(self, replicas: Sequence[ReplicaView], *, ended: bool, events: Sequence[Json] = ()) -> None:
+        """Set the job's pods and events; to be called at each change, once the pods have been listed.
+
+        Parameters
+        ----------
+        replicas
+            The job's replicas with their newest pods.
+        ended
+            True if the job has ended.
+        events
+            The cluster's events of the job and its pods.
+        """
+        found = {
+            (state.pod_uid, state.name): (replica, state) for replica in replicas for state in containers_of(replica)
+        }
+        for key, (_replica, before) in self._states.items():
             if before.runs and key in found and not found[key][1].runs:
                 self._due.add(key)
-        self._places = list(places)
+        self._replicas = list(replicas)
         self._events = list(events)
         self._states = found
         self._ended = ended
@@ -122,28 +135,28 @@ class JobLogs:
         self._wake()
 
     def follow(self, always: bool) -> None:
-        """Follow the pods also while nobody looks, or do so no longer."""
+        """Set whether the pods are followed even if no page shows the log."""
         if always != self._always:
             self._always = always
             self._wake()
 
     def look(self, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
-        """Follow as long as somebody looks, who is told when more has been written; returns how to stop that."""
-        self._lookers.append(grown)
+        """Follow the log for a page, and call `grown` when more is written; return a function that ends this."""
+        self._listeners.append(grown)
         self._wake()
         looking = True
 
         def stop() -> None:
             nonlocal looking
             if looking:
-                self._lookers.remove(grown)
+                self._listeners.remove(grown)
             looking = False
             self._changed.set()
 
         return stop
 
     async def fetched(self) -> None:
-        """Wait until all that can still be had of pods that have ended is here; for a limited time."""
+        """Wait, at most `FETCH_SECONDS`, until the logs of pods that have ended are on disk."""
         with anyio.move_on_after(FETCH_SECONDS):
             if self._work is not None:
                 await self._seen.wait()
@@ -156,7 +169,7 @@ class JobLogs:
         listing = Listing(
             self._kept.folder,
             self._ranks,
-            self._places,
+            self._replicas,
             self._ended,
             troubles,
             self._trouble,
@@ -168,7 +181,7 @@ class JobLogs:
         )
 
     async def stop(self) -> None:
-        """Let go of everything; what was kept stays."""
+        """Stop following; the spools stay."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
@@ -178,29 +191,27 @@ class JobLogs:
 
     @property
     def _live(self) -> bool:
-        """Whether containers are followed while they run."""
-        return self._always or bool(self._lookers)
+        """True if containers are followed while they run."""
+        return self._always or bool(self._listeners)
 
     @property
     def _open(self) -> list[Key]:
-        """The containers of whose logs there is more to get."""
+        """The containers whose logs are not complete on disk."""
         return [
             key
-            for key, (_, state) in self._states.items()
+            for key, (_replica, state) in self._states.items()
             if (self._live or key in self._due) and self._has_more(state)
         ]
 
     def _has_more(self, state: ContainerState) -> bool:
-        return any(
-            life is not None and not self._kept.has_all_of(state, life) for life in (state.previous, state.current)
-        )
+        return any(run is not None and not self._kept.has_all_of(state, run) for run in (state.previous, state.current))
 
     @property
     def _wanted(self) -> bool:
-        return self._api is not None and bool(self._lookers or self._open or self._tasks)
+        return self._api is not None and bool(self._listeners or self._open or self._tasks)
 
     def _wake(self) -> None:
-        """See that somebody works if there is something to do."""
+        """Start the work if there is any."""
         self._changed.set()
         if self._wanted:
             self._seen.clear()
@@ -209,12 +220,12 @@ class JobLogs:
                 self._work.add_done_callback(self._ended_work)
 
     def _ended_work(self, work: asyncio.Task[bool]) -> None:
-        """Begin anew if somebody came while the last things were put away."""
+        """Start again if new work came while the last work ended."""
         if not work.cancelled() and work.result():
             self._wake()
 
     async def _run(self) -> bool:
-        """Get what there is to get, until nobody wants it or nothing is left; returns whether that went well."""
+        """Follow and read logs until no more are wanted; return False after an unexpected error."""
         try:
             while self._wanted:
                 self._changed.clear()
@@ -232,7 +243,7 @@ class JobLogs:
         return True
 
     async def _round(self) -> float:
-        """See that every container is followed that should be; returns when to look again."""
+        """Start and stop followers as needed; return the seconds until the next round."""
         if not self._loaded:
             self._kept.records = await on_disk(self._kept.folder, read_records, self._kept.folder)
             self._loaded = True
@@ -246,7 +257,7 @@ class JobLogs:
             )
             if not self._lease.valid and not await self._lease.hold():
                 await self._let_go()
-                self._loaded = False  # another server writes
+                self._loaded = False  # Another server writes the records.
                 return BEAT_SECONDS / 2
             await self._lease.hold()
             if indexes:
@@ -257,13 +268,13 @@ class JobLogs:
             self._trouble = not_kept(error, self._kept.folder)
             return BEAT_SECONDS
         await self._start_and_stop()
-        # the ranks' files have no times of their own: their lines get the one at which they were seen
-        soon = max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds) if indexes and self._lookers else BEAT_SECONDS
+        # The ranks' files contain no times; a line gets the time at which its bytes were first seen.
+        soon = max(RANKS_SECONDS, RANKS_SHARE * self._scan_seconds) if indexes and self._listeners else BEAT_SECONDS
         return min(soon, BEAT_SECONDS)
 
     @property
     def _lost(self) -> list[SpoolRecord]:
-        """The records that are open though their pods are gone."""
+        """Records that are not complete although their pods no longer exist."""
         if not self._live:
             return []
         return [
@@ -277,7 +288,7 @@ class JobLogs:
             del self._tasks[key], self._logs[key]
             self._due.discard(key)
         for key, follower in self._logs.items():
-            follower.follows, follower.looked = self._live, bool(self._lookers)
+            follower.follows, follower.looked = self._live, bool(self._listeners)
             if not self._live and key not in self._due:
                 self._tasks[key].cancel()
         for key in self._open:
@@ -289,26 +300,26 @@ class JobLogs:
                 self._start(key, None, gone(record))
                 self._logs[key].update(None)
 
-    def _start(self, key: Key, place: ReplicaView | None, state: ContainerState) -> None:
+    def _start(self, key: Key, replica: ReplicaView | None, state: ContainerState) -> None:
         assert self._api is not None  # noqa: S101
-        follower = ContainerLog(
+        follower = ContainerFollower(
             self._api,
             self._namespace,
             self._kept,
             self._lease,
             self._slots,
             state,
-            self._tell,
-            replica=place.name if place is not None else "",
-            earlier=place.earlier if place is not None else 0,
+            self._notify,
+            replica=replica.name if replica is not None else "",
+            earlier=replica.earlier if replica is not None else 0,
         )
-        follower.follows, follower.looked = self._live, bool(self._lookers)
+        follower.follows, follower.looked = self._live, bool(self._listeners)
         self._logs[key] = follower
         task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
         task.add_done_callback(lambda _task: self._changed.set())
 
-    def _tell(self) -> None:
-        for grown in self._lookers:
+    def _notify(self) -> None:
+        for grown in self._listeners:
             grown()
 
     async def _index_ranks(self) -> None:
@@ -316,11 +327,11 @@ class JobLogs:
         folder, begun = self._ranks, time.monotonic()
         try:
             found = await on_disk(folder, find_rank_logs, folder)
-        except DiskSilent:  # which whoever looks at these logs is told; the containers' logs are kept all the same
+        except DiskSilent:  # `files` reports it to the page; the containers' logs are kept all the same.
             return
         self._scan_seconds = time.monotonic() - begun
         if await in_thread(self._kept.folder, lambda: self._indexes.note(found, time.time())):
-            self._tell()
+            self._notify()
         for record in self._kept.records.values():
             if record.main and any(log.pod_uid == record.pod_uid for log in found):
                 path = self._kept.path(record)

@@ -1,8 +1,8 @@
-"""What a node may have dropped of a log when it began a new file for it.
+"""Detects lines that a node may have skipped when it rotated a log.
 
-A kubelet begins a new file at 10 MiB and gives only the newest one. Who follows is handed from one to the next, but
-what the container's runtime still writes into the old one after that, or a whole file for one who is slow, is passed
-over without a word [seen on 1.34 with containerd]. What can be known is when the newest file begins.
+A kubelet starts a new log file at 10 MiB and serves only the newest file. A follower is switched to the new file, but
+lines that the container runtime still writes to the old file are skipped silently, and so is a whole file if the
+follower is slow (seen on 1.34 with containerd). The start time of the newest file can be requested.
 """
 
 from __future__ import annotations
@@ -12,32 +12,37 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
+from ....core.translation import _
 from ....logs.storage.index import TimeIndex
 from ....logs.storage.spool import INDEX_SUFFIX, Gap, Spool
 from ....logs.storage.stamped import SECOND
 
-UNFOLLOWED: Final = (
-    "Lines may be missing here: nobody followed this log meanwhile, and its node keeps only the newest part."
+UNFOLLOWED: Final = _(
+    "Lines may be missing here: no lab followed this log at that time, and the node keeps only the newest part."
 )
-ROTATED: Final = "Lines may be missing here: its node began a new file for this log, faster than it could be followed."
-BEFORE: Final = "Lines may be missing before this: its node keeps only the newest part of a log."
+ROTATED: Final = _(
+    "Lines may be missing here: the node started a new file for this log faster than the log could be followed."
+)
+BEFORE: Final = _("Lines may be missing before this point: the node keeps only the newest part of a log.")
 
 FILE_BYTES: Final = 10 * 1024 * 1024
+"""Size at which a kubelet starts a new file."""
 MOST_QUIET: Final = 3.0
-"""So many times the usual distance of two lines is nothing to wonder about."""
+"""A pause between two lines of up to this many times the usual one is no sign of missing lines."""
 _WINDOWS: Final = (1024 * 1024, FILE_BYTES)
-"""Bytes; a log is judged by its busiest beginning."""
+"""Sizes in bytes of the beginnings of a log by which its output rate is estimated; the highest rate counts."""
 
 Ask = Callable[[], Coroutine[Any, Any, "int | None"]]
+"""Returns the start time of the newest file in nanoseconds since the epoch; None if the file is empty."""
 
 
 class Rotations:
-    """Notices while a log is followed that the node has begun a new file.
+    """Detects rotations of a log that is followed.
 
     Parameters
     ----------
     ask
-        Asks when the newest file begins, nanoseconds; None if it has nothing.
+        Requests the start time of the newest file.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -48,7 +53,15 @@ class Rotations:
         self._passed: set[int] = set()
 
     async def gaps(self, spool: Spool, *, ended: bool = False) -> list[Gap]:
-        """Return where lines may have been passed over; to be called as the spool grows, and at its end."""
+        """Return the gaps in which lines may be missing; to be called as the spool grows, and at its end.
+
+        Parameters
+        ----------
+        spool
+            The spool of the log.
+        ended
+            True at the end of the log.
+        """
         if self._asking is not None and (ended or self._asking.done()):
             begun = (await asyncio.gather(self._asking, return_exceptions=True))[0]
             self._asking = None
@@ -71,41 +84,51 @@ class Rotations:
         return found
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Cancel the pending request."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking = None
 
 
 def _gap_before(spool: Spool, begun: int) -> Gap | None:
-    """Return what may be missing before a file's first line; None where lines go on as they did before."""
-    times = [time for time, _ in spool.recent()]
-    ends = [end for _, end in spool.recent()]
+    """Return the gap before the first line of a new file; None if the lines continue without a long pause.
+
+    Parameters
+    ----------
+    spool
+        The spool of the log.
+    begun
+        Start time of the new file in nanoseconds since the epoch.
+    """
+    times = [time for time, _end in spool.recent()]
+    ends = [end for _time, end in spool.recent()]
     if begun not in times:
-        return None  # a line that began in the old file ends in the new one: nothing is between them
-    place = times.index(begun)
-    if place == 0:
+        return None  # A line that began in the old file ends in the new one, so nothing is missing.
+    position = times.index(begun)
+    if position == 0:
         return None
-    before = times[place - 1]
-    near = [time for time in times[:place] if before - SECOND <= time <= before]
+    before = times[position - 1]
+    near = [time for time in times[:position] if before - SECOND <= time <= before]
     usual = (near[-1] - near[0]) / (len(near) - 1) if len(near) > 1 else SECOND
     if begun - before <= MOST_QUIET * max(usual, 1):
         return None
-    return Gap(ends[place - 1], before, begun)
+    return Gap(ends[position - 1], before, begun)
 
 
 def lost_start(path: Path, started_at: float | None, asked_at: float) -> Gap | None:
-    """Return what may be missing before the first line of a log that was first asked for late (blocking).
+    """Return the gap before the first line of a log that was first requested late (blocking).
 
-    As much as a whole file must have fitted between the container's start and that line, had it written as much then as
-    later.
+    There is a gap if, at its later output rate, the container wrote at least half a file between its start and the
+    first line.
 
     Parameters
     ----------
     path
         The log.
-    started_at, asked_at
-        When its container began, and when its log was first asked for; seconds since the epoch.
+    started_at
+        Start of the container in seconds since the epoch.
+    asked_at
+        Time of the first request in seconds since the epoch.
     """
     times = TimeIndex(path.with_name(path.name + INDEX_SUFFIX))
     times.refresh()
@@ -118,6 +141,16 @@ def lost_start(path: Path, started_at: float | None, asked_at: float) -> Gap | N
 
 
 def _rate(times: TimeIndex, first: float, window: int) -> float:
-    """Return how fast a log's beginning was written, bytes a second."""
+    """Return the output rate at the beginning of a log, in bytes per second.
+
+    Parameters
+    ----------
+    times
+        Index of the log.
+    first
+        Time of the first line in seconds since the epoch.
+    window
+        Size of the beginning in bytes.
+    """
     size = min(times.size, window)
     return size / max(1.0, (times.time_at(size - 1) or first) - first)

@@ -1,4 +1,4 @@
-"""The logs of the jobs of one engine: which are followed, and for how long."""
+"""Opens and closes the logs of an engine's jobs, and decides which are followed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..jobs.snapshot import JobSnapshot
 from .job_logs import JobLogs
 
 LINGER_SECONDS: Final = 60.0
-"""How long the logs of a job that nobody looks at any more are held open."""
+"""How long the logs of a job stay open after the last use."""
 
 
 @dataclass(eq=False)
 class _Look:
-    """One who looks at a log: how to tell that it has grown, and how to stop telling."""
+    """A page that shows a log: the function that notifies it, and the one that ends the notifications."""
 
     grown: Callable[[], None]
     end: Callable[[], None]
@@ -30,16 +30,20 @@ class _Look:
 
 @dataclass
 class _Open:
-    """Logs that are held open.
+    """Open logs of a job.
 
     Attributes
     ----------
+    logs
+        The logs.
     api, ranks
-        What they were opened with.
+        Connection and folder with which the logs were opened.
     looks
-        Those who look.
+        The pages that show the log.
     followed
-        Whether they are also while nobody looks.
+        True if the logs are followed even if no page shows them.
+    closing
+        Task that closes the logs later; None if none is due.
     """
 
     logs: JobLogs
@@ -51,18 +55,19 @@ class _Open:
 
 
 class LogKeeper:
-    """Opens the logs of jobs as they are needed, and closes them.
+    """Opens the logs of jobs when they are needed, and closes them.
 
     Parameters
     ----------
     cluster
-        Where the pods are.
+        The cluster of the pods.
     records
-        Whose folders keep them.
+        Records of the jobs; logs are kept in their folders.
     follow_replicas
-        Own jobs of up to this many replicas are followed always; others are read once when they end.
+        The user's own jobs of up to this many replicas are always followed. The logs of other jobs are read once when
+        the jobs end.
     log_bytes
-        Bytes of log that a job may have on disk; None for any number.
+        Size limit of a job's logs on disk in bytes; None for no limit.
     """
 
     def __init__(self, cluster: Cluster, records: Records, follow_replicas: int, log_bytes: int | None) -> None:
@@ -75,7 +80,7 @@ class LogKeeper:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def stop(self) -> None:
-        """Let go of all logs; what was kept stays."""
+        """Close all logs; the spools stay."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -83,14 +88,14 @@ class LogKeeper:
         self._open.clear()
 
     def update(self, seen: JobSnapshot) -> None:
-        """Take note of a job's state: its pods are followed, or have ended."""
+        """Follow a job's pods, or read their logs when the job has ended; to be called at each change of a job."""
         if not seen.complete:
             return
         followed = _is_active(seen) and self._always(seen)
         opened = self._of(seen) if followed else self._open.get(seen.job.uid)
         if opened is not None:
             opened.followed = followed
-            opened.logs.follow(self._always(seen))  # when they were opened, not all replicas may have been known
+            opened.logs.follow(self._always(seen))  # Not all replicas may have been known when it was opened.
             opened.logs.update(seen.replicas, ended=not _is_active(seen), events=seen.events)
             self._let_go_later(seen.job.uid, opened)
         if _is_active(seen):
@@ -101,12 +106,12 @@ class LogKeeper:
                 self._spawn(self._read_once(seen))
 
     async def _read_once(self, seen: JobSnapshot) -> None:
-        """Keep what can still be had of a job that has just ended."""
+        """Read the logs of a job that has just ended."""
         stop = await self.look(seen)
         stop()
 
     async def files(self, seen: JobSnapshot) -> list[LogFile]:
-        """Return the log streams that exist now."""
+        """Return the log streams of a job that exist now."""
         opened = self._of(seen)
         if opened is None:
             return []
@@ -114,14 +119,21 @@ class LogKeeper:
         return await opened.logs.files()
 
     def is_live(self, uid: str) -> bool:
-        """Whether a job's logs are followed, because it is a job of this user or because somebody looks."""
+        """Return True if a job's logs are followed, because the job is the user's own or a page shows them."""
         opened = self._open.get(uid)
         return opened is not None and (opened.followed or bool(opened.looks))
 
     async def look(self, seen: JobSnapshot, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
-        """Follow as long as somebody looks; of a job that has ended all that there is is here when this returns.
+        """Follow a job's logs for a page; return a function that ends this.
 
-        `grown` is called whenever more of its logs has been written.
+        If the job has ended, its logs are on disk when this returns.
+
+        Parameters
+        ----------
+        seen
+            The job's state.
+        grown
+            Called when more of the logs has been written.
         """
         uid, opened = seen.job.uid, self._of(seen)
         if opened is None:
@@ -139,13 +151,13 @@ class LogKeeper:
         if not _is_active(seen):
             try:
                 await opened.logs.fetched()
-            except BaseException:  # who looked has gone meanwhile
+            except BaseException:  # The request was cancelled.
                 stop()
                 raise
         return stop
 
     async def drop(self, uid: str) -> None:
-        """Let go of a job's logs, which are to be removed."""
+        """Close the logs of a job, because its folder is about to be removed."""
         self._active.discard(uid)
         opened = self._open.pop(uid, None)
         if opened is not None:
@@ -154,7 +166,7 @@ class LogKeeper:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _of(self, seen: JobSnapshot) -> _Open | None:
-        """Return a job's logs, opened with what is known now of the cluster and of the job's volume."""
+        """Return a job's open logs; they are opened again if the connection or the folder has changed."""
         job, api, ranks = seen.job, self._cluster.api, seen.job.paths.ranks
         before = self._open.get(job.uid)
         if before is not None and (before.api, before.ranks) == (api, ranks):
@@ -186,14 +198,14 @@ class LogKeeper:
         return seen.mine and len(seen.replicas) <= self._most
 
     def _let_go_later(self, uid: str, opened: _Open) -> None:
-        """Close a job's logs some time after they were last of use."""
+        """Close a job's logs some time after the last use."""
         if not opened.followed and not opened.looks and opened.closing is None:
             opened.closing = self._spawn(self._let_go(uid, opened))
 
     async def _let_go(self, uid: str, opened: _Open) -> None:
         await asyncio.sleep(LINGER_SECONDS)
         await opened.logs.fetched()
-        opened.closing = None  # whoever uses it by now sees to that again
+        opened.closing = None  # A use since then schedules the closing again.
         if not opened.followed and not opened.looks and self._open.get(uid) is opened:
             await self.drop(uid)
 

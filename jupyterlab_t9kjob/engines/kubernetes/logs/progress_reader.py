@@ -1,4 +1,4 @@
-"""How far running jobs say that they are, read from the logs that are followed anyway."""
+"""Reads the progress of running jobs from logs that are followed anyway."""
 
 from __future__ import annotations
 
@@ -20,15 +20,28 @@ from .manager import LogKeeper
 log = logging.getLogger(__name__)
 
 READ_SECONDS: Final = 2.0
+"""How often progress is read."""
 READ_SHARE: Final = 10.0
-"""Reading may take one part in so many of the time; a volume may be slow."""
+"""The interval is at least this many times as long as one reading: a volume may be slow."""
 
-Told = Callable[[str, Progress], None]
-"""Called with a job's uid and how far it is."""
+OnProgress = Callable[[str, Progress], None]
+"""Called with a job's uid and its progress."""
 
 
 @dataclass
 class _Job:
+    """A job whose progress is read.
+
+    Attributes
+    ----------
+    seen
+        The job's state.
+    run
+        Replica, attempt and worker restart whose log is read.
+    log
+        Progress in that log.
+    """
+
     seen: JobSnapshot
     run: tuple[str, int, int] | None = None
     log: LogProgress = field(default_factory=LogProgress)
@@ -39,33 +52,33 @@ class _Job:
 
 
 class LiveProgress:
-    """Reads the logs of the first rank of running jobs, and once more when they have ended.
+    """Reads the progress of running jobs from the logs of rank 0, and once more when they have ended.
 
     Parameters
     ----------
     logs
-        Where the logs are; nothing is followed for this.
-    told
-        Is told what is new.
+        The logs; no log is followed only for its progress.
+    changed
+        Called when a job has made progress.
     """
 
-    def __init__(self, logs: LogKeeper, told: Told) -> None:
-        self._logs, self._told = logs, told
+    def __init__(self, logs: LogKeeper, changed: OnProgress) -> None:
+        self._logs, self._changed = logs, changed
         self._jobs: dict[str, _Job] = {}
         self._task: asyncio.Task[None] | None = None
 
     def update(self, seen: JobSnapshot) -> None:
-        """Take note of a job's state."""
+        """Set a job's state; to be called at each change of a job."""
         uid, job = seen.job.uid, _Job(seen)
         if uid in self._jobs:
             self._jobs[uid].seen = seen
         elif job.runs:
             self._jobs[uid] = job
             if self._task is None or self._task.done():
-                self._task = asyncio.create_task(self._run(), name="read how far jobs are")
+                self._task = asyncio.create_task(self._run(), name="read progress")
 
     def drop(self, uid: str) -> None:
-        """Read no more of a job."""
+        """Stop reading the progress of a job."""
         self._jobs.pop(uid, None)
 
     async def stop(self) -> None:
@@ -86,8 +99,8 @@ class LiveProgress:
                         await self._read(job)
                 except DiskSilent:
                     log.debug("The disk with the logs of %s does not answer", uid)
-                except Exception:  # the others are read
-                    log.exception("Reading how far the job %s is did not succeed", uid)
+                except Exception:  # One job must not keep the others from being read.
+                    log.exception("The progress of the job %s could not be read", uid)
                 if over and not job.runs:
                     self._jobs.pop(uid, None)
             wait = max(READ_SECONDS, READ_SHARE * (time.monotonic() - begun))
@@ -101,12 +114,20 @@ class LiveProgress:
         news = await on_disk(places(files), job.log.read, logs)
         reading = job.log.reading
         if reading is not None and (news or not job.runs):
-            known = reading if job.runs else replace(reading, rate=None, eta_seconds=None)
-            self._told(job.seen.job.uid, Progress(**asdict(known)))
+            shown = reading if job.runs else replace(reading, rate=None, eta_seconds=None)
+            self._changed(job.seen.job.uid, Progress(**asdict(shown)))
 
 
 def _first_rank(files: Sequence[LogFile], first: str) -> tuple[tuple[str, int, int] | None, list[LogFile]]:
-    """Return which run of rank 0 is the newest, and its logs; of the first replica while nobody knows who is rank 0."""
+    """Return the newest run of rank 0 and its logs; the first replica's if rank 0 is not known.
+
+    Parameters
+    ----------
+    files
+        The job's log streams.
+    first
+        Name of the first replica.
+    """
     ranks = [file for file in files if file.stream.source == "rank"]
     found = [file for file in ranks if file.stream.rank == 0]
     found = found or [file for file in ranks if (file.stream.replica, file.stream.local_rank) == (first, 0)]

@@ -1,7 +1,7 @@
-"""The rank files that torchrun writes on a job's volume, where the lab has that volume mounted.
+"""The ranks' log files that torchrun writes on a job's volume, if the lab has mounted the volume.
 
-``<folder>/<pod uid>/<rendezvous id>_<random>/attempt_<n>/<local rank>/{stdout,stderr}.log``. Everything below the
-folder was written by the job: links are never followed, and there is a bound on how much of it is looked at.
+The files are ``<folder>/<pod uid>/<rendezvous id>_<random>/attempt_<n>/<local rank>/{stdout,stderr}.log``. Everything
+below the folder was written by the job, so links are not followed and the number of entries is limited.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Final, Literal
 from ....logs.storage import index
 
 MOST_ENTRIES: Final = 10_000
+"""Most entries of a folder, and most files in all, that are read."""
 INDEX_SUFFIX: Final = ".ranks.index"
 _OUTPUTS: Final[dict[str, Literal["stdout", "stderr"]]] = {"stdout.log": "stdout", "stderr.log": "stderr"}
 _POD: Final = re.compile(r"[A-Za-z0-9][-A-Za-z0-9]{0,99}")
@@ -29,27 +30,29 @@ _RANK: Final = re.compile(r"\d{1,6}")
 
 @dataclass(frozen=True)
 class RankLog:
-    """A rank's file.
+    """A rank's log file.
 
     Attributes
     ----------
     path
-        Where it is.
+        Path of the file.
     pod_uid
-        Of the pod whose it is.
-    life
-        Which life of the pod's container wrote it, from 0, in the order in which their folders were made.
+        Uid of the rank's pod.
+    container_run
+        Number of the container run that wrote the file, from 0, in the order in which the runs' folders were made.
     begun
-        When that life began, in seconds since the epoch.
+        Start of the container run in seconds since the epoch.
     worker_restart, local_rank, output
-        As torchrun counts.
-    size, modified
-        In bytes, and seconds since the epoch.
+        torchrun's restart count, local rank and output stream.
+    size
+        Size in bytes.
+    modified
+        Time of the last write in seconds since the epoch.
     """
 
     path: Path
     pod_uid: str
-    life: int
+    container_run: int
     begun: float
     worker_restart: int
     local_rank: int
@@ -58,27 +61,27 @@ class RankLog:
     modified: float
 
     def index_in(self, folder: Path) -> Path:
-        """Return its index, in a folder of ours: nothing is written to the user's volume."""
+        """Return the path of the file's index in a folder of the server: nothing is written to the user's volume."""
         name = f"{self.pod_uid}/{self.path.parts[-4]}/{self.worker_restart}/{self.local_rank}/{self.output}"
         return folder / (hashlib.sha256(name.encode()).hexdigest()[:32] + INDEX_SUFFIX)
 
 
 def find_rank_logs(folder: Path) -> list[RankLog]:
-    """Return the rank files below a folder, in the order in which they were begun (blocking)."""
+    """Return the ranks' files below a folder, in the order of the container runs (blocking)."""
     found: list[RankLog] = []
     for pod in _folders(folder):
         if not _POD.fullmatch(pod.name):
             continue
         runs = sorted(_folders(Path(pod.path)), key=_begun)
-        for life, run in enumerate(runs):
-            for rank in _ranks_of(Path(run.path), pod.name, life, _begun(run)):
+        for container_run, run in enumerate(runs):
+            for rank in _ranks_of(Path(run.path), pod.name, container_run, _begun(run)):
                 found.append(rank)
                 if len(found) >= MOST_ENTRIES:
                     return found
     return found
 
 
-def _ranks_of(run: Path, pod_uid: str, life: int, begun: float) -> Iterator[RankLog]:
+def _ranks_of(run: Path, pod_uid: str, container_run: int, begun: float) -> Iterator[RankLog]:
     for attempt in _folders(run):
         number = _ATTEMPT.fullmatch(attempt.name)
         if number is None:
@@ -94,7 +97,7 @@ def _ranks_of(run: Path, pod_uid: str, life: int, begun: float) -> Iterator[Rank
                         yield RankLog(
                             path=path,
                             pod_uid=pod_uid,
-                            life=life,
+                            container_run=container_run,
                             begun=begun,
                             worker_restart=int(number[1]),
                             local_rank=int(rank.name),
@@ -116,7 +119,7 @@ def _folders(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _begun(run: os.DirEntry[str]) -> float:
-    """Return when torchrun began with its first attempt: its folder changes no more once all ranks have theirs."""
+    """Return when torchrun started its first attempt; the folder does not change once all ranks have their folders."""
     for path in (Path(run.path, "attempt_0"), Path(run.path)):
         with contextlib.suppress(OSError):
             return path.lstat().st_mtime
@@ -124,12 +127,12 @@ def _begun(run: os.DirEntry[str]) -> float:
 
 
 class RankIndexes:
-    """Keeps the time indexes of rank files while somebody may look at them.
+    """Writes the time indexes of the ranks' files.
 
     Parameters
     ----------
     folder
-        Where the indexes lie.
+        Folder of the indexes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -137,9 +140,16 @@ class RankIndexes:
         self._sizes: dict[Path, int] = {}
 
     def note(self, logs: list[RankLog], now: float) -> bool:
-        """Take note of how far the files have grown, and return whether they have (blocking).
+        """Record the growth of files in their indexes; return True if a file has grown (blocking).
 
-        What was there before anybody looked has the time at which it was last written to.
+        Bytes that were written before the first call get the time of the last write to their file.
+
+        Parameters
+        ----------
+        logs
+            The files.
+        now
+            Seconds since the epoch.
 
         Raises
         ------
@@ -149,12 +159,12 @@ class RankIndexes:
         have_grown = False
         for log in logs:
             path = log.index_in(self._folder)
-            known = self._sizes.get(path)
-            if known is None:
+            size = self._sizes.get(path)
+            if size is None:
                 times = index.TimeIndex(path)
                 times.refresh()
-                known = self._sizes[path] = times.size
-            if log.size <= known:
+                size = self._sizes[path] = times.size
+            if log.size <= size:
                 continue
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

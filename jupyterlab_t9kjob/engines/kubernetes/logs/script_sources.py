@@ -1,4 +1,4 @@
-"""Sources of the scripts that a job's replicas run, where the lab has the volume on which they lie."""
+"""Sources of the scripts that a job's replicas run, if the lab has mounted their volume."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ..jobs.snapshot import JobSnapshot
 
 @dataclass(frozen=True)
 class Sources:
-    """Finds the sources of one job. Only files on the volume of its first script are read, which `place` is on.
+    """Finds the sources of one job. Only files on the volume of its first script are read.
 
     Attributes
     ----------
     lab, mounts, namespace
         See `Lab.in_lab`.
     working_dir
-        The job's.
+        The job's working directory.
     scripts
         Absolute path of the script of each replica, as the job sees it.
-    place
-        The first of these scripts, as the lab sees it.
+    first
+        Path of the first of these scripts, as the lab sees it.
     """
 
     lab: Lab
@@ -36,11 +36,19 @@ class Sources:
     namespace: str
     working_dir: str
     scripts: Mapping[str, str]
-    place: Path
+    first: Path
 
     def check(self, replica: str, started_at: float | None) -> ScriptCheck:
-        """Return a check with the sources of one attempt of a replica; it reads them when it is asked (blocking)."""
-        begun = 0.0 if started_at is None else started_at + 1.0  # clusters tell times in whole seconds, cut off
+        """Return a check of one attempt's failure against the sources; the check reads them when it is used.
+
+        Parameters
+        ----------
+        replica
+            Name of the replica.
+        started_at
+            Start of the attempt in seconds since the epoch; None if it is not known.
+        """
+        begun = 0.0 if started_at is None else started_at + 1.0  # Clusters round times down to whole seconds.
         return ScriptCheck(self.scripts.get(replica), begun, here=self._here)
 
     def _here(self, file: str) -> str | None:
@@ -49,24 +57,32 @@ class Sources:
         if found is None or volume is None or found[0] != volume[0]:
             return None
         try:
-            place = self.lab.in_lab(path, self.mounts, self.namespace)
+            here = self.lab.in_lab(path, self.mounts, self.namespace)
         except DiskSilent:
             return None
-        return str(place) if place is not None else None
+        return str(here) if here is not None else None
 
 
 def sources_of(seen: JobSnapshot, lab: Lab | None) -> Sources | None:
-    """Return the sources of a job's scripts; None if the lab has none of them (blocking, but not for long)."""
+    """Return the sources of a job's scripts; None if the lab does not see them (blocking for a short time).
+
+    Parameters
+    ----------
+    seen
+        The job's state.
+    lab
+        The lab; None if it is not known yet.
+    """
     spec = seen.job.spec
     if spec is None or lab is None:
         return None
     cwd = working_directory(spec) or "/"
     scripts = {}
-    for place in seen.replicas:
-        words = words_of(program_of(spec, place.replica_spec(spec)), cwd)
+    for replica in seen.replicas:
+        words = words_of(program_of(spec, replica.replica_spec(spec)), cwd)
         script = next((word for word in words if word.endswith(".py")), None)
         if script is not None:
-            scripts[place.name] = posixpath.join(cwd, script)
+            scripts[replica.name] = posixpath.join(cwd, script)
     if not scripts:
         return None
     mounts = tuple(spec.mounts)

@@ -1,4 +1,4 @@
-"""The spools of a job, and how to write to them without blocking."""
+"""The records of a job's spools, and functions that write to them without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ....core.system.disk import trouble_of
 from ....core.system.disk_threads import lane_of
+from ....core.translation import Text, _, sentences
 from ....logs.storage import cuts
 from ....logs.storage.cap import CappedLog, shorten_to
 from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
@@ -17,30 +18,43 @@ from ..objects.container_runs import ContainerRun, ContainerState
 T = TypeVar("T")
 
 
-class Kept:
+class SpoolStore:
     """The records of a job's spools.
 
     Parameters
     ----------
     folder
-        Where they lie.
+        Folder of the spools.
+
+    Attributes
+    ----------
+    records
+        The records by key.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.records: dict[str, SpoolRecord] = {}
 
-    def has_all_of(self, state: ContainerState, life: ContainerRun) -> bool:
-        """Whether a life's log is here as far as it could be had."""
-        record = self.records.get(key_of(state.pod_uid, state.name, life.restart))
+    def has_all_of(self, state: ContainerState, run: ContainerRun) -> bool:
+        """Return True if the spool of a run has everything that could be read.
+
+        Parameters
+        ----------
+        state
+            The container.
+        run
+            The run.
+        """
+        record = self.records.get(key_of(state.pod_uid, state.name, run.restart))
         return record is not None and record.complete
 
     def path(self, record: SpoolRecord) -> Path:
-        """Return the log itself."""
+        """Return the path of a record's log."""
         return self.folder / (record.key + LOG_SUFFIX)
 
     def shorten(self, cap: int) -> None:
-        """Cut the middle out of the largest logs if all together have more bytes than that (blocking).
+        """Cut the middle out of the largest logs if all logs together are larger than `cap` bytes (blocking).
 
         Raises
         ------
@@ -65,18 +79,35 @@ class Kept:
 
 
 def cuts_path(log: Path) -> Path:
-    """Return the record of what was cut out of a log."""
+    """Return the path of the record of what was cut out of a log."""
     return log.with_name(log.name + cuts.SUFFIX)
 
 
-def not_kept(error: OSError, folder: Path) -> str:
-    """Say that a log can't be written, and why."""
+def not_kept(error: OSError, folder: Path) -> Text:
+    """Return that a log can't be written, with the reason and what to do.
+
+    Parameters
+    ----------
+    error
+        Error of the write.
+    folder
+        Folder of the log.
+    """
     trouble = trouble_of(error, folder)
-    return f"Its log is not kept at the moment: {trouble.sentence}. {trouble.hint}"
+    message = _("The log is not kept at the moment: {trouble}.", trouble=trouble.sentence)
+    return sentences(message, trouble.hint) or message
 
 
 async def in_thread(folder: Path, work: Callable[[], T]) -> T:
-    """Run what writes files in a folder in a thread; when cancelled, wait for its end all the same."""
+    """Run work that writes to a folder in a thread; a cancelled call waits for the end of the work.
+
+    Parameters
+    ----------
+    folder
+        The folder; all work on the same disk shares a thread.
+    work
+        The work (blocking).
+    """
     lane = await lane_of(folder)
     task = asyncio.ensure_future(lane.run(work))
     try:

@@ -91,7 +91,7 @@ def containers_of(replica: ReplicaView) -> list[ContainerState]:
     trains = text(training(replica), "name")
     found = []
     for source, name, status in _statuses(replica):
-        current, previous = lives_of(status)
+        current, previous = runs_of(status)
         found.append(
             ContainerState(
                 pod=pod,
@@ -114,7 +114,7 @@ def _statuses(replica: ReplicaView) -> Iterator[tuple[Source, str, Json]]:
             yield "init" if init else "container", name, status
 
 
-def lives_of(status: Json) -> tuple[ContainerRun | None, ContainerRun | None]:
+def runs_of(status: Json) -> tuple[ContainerRun | None, ContainerRun | None]:
     """Return a container's present run and the run before, as the API server counts them for logs.
 
     While a container waits for its next run, the last run is the present one.
