@@ -118,17 +118,17 @@ async def test_who_came_first_is_served_first(bench: Bench) -> None:
     first = await bench.submit(HOLD, replica_specs=gpus(2))
     await bench.running(first.uid)
     second = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(3)))
-    assert second.reason and second.reason.sentence == "Needs 3 GPUs, 1 is free"
+    assert second.reason and second.reason.sentence == "Needs 3 GPUs, 1 free"
     assert second.reason.hint == f"In use by {first.name}."
     third = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(1)))  # could run, but must not overtake
     assert third.phase == "Pending"
-    assert third.reason and third.reason.sentence == f"Needs 1 GPU, 1 is free; {second.name} is ahead"
+    assert third.reason and third.reason.sentence == f"Needs 1 GPU, 1 free; queued behind {second.name}"
     fourth = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(1)))
     assert fourth.reason
-    assert fourth.reason.sentence == f"Needs 1 GPU, 1 is free; {second.name} and {third.name} are ahead"
+    assert fourth.reason.sentence == f"Needs 1 GPU, 1 free; queued behind {second.name} and {third.name}"
     fifth = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(2)))
     assert fifth.reason
-    assert fifth.reason.sentence == f"Needs 2 GPUs, 1 is free; {second.name}, {third.name} and 1 more are ahead"
+    assert fifth.reason.sentence == f"Needs 2 GPUs, 1 free; queued behind {second.name}, {third.name} and 1 other"
     let_go(bench, first)
     await bench.running(second.uid)
     assert await seen(bench, second.name) == ["0", "1", "2"]
@@ -137,7 +137,7 @@ async def test_who_came_first_is_served_first(bench: Bench) -> None:
     let_go(bench, second)
     for later in (third, fourth):
         await bench.running(later.uid)
-    await bench.until(fifth.uid, lambda job: bool(job.reason and job.reason.sentence == "Needs 2 GPUs, 1 is free"))
+    await bench.until(fifth.uid, lambda job: bool(job.reason and job.reason.sentence == "Needs 2 GPUs, 1 free"))
     let_go(bench, third, fourth, fifth)
     assert (await bench.ended(fifth.uid)).phase == "Succeeded"
 
@@ -183,7 +183,7 @@ async def test_who_dies_in_the_queue_leaves_it(bench: Bench, death: str) -> None
     await bench.running(holds.uid)
     waits = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(3)))
     last = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(3)))
-    assert last.reason and last.reason.sentence == f"Needs 3 GPUs, 0 are free; {waits.name} is ahead"
+    assert last.reason and last.reason.sentence == f"Needs 3 GPUs, 0 free; queued behind {waits.name}"
     supervisor = record(bench, waits.uid)["supervisor"]["pid"]
     guardian = guardian_of(supervisor)
     if death in ("pause", "stop"):
@@ -193,7 +193,7 @@ async def test_who_dies_in_the_queue_leaves_it(bench: Bench, death: str) -> None
             kill(guardian)
         kill(supervisor)
     await bench.until(waits.uid, lambda job: job.phase in ("Failed", "Paused"))
-    await bench.until(last.uid, lambda job: bool(job.reason and job.reason.sentence == "Needs 3 GPUs, 0 are free"))
+    await bench.until(last.uid, lambda job: bool(job.reason and job.reason.sentence == "Needs 3 GPUs, 0 free"))
     let_go(bench, holds)
     await bench.running(last.uid)
 
@@ -263,9 +263,9 @@ async def test_a_resumed_job_queues_again(bench: Bench) -> None:
     await bench.engine.act(job.uid, "resume")
     resumed = await waiting(bench, job)
     assert resumed.phase == "Resuming"
-    assert resumed.reason and resumed.reason.sentence == "Needs 2 GPUs, 1 is free"
+    assert resumed.reason and resumed.reason.sentence == "Needs 2 GPUs, 1 free"
     behind = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(1)))
-    assert behind.reason and behind.reason.sentence == f"Needs 1 GPU, 1 is free; {job.name} is ahead"
+    assert behind.reason and behind.reason.sentence == f"Needs 1 GPU, 1 free; queued behind {job.name}"
     let_go(bench, other, job, behind)
     assert (await bench.ended(job.uid)).phase == "Succeeded"
     assert (await bench.ended(behind.uid)).phase == "Succeeded"
@@ -336,7 +336,7 @@ async def test_a_pool_may_change_while_jobs_wait(bench: Bench, pool: list[str]) 
         bench.uids.append(behind.uid)
         await bench.known(behind.uid)
         behind = await waiting(bench, behind)
-        assert behind.reason and behind.reason.sentence == f"Needs 2 GPUs, 1 is free; {waits.name} is ahead"
+        assert behind.reason and behind.reason.sentence == f"Needs 2 GPUs, 1 free; queued behind {waits.name}"
         let_go(bench, holds)
         assert await seen(bench, waits.name) == ["0", "1", "2"]  # as it was promised
         let_go(bench, waits)

@@ -117,8 +117,8 @@ async def test_a_limit_on_threads_is_soon_forgotten(driver: Any, monkeypatch: py
         crowded.setattr(threading.Thread, "start", refuse)
         for _ in range(2):
             with pytest.raises(RuntimeError, match="can't start new thread"):
-                asked.look()
-    assert [gpu.uuid for gpu in asked.look().gpus] == ["GPU-a"]
+                asked.read()
+    assert [gpu.uuid for gpu in asked.read().gpus] == ["GPU-a"]
 
 
 async def test_a_gpu_may_be_unplugged(driver: Any, engine: LocalEngine) -> None:
@@ -164,7 +164,7 @@ async def test_who_uses_a_gpu(driver: Any, engine: LocalEngine, sleeper: Callabl
     stranger, job = sleeper("crunch.py"), sleeper(T9KJOB_UID="x", T9KJOB_NAME="train-1")
     assert await used_by(stranger) == f"{python} crunch.py (pid {stranger})"
     assert await used_by(job) == "train-1"
-    assert await used_by(job, stranger, job) == f"{python} crunch.py (pid {stranger}), train-1"
+    assert await used_by(job, stranger, job) == f"{python} crunch.py (pid {stranger}) and train-1"
     kernel = sleeper("ipykernel_launcher")
     assert await used_by(kernel) == f"a kernel of another lab (pid {kernel})"
     assert await used_by(2**22 + 1) == UNSEEN
@@ -273,7 +273,7 @@ async def test_a_gpu_that_others_use_is_given_last(driver: Any, bench: Bench, sl
     first, second = await devices(bench.engine)
     assert second.used_by == job.name
     assert first.claimed_by == other.name
-    assert first.used_by and first.used_by.startswith(f"{other.name}, ")
+    assert first.used_by and first.used_by.startswith(f"{other.name} and ")
     let_go(bench, job, other)
 
 

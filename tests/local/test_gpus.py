@@ -133,7 +133,7 @@ async def test_exclusive_and_in_order(bench: Bench, devices: list[DeviceInfo]) -
     await bench.running(first.uid)
     second = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(count)))
     third = await waiting(bench, await bench.submit(HOLD, replica_specs=gpus(1)))
-    assert third.reason and third.reason.sentence == f"Needs 1 GPU, 0 are free; {second.name} is ahead"
+    assert third.reason and third.reason.sentence == f"Needs 1 GPU, 0 free; queued behind {second.name}"
     let_go(bench, first)
     await bench.running(second.uid)
     assert (await bench.engine.job(third.uid)).phase == "Pending"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.engines.local.supervisor import log_cap
+from jupyterlab_t9kjob.engines.local.supervisor.job_files import JobFiles
 from jupyterlab_t9kjob.engines.local.supervisor.log_cap import LogCap
-from jupyterlab_t9kjob.engines.local.supervisor.record import JobFiles
 from jupyterlab_t9kjob.logs.serving.pages import read_page
 from jupyterlab_t9kjob.logs.serving.sources import Source
 from jupyterlab_t9kjob.logs.storage import cap as capping
@@ -86,7 +86,7 @@ class Logs:
     """The directory of a job whose log files are written by the test."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(log_cap, "LOOK_SECONDS", 0.0)
+        monkeypatch.setattr(log_cap, "CHECK_SECONDS", 0.0)
         self.files = JobFiles(path)
         self.written: dict[str, bytes] = {}
 
@@ -120,8 +120,7 @@ async def test_the_largest_files_are_cut_at_line_ends(logs: Logs) -> None:
     logs.write("worker-0", b"small\n" * 1000)
     logs.write("worker-1", b"0123456789\n" * 60_000)
     logs.write("worker-2", b"abc\n" * 100_000)
-    code, words = cap.keep() or ("", "")
-    assert code == "LogCut" and "1 MB" in words
+    assert cap.keep() == ("LogCut", {"cap": CAP})
     assert logs.check("worker-0") is None
     for replica, size in (("worker-1", 11), ("worker-2", 4)):
         cut = logs.check(replica)
@@ -139,7 +138,7 @@ async def test_it_grows_with_the_log_and_is_told_once(logs: Logs) -> None:
         if cut:
             starts.append(cut.start)
             ends.append(cut.end)
-    assert [code for code, _ in filter(None, news)] == ["LogCut"]
+    assert [code for code, _facts in filter(None, news)] == ["LogCut"]
     assert len(set(starts)) == 1 and ends == sorted(ends) and len(set(ends)) > 3
     assert on_disk(path) < 1.1 * CAP
     # files that come later push those before together, at both ends
@@ -178,8 +177,7 @@ async def test_a_file_system_without_holes_is_told_once_and_left_alone(
     monkeypatch.setattr(capping, "punch", refuse)
     cap = LogCap(logs.files, CAP)
     logs.write("worker-0", b"line\n" * 300_000)
-    code, words = cap.keep() or ("", "")
-    assert code == "LogNotCut" and "left as it is" in words
+    assert cap.keep() == ("LogNotCut", {"cap": CAP, "error": os.strerror(95)})
     logs.write("worker-0", b"line\n" * 300_000)
     assert cap.keep() is None
     assert logs.check("worker-0") is None

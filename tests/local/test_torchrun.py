@@ -341,7 +341,7 @@ async def test_preview_shows_what_one_would_type(bench: Bench) -> None:
     for count, where in ((1, "1 GPU"), (2, "2 GPUs")):
         resources = Resources(device=Device(count=count))
         asking = spec.model_copy(update={"replica_specs": [worker.model_copy(update={"resources": resources})]})
-        assert (await bench.engine.preview(asking, "")).summary == f"2 processes on {where} of this machine"
+        assert (await bench.engine.preview(asking, "")).summary == f"2 processes on this machine, with {where}"
     assert [check.level for check in preview.checks if check.level == "error"] == []
     plain = await bench.engine.preview(spec.model_copy(update={"torchrun": None}), "")
     assert plain.command.splitlines()[1] == f"{python} {script} \\"

@@ -66,7 +66,7 @@ async def test_deleting_twice_is_deleting_once(bench: Bench) -> None:
     uid = await deaf(bench)
     await bench.engine.act(uid, "delete")
     assert (await bench.engine.act(uid, "delete")).pending_action == "deleting"
-    with pytest.raises(Conflict, match="deleting"):
+    with pytest.raises(Conflict, match="being deleted"):
         await bench.engine.act(uid, "pause")
     await bench.engine.act(uid, "delete", remove=True)
     await removed(bench, uid)
@@ -171,6 +171,6 @@ async def test_a_stop_while_it_pauses_names_what_is_on_its_way(bench: Bench) -> 
     uid = await deaf(bench)
     await bench.engine.act(uid, "pause")
     await bench.engine.act(uid, "stop")
-    with pytest.raises(Conflict, match="is stopping, so it can't be resumed"):
+    with pytest.raises(Conflict, match=r"is stopping\. It can't be resumed"):
         await bench.engine.act(uid, "resume")
     assert (await bench.ended(uid)).phase == "Failed"

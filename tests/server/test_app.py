@@ -58,7 +58,7 @@ async def test_a_limit_on_threads_is_an_answer(
         await page.send(type="search", request=1, pattern="x")
         assert "ulimit -u" in (await page.until(type="error", request=1))["hint"]
     assert (answer.status, answer.json["code"]) == (503, "NoThread")
-    assert answer.json["message"] == "This machine lets the server start no more threads."
+    assert answer.json["message"] == "This machine does not allow the server to start more threads."
     assert "ulimit -u" in answer.json["hint"]
     assert "Uncaught" not in caplog.text
     assert (await api("GET", "jobs", job.id, "manifest")).status == 200

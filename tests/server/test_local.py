@@ -104,7 +104,7 @@ async def test_stop_rerun_delete(submit: Submit, api: Api, open_page):
     job = await ended(stream, job["id"])
     assert (job["phase"], job["reason"]["code"], job["ended_by"]) == ("Failed", "Stopped", "user")
     refused = await api("POST", "jobs", job["id"], "pause")
-    assert (refused.status, refused.json["message"]) == (409, "train-1 has ended, so it can't be paused.")
+    assert (refused.status, refused.json["message"]) == (409, "train-1 has ended. It can't be paused.")
 
     again = await api("POST", "jobs", job["id"], "rerun")
     assert (again.status, again.json["name"], again.json["rerun_of"]) == (201, "train-2", job["id"])

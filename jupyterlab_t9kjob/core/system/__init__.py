@@ -1,1 +1,1 @@
-"""Disks, processes, threads, locks and tasks. Knows no job."""
+"""Disks, processes, threads, locks and tasks, independent of jobs."""

@@ -1,4 +1,9 @@
-"""What is wrong with a disk, in words. Standard library only: the supervisor uses it."""
+"""Reasons why a disk takes no writing, with texts for users.
+
+`trouble_of` explains an `OSError`, `trouble_at` and `full_disk` check a disk before or after a write, and `told_by`
+recognizes such an error in the output of a program. The supervisor of local jobs uses this module, so it needs only
+the standard library.
+"""
 
 from __future__ import annotations
 
@@ -6,59 +11,106 @@ import errno
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-_LEAST_BYTES = 64 * 1024
-"""A disk with less than this counts as full."""
-_MAKE_ROOM = "Make room on it: remove jobs, runs or checkpoints that are no longer needed."
-_ASK = "A disk that was writable before may have an error: ask whoever looks after this machine."
-# errno: code, sentence about {disk} or {path}, hint
-_KNOWN = {
-    errno.ENOSPC: ("DiskFull", "{disk} is full", _MAKE_ROOM),
-    errno.EDQUOT: ("QuotaUsedUp", "your quota on {disk} is used up", _MAKE_ROOM),
-    errno.EROFS: ("DiskReadOnly", "{disk} is read-only", _ASK),
-    errno.EACCES: ("NotPermitted", "{path} may not be written", "See who may write there."),
-    errno.EPERM: ("NotPermitted", "{path} may not be written", "See who may write there."),
-    errno.ENOENT: ("DirectoryGone", "{path} is not there", "See whether it was moved, or its disk is gone."),
-    errno.ENOTDIR: ("DirectoryGone", "{path} is no directory", "See what is there in its place."),
-    errno.ETIMEDOUT: ("DiskSilent", "{disk} does not answer", "If it is a network disk, see whether its server is up."),
-    errno.ESTALE: ("DirectoryGone", "{path} is not there", "See whether it was moved, or its disk is gone."),
+from ..translation import Text, _
+
+_LEAST_BYTES: Final = 64 * 1024
+"""A disk with less free space than this counts as full."""
+_LONGEST_PATH: Final = 500
+_CAUSES: Final = {
+    errno.ENOSPC: "DiskFull",
+    errno.EDQUOT: "QuotaUsedUp",
+    errno.EROFS: "DiskReadOnly",
+    errno.EACCES: "NotPermitted",
+    errno.EPERM: "NotPermitted",
+    errno.ENOENT: "DirectoryGone",
+    errno.ENOTDIR: "NotADirectory",
+    errno.ETIMEDOUT: "DiskSilent",
+    errno.ESTALE: "DirectoryGone",
 }
-SOME_DISK = "a disk that it writes to"
+_CODES: Final = {"NoInode": "DiskFull", "NotADirectory": "DirectoryGone"}
 _NAMED = re.compile(r"(?:: |-> )'(/[^'\n]+)'")
-_NO_INODE = "{disk} can't take another file (it has no inode left)"
-_REMOVE_FILES = "Remove files on it, such as jobs and runs that are no longer needed."
 _TOLD_BY_PROGRAMS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 class DiskTrouble(NamedTuple):
-    """Why nothing can be written at a place.
+    """Reason why nothing can be written to a directory.
+
+    Records keep it as `_asdict` gives it.
 
     Attributes
     ----------
-    code
-        For programs: ``DiskFull``, ``QuotaUsedUp``, ``DiskReadOnly``, ``NotPermitted``,
-        ``DirectoryGone`` or ``DiskError``.
-    sentence
-        What is wrong; it can follow a colon and has no full stop.
-    hint
-        What to do.
+    cause
+        Which texts it has: a `code`, or ``NoInode`` (of ``DiskFull``) or ``NotADirectory`` (of ``DirectoryGone``).
+    path
+        Path that the texts name; None for a disk of which only a program's error is known.
+    words
+        Words of the operating system for an error without a text of its own.
     """
 
-    code: str
-    sentence: str
-    hint: str
+    cause: str
+    path: str | None = None
+    words: str | None = None
+
+    @property
+    def code(self) -> str:
+        """``DiskFull``, ``QuotaUsedUp``, ``DiskReadOnly``, ``NotPermitted``, ``DirectoryGone`` … or ``DiskError``."""
+        return _CODES.get(self.cause, self.cause)
+
+    @property
+    def sentence(self) -> Text:
+        """The problem as a clause that can follow a colon, without a full stop."""
+        if self.path is None:
+            return _of_unknown_disk(self.cause)
+        path = self.path
+        match self.cause:
+            case "DiskFull":
+                return _("the disk that holds {path} is full", path=path)
+            case "NoInode":
+                return _("the disk that holds {path} can't take another file (it has no inode left)", path=path)
+            case "QuotaUsedUp":
+                return _("your quota on the disk that holds {path} is used up", path=path)
+            case "DiskReadOnly":
+                return _("the disk that holds {path} is read-only", path=path)
+            case "NotPermitted":
+                return _("{path} may not be written", path=path)
+            case "DirectoryGone":
+                return _("{path} is not there", path=path)
+            case "NotADirectory":
+                return _("{path} is no directory", path=path)
+            case "DiskSilent":
+                return _("the disk that holds {path} does not answer", path=path)
+        return _("the disk that holds {path} has an error ({words})", path=path, words=str(self.words))
+
+    @property
+    def hint(self) -> Text:
+        """Sentence that says what the user can do."""
+        match self.cause:
+            case "DiskFull" | "QuotaUsedUp":
+                return _("Make room on it: remove jobs, runs or checkpoints that are no longer needed.")
+            case "NoInode":
+                return _("Remove files on it, such as jobs and runs that are no longer needed.")
+            case "NotPermitted":
+                return _("Check who may write there.")
+            case "DirectoryGone":
+                return _("Check whether it was moved, or its disk is gone.")
+            case "NotADirectory":
+                return _("Check which file has taken its place.")
+            case "DiskSilent":
+                return _("If it is a network disk, check whether its server is up.")
+        return _("A disk that was writable before may have an error: ask the administrator of this machine.")
 
 
 def trouble_of(error: OSError, path: Path) -> DiskTrouble:
-    """Say why a write failed.
+    """Return the reason why a write failed.
 
     Parameters
     ----------
     error
-        What the system answered; a path that it names counts if it does not lie in `path`.
+        Answer of the operating system. A path that it names is used if that does not lie in `path`.
     path
-        Directory that was to be written in.
+        Directory that the write was for.
     """
     named = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else path
     elsewhere = named.is_absolute() and not named.is_relative_to(path)
@@ -66,7 +118,7 @@ def trouble_of(error: OSError, path: Path) -> DiskTrouble:
 
 
 def trouble_at(path: Path) -> DiskTrouble | None:
-    """Look whether a directory's disk is full or read-only, or the directory may not be written."""
+    """Return why a directory can't be written now: its disk is full or read-only, or permission is missing."""
     try:
         disk = os.statvfs(path)
     except OSError as error:
@@ -79,7 +131,7 @@ def trouble_at(path: Path) -> DiskTrouble | None:
 
 
 def full_disk(path: Path) -> DiskTrouble | None:
-    """Look whether the disk is full that holds a path, which need not exist."""
+    """Return the trouble of a path's disk if it is full, else None. The path need not exist."""
     try:
         return _trouble(errno.ENOSPC, path) if _is_full(os.statvfs(_existing(path))) else None
     except OSError:
@@ -87,14 +139,12 @@ def full_disk(path: Path) -> DiskTrouble | None:
 
 
 def told_by(words: str) -> DiskTrouble | None:
-    """Return the trouble that a program's last words tell of, with the path if Python's words name one."""
+    """Return the trouble that a program's output reports, with the path if a Python error names one."""
     for number in _TOLD_BY_PROGRAMS:
         if f"[Errno {number}]" in words or os.strerror(number) in words:
             named = _NAMED.findall(words)
-            if named:
-                return _trouble(number, Path(named[-1]))  # of a copy the second is written
-            code, sentence, hint = _KNOWN[number]
-            return DiskTrouble(code, sentence.format(disk=SOME_DISK), hint)
+            # Errors of a copy name two paths: the second is written.
+            return _trouble(number, Path(named[-1])) if named else DiskTrouble(_CAUSES[number])
     return None
 
 
@@ -108,13 +158,22 @@ def no_room(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
+def _of_unknown_disk(cause: str) -> Text:
+    match cause:
+        case "DiskFull":
+            return _("a disk that it writes to is full")
+        case "QuotaUsedUp":
+            return _("your quota on a disk that it writes to is used up")
+        case "DiskReadOnly":
+            return _("a disk that it writes to is read-only")
+    return _("a disk that it writes to has an error")
+
+
 def _trouble(number: int | None, path: Path, words: str | None = None) -> DiskTrouble:
-    unknown = ("DiskError", f"{{disk}} has an error ({words})", _ASK)
-    code, sentence, hint = _KNOWN.get(number or 0, unknown)
-    if number == errno.ENOSPC and _lacks_inodes(path):
-        sentence, hint = _NO_INODE, _REMOVE_FILES
-    shown = str(path)[:500]
-    return DiskTrouble(code, sentence.format(disk=f"the disk that holds {shown}", path=shown), hint)
+    cause = _CAUSES.get(number or 0, "DiskError")
+    if cause == "DiskFull" and _lacks_inodes(path):
+        cause = "NoInode"
+    return DiskTrouble(cause, str(path)[:_LONGEST_PATH], words if cause == "DiskError" else None)
 
 
 def _is_full(disk: os.statvfs_result) -> bool:

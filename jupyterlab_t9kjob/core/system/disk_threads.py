@@ -1,9 +1,9 @@
-"""Threads for work on users' files, apart for each mount.
+"""Threads for work on users' files, with separate threads for each mount.
 
-A call to a disk that does not answer (a network folder whose server is gone) can't be cancelled: it keeps its thread
-until the disk answers. Every mount therefore has a few threads of its own, made when they are needed and ended when
-they are idle. A disk that does not answer holds up nothing on another disk, and whoever asks for its files gets an
-error in words after `ANSWER_SECONDS` and `PROBE_SECONDS`; from then on at once, until the disk answers again.
+A call to a disk that does not answer, such as a network folder whose server is gone, can't be cancelled: it keeps its
+thread until the disk answers. Each mount therefore has a few threads of its own, which start when they are needed and
+end when they are idle, so that one disk does not block work on another. A request for a file on a silent disk fails
+with `DiskSilent` after `ANSWER_SECONDS` and `PROBE_SECONDS`; later requests fail at once until the disk answers again.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unavailable
+from ..translation import Text, _
 from ..wording import duration
 from .mount_table import Mount, MountTable
 
@@ -33,23 +34,23 @@ T = TypeVar("T")
 PathLike = str | os.PathLike[str]
 
 WIDTH = 4
-"""Calls at a time on one mount."""
+"""Number of calls at a time on one mount."""
 ANSWER_SECONDS = 10.0
-"""How long a call may take before its disk is asked whether it answers at all."""
+"""How long a call may take before its disk is probed."""
 PROBE_SECONDS = 2.0
-"""How long a disk may take to answer that."""
+"""How long a disk may take to answer a probe."""
 LONGEST_SECONDS = 60.0
-"""How long a request waits for a call on a disk that does answer."""
+"""How long a request waits for a call on a disk that answers probes."""
 IDLE_SECONDS = 1.0
 """How long a thread waits for the next call before it ends."""
-_MOST_LINKS = 40  # the kernel's own limits, path_resolution(7) and PATH_MAX
+_MOST_LINKS = 40  # The kernel's own limits, see path_resolution(7) and PATH_MAX.
 _LONGEST_PATH = 4096
 
 
 class DiskSilent(Unavailable, OSError):
-    """A disk does not answer: for who handles a disk's errors one of them, and an answer in words to a request."""
+    """A disk does not answer. It is an `OSError` for code that handles errors of disks, and an answer to a request."""
 
-    def __init__(self, message: str, path: str, *, code: str, hint: str) -> None:
+    def __init__(self, message: Text, path: str, *, code: str, hint: Text) -> None:
         super().__init__(message, code=code, hint=hint)
         self.filename = path
         self.errno, self.strerror = errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)
@@ -61,21 +62,20 @@ class DiskSilent(Unavailable, OSError):
 async def on_disk(
     paths: PathLike | Iterable[PathLike], function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    """Call what works on files in a thread of the mount that holds them.
+    """Call a function that works on files in a thread of their mount.
 
     Parameters
     ----------
     paths
-        The files or folders that it works on, absolute. They need not exist. Each disk of them must answer before the
-        call is made, in a thread of the first one's mount.
+        Absolute paths of the files or folders, which need not exist. The disk of each must answer before the function
+        is called in a thread of the first one's mount.
     function
-        What is called, with the other arguments.
+        Function to call with the other arguments.
 
     Raises
     ------
     DiskSilent
-        If a disk does not answer, or the call does not return within `LONGEST_SECONDS`. It may return all the same
-        later.
+        If a disk does not answer, or the call does not return within `LONGEST_SECONDS`. The call goes on then.
     """
     several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     lanes: dict[Lane, str] = {}
@@ -89,7 +89,14 @@ async def on_disk(
 
 
 def real_path(path: str, seconds: float = 5.0) -> str:
-    """Return an absolute path with its links followed (blocking, but not for longer).
+    """Return an absolute path with its links followed (blocking).
+
+    Parameters
+    ----------
+    path
+        The path.
+    seconds
+        How long the call may block.
 
     Raises
     ------
@@ -106,7 +113,7 @@ def real_path(path: str, seconds: float = 5.0) -> str:
             there = future.result(max(0.0, begun + seconds - time.monotonic()))
         except NotInTime:
             lane.withdraw(future)
-            lane.ask(begun)  # whoever comes next need not wait
+            lane.ask(begun)  # The next request learns at once that the disk is silent.
             raise lane.silent(seconds) from None
         try:
             lane, step = walk.send(there)
@@ -115,16 +122,16 @@ def real_path(path: str, seconds: float = 5.0) -> str:
 
 
 class Lane:
-    """The threads of one mount, or of another part of the program whose calls must not wait for others.
+    """Threads of one mount, or of another part of the program whose calls must not wait for others.
 
-    Calls begin in the order in which they came.
+    Calls start in the order in which they are submitted.
 
     Parameters
     ----------
     point
-        A folder of the disk: what is asked whether the disk answers, and what errors name.
+        Folder of the disk that is probed and that errors name.
     width
-        Calls at a time.
+        Number of calls at a time.
     """
 
     def __init__(self, point: str, width: int = WIDTH) -> None:
@@ -144,16 +151,16 @@ class Lane:
         longest: float | None = None,
         also: Iterable[Lane] = (),
     ) -> T:
-        """Call it in one of the threads. When the caller is cancelled, a call that has begun goes on.
+        """Call a function in one of the threads. A call that has started goes on if the caller is cancelled.
 
         Parameters
         ----------
         function
-            What is called.
+            Function to call.
         what
-            The file or folder that an error names if the disk answers and the call does not return.
+            File or folder that the error names if the disk answers and the call does not return.
         longest
-            Seconds that it may take on a disk that answers; None for any time.
+            Seconds that the call may take on a disk that answers; None for no limit.
         also
             Other disks on which the call may wait.
 
@@ -179,14 +186,20 @@ class Lane:
                 self.withdraw(future)
 
     def submit(self, function: Callable[[], T]) -> Future[T]:
-        """Have it called as soon as a thread is free; raises `Unavailable` if there can be none."""
+        """Submit a call, which starts as soon as a thread is free.
+
+        Raises
+        ------
+        Unavailable
+            If no thread can be started.
+        """
         future: Future[T] = Future()
         with self._news:
             self._waiting.append((future, function))
             if len(self._waiting) > self._idle and self._threads < self._width:
                 self._threads += 1
                 try:
-                    # a daemon: the program's end waits for no disk
+                    # A daemon thread, since the end of the program must not wait for a disk.
                     threading.Thread(target=self._work, name=f"disk {self.point}", daemon=True).start()
                 except RuntimeError:
                     self._threads -= 1
@@ -198,13 +211,13 @@ class Lane:
         return future
 
     def withdraw(self, future: Future[Any]) -> None:
-        """Forget a call that has not begun."""
+        """Cancel a call that has not started."""
         if future.cancel():
             with self._news:
                 self._waiting = deque(entry for entry in self._waiting if entry[0] is not future)
 
     def demand_answers(self) -> None:
-        """Raise `DiskSilent` if the disk was asked whether it answers, and has not in time."""
+        """Raise `DiskSilent` if a probe of the disk has not been answered in time."""
         with self._news:
             probing, since, asked_at = self._probing, self._waiting_since, self._asked_at
         now = time.monotonic()
@@ -212,13 +225,7 @@ class Lane:
             raise self.silent(now - since)
 
     def ask(self, begun: float) -> Future[None]:
-        """Ask the disk whether it answers, in a thread beside the others.
-
-        Parameters
-        ----------
-        begun
-            Since when a call has been waiting for it (`time.monotonic`).
-        """
+        """Probe the disk for a call that has begun to wait then, unless a probe is waiting already."""
         with self._news:
             if self._probing is None:
                 self._probing, self._asked_at, self._waiting_since = Future(), time.monotonic(), begun
@@ -230,17 +237,22 @@ class Lane:
             return self._probing
 
     def silent(self, seconds: float) -> DiskSilent:
-        """Return the error for a disk that has not answered for so long."""
+        """Return the error for a disk that has not answered for some time (seconds)."""
         return DiskSilent(
-            f"The disk at {self.point[:500]} does not answer: a request to it has been waiting for"
-            f" {duration(seconds)}.",
+            _(
+                "The disk at {path} does not answer: a request to it has been waiting for {time}.",
+                path=self.point[:500],
+                time=duration(seconds),
+            ),
             self.point,
             code="DiskSilent",
-            hint="If it is a network folder, its server or the network may be down. Files on other disks can be used.",
+            hint=_(
+                "If it is a network folder, its server or the network may be down. Files on other disks can be used."
+            ),
         )
 
     async def _see_that_it_answers(self, begun: float) -> None:
-        """Raise `DiskSilent` unless the disk answers."""
+        """Raise `DiskSilent` if the disk does not answer a probe in time."""
         answer = asyncio.wrap_future(self.ask(begun))
         if not (await asyncio.wait({answer}, timeout=PROBE_SECONDS))[0]:
             raise self.silent(time.monotonic() - begun)
@@ -273,7 +285,7 @@ class Lane:
 
 _table = MountTable()
 _lanes: WeakValueDictionary[Mount, Lane] = WeakValueDictionary()
-"""A lane lives as long as one of its threads, or whoever waits for one."""
+"""Lanes by mount. A lane is collected when it has no threads and no request refers to it."""
 _finding = threading.Lock()
 
 
@@ -303,16 +315,16 @@ _Step = Callable[[], "_There"]
 
 
 class _There:
-    """How far a path has been followed.
+    """State of following a path.
 
     Attributes
     ----------
     real
-        A folder or file, or what is missing: no links in it.
+        Path without links so far; it need not exist.
     rest
         Names that are still to be followed from there.
     links
-        Links that were followed.
+        Number of links that were followed.
     """
 
     def __init__(self, real: str, rest: list[str], links: int = 0) -> None:
@@ -320,8 +332,8 @@ class _There:
 
 
 def _walk(path: str) -> Generator[tuple[Lane, _Step], _There, tuple[Lane, str]]:
-    """Follow a path from mount to mount: each folder is looked at in a thread of its own mount."""
-    path = path if path.startswith("/") else os.path.abspath(path)  # noqa: PTH100 (links stay)
+    """Follow a path from mount to mount; each step runs in a thread of its mount."""
+    path = path if path.startswith("/") else os.path.abspath(path)  # noqa: PTH100 (`Path.resolve` follows links)
     names = [name for name in path.split("/") if name not in ("", ".")] if len(path) <= _LONGEST_PATH else []
     there = _There("", names)
     while True:
@@ -336,16 +348,16 @@ def _follow(there: _There, mount: Mount) -> _There:
     real, rest, links = there.real, list(there.rest), there.links
     while rest:
         name = rest.pop(0)
-        place = real.rpartition("/")[0] if name == ".." else f"{real}/{name}"
-        if _table.holding(place) != mount:
-            return _There(place, rest, links)
-        target = None if name == ".." else _link_at(place)
+        step = real.rpartition("/")[0] if name == ".." else f"{real}/{name}"
+        if _table.holding(step) != mount:
+            return _There(step, rest, links)
+        target = None if name == ".." else _link_at(step)
         if target is None:
-            real = place
+            real = step
             continue
         links += 1
         if links > _MOST_LINKS:
-            return _There("/".join([place, *rest]), [], links)
+            return _There("/".join([step, *rest]), [], links)
         rest = [part for part in target.split("/") if part not in ("", ".")] + rest
         if target.startswith("/"):
             real = ""
@@ -354,33 +366,33 @@ def _follow(there: _There, mount: Mount) -> _There:
     return _There(real, [], links)
 
 
-def _link_at(place: str) -> str | None:
-    """Return where a link leads; None if there is none."""
+def _link_at(path: str) -> str | None:
+    """Return the target of a link; None if the path is no link."""
     try:
-        return str(Path(place).readlink())
-    except (OSError, ValueError):  # no link, nothing, or no path
+        return str(Path(path).readlink())
+    except (OSError, ValueError):  # No link, a missing file, or no valid path.
         return None
 
 
 def _probe(folder: str) -> None:
-    """Ask a disk for something that is not answered from memory (blocking)."""
-    with contextlib.suppress(OSError):  # an error is an answer
+    """Make a call that the disk itself must answer (blocking)."""
+    with contextlib.suppress(OSError):  # An error is an answer.
         os.statvfs(folder)
 
 
 def _too_long(what: str, seconds: float) -> DiskSilent:
     return DiskSilent(
-        f"The work on {what[:500]} was not done after {duration(seconds)}, so it is no longer waited for.",
+        _("The work on {path} was not done after {time}.", path=what[:500], time=duration(seconds)),
         what,
         code="DiskSlow",
-        hint="Its disk answers, but slowly. Try again later.",
+        hint=_("Its disk answers, but slowly. Try again later."),
     )
 
 
 def no_thread() -> Unavailable:
-    """Return the error for a limit on processes that lets no thread begin."""
+    """Return the error for a limit on processes that does not allow another thread."""
     return Unavailable(
-        "This machine lets the server start no more threads.",
+        _("This machine does not allow the server to start more threads."),
         code="NoThread",
-        hint="The limit on processes (ulimit -u, or the container's) is reached. End processes that are not needed.",
+        hint=_("The limit on processes (ulimit -u, or the container's) is reached. End processes that are not needed."),
     )

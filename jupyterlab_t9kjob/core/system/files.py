@@ -1,4 +1,7 @@
-"""Writing files so that nothing is lost or seen half. Standard library only: the supervisor uses it."""
+"""Writes files so that readers never see half of the content.
+
+The supervisor of local jobs uses this module, so it needs only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,19 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file's content so that a reader sees the old or the new, also after a crash.
+    """Replace a file's content. Readers see the old or the new content, also after a crash.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        The new content.
 
     Raises
     ------
     OSError
-        If the disk is full, read-only or gone; the old content is then still there.
+        If the disk is full, read-only or gone; the old content is kept then.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}-{time.time_ns()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -30,7 +40,20 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of it, however often a write takes only a part; raises `OSError`."""
+    """Write all bytes to an open file, in several writes if needed.
+
+    Parameters
+    ----------
+    descriptor
+        The open file.
+    data
+        Bytes to write.
+
+    Raises
+    ------
+    OSError
+        If a write fails; a part may have been written then.
+    """
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -1,6 +1,7 @@
-"""Locks that vanish with the process that holds them, and the directories of this machine that they lie in.
+"""Locks between processes, and the directories of this machine for lock files.
 
-The supervisor uses this module, so it needs only the standard library.
+The system releases a lock when its process ends. The supervisor of local jobs uses this module, so it needs only the
+standard library.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[bool]:
-    """Take a lock file without waiting, give whether it could be taken, and remove it again.
+    """Hold a lock file within a ``with`` block; the value is False if another process holds it.
 
-    Its holder is alive exactly as long as the lock can't be taken, for the system drops it with
-    the process.
+    The lock is not waited for, and its file is removed at the end of the block. A lock that is held means that its
+    process is alive, since the system releases it when the process ends.
     """
     descriptor = try_lock(path)
     try:
@@ -28,14 +29,22 @@ def held(path: Path) -> Iterator[bool]:
 
 
 def try_lock(path: Path, *, wait: bool = False) -> int | None:
-    """Take a lock file and return its descriptor, or None if another process has it."""
+    """Take a lock file and return its descriptor; None if another process holds the lock.
+
+    Parameters
+    ----------
+    path
+        The lock file; it is created if it is missing.
+    wait
+        Wait until the lock is free.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         if not lock(descriptor, wait=wait):
             os.close(descriptor)
             return None
-        # The one who had it may have removed the file meanwhile: then it locks nothing.
+        # The previous holder may have removed the file meanwhile: a lock of a removed file excludes no one.
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), path.stat()):
                 return descriptor
@@ -43,8 +52,16 @@ def try_lock(path: Path, *, wait: bool = False) -> int | None:
 
 
 def lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Lock an open file for this process and its forks; return whether it was free."""
-    import fcntl  # absent on Windows, where the engine can say so but not run
+    """Lock an open file for this process and its forks; return False if another process holds the lock.
+
+    Parameters
+    ----------
+    descriptor
+        The open file.
+    wait
+        Wait until the lock is free.
+    """
+    import fcntl  # Windows has no such module; the engine must be importable there to say that it is unavailable.
 
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -54,20 +71,20 @@ def lock(descriptor: int, *, wait: bool = False) -> bool:
 
 
 def unlock(descriptor: int) -> None:
-    """Let an open file's lock go."""
+    """Release the lock of an open file."""
     import fcntl
 
     fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def lock_path(noted: str) -> Path:
-    """Return the lock whose path was noted, also where a session's end took the directory that it was made in."""
+    """Return the path of a lock file from a record; the end of a login session may have removed its directory."""
     path = Path(noted)
     return path if path.parent.is_dir() else runtime_directory() / path.name
 
 
 def runtime_directory() -> Path:
-    """Return a short directory of this machine for locks and sockets, only for this user.
+    """Return a private directory of this user on this machine for locks and sockets, with a short path.
 
     Raises
     ------
@@ -81,7 +98,7 @@ def runtime_directory() -> Path:
 
 
 def machine_directory() -> Path:
-    """Return the same for all processes of this user, in whatever session they are.
+    """Return a private directory of this user on this machine, the same inside and outside of login sessions.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The mount table of this process: which mount holds a path, told without touching any disk.
+"""Finds the mount that holds a path, from the kernel's mount table and without access to any disk.
 
-A folder on a network disk whose server is gone blocks whoever looks at it, and so does a look at whether it is a mount
-point. The kernel's table answers the same from memory.
+Any access to a folder on a network disk whose server is gone blocks, also `os.path.ismount`. The kernel keeps the mount
+table in memory.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Mount(NamedTuple):
     Attributes
     ----------
     ident
-        The kernel's id: a mount that takes another one's place has an id of its own.
+        The kernel's id. A new mount at the same path has another id.
     point
-        Where it is mounted.
+        Path of the mount point.
     """
 
     ident: int
@@ -33,7 +33,7 @@ class Mount(NamedTuple):
 
 
 class MountTable:
-    """Finds mounts. Where there is no table (macOS), everything lies on one mount."""
+    """The mount table of this process. Without a kernel's table (macOS), all paths lie on one mount."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,18 +43,18 @@ class MountTable:
         self._below: dict[tuple[int, str], Mount] = {}
 
     def holding(self, path: str) -> Mount:
-        """Return the mount that holds an absolute path in which there are no links and no dots."""
+        """Return the mount that holds an absolute path without links and dots."""
         with self._lock:
             self._refresh()
             mount, point = self._top, ""
             for name in filter(None, path.split("/")):
                 point += f"/{name}"
                 while (found := self._below.get((mount.ident, point))) is not None:
-                    mount = found  # several may lie on each other
+                    mount = found  # Several mounts may have the same mount point.
             return mount
 
     def _refresh(self) -> None:
-        """Read the table if it is not the one that was read last; the kernel tells (``proc_pid_mounts(5)``)."""
+        """Read the table again if the kernel reports a change, see ``proc_pid_mounts(5)``."""
         if self._descriptor is None:
             try:
                 self._descriptor = os.open(MOUNT_TABLE, os.O_RDONLY | os.O_CLOEXEC)
@@ -81,5 +81,5 @@ class MountTable:
             else:
                 below[int(parent), mount.point] = mount
         self._below = below
-        if tops:  # one on the other, the last one is seen
+        if tops:  # The last mount at the root hides the others.
             self._top = tops[-1][1]

@@ -1,4 +1,4 @@
-"""Work that is done again at every change: at once, and in rounds where changes come faster than it can be done."""
+"""Throttles work that is repeated at every change, when changes come faster than the work can be done."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import time
 from typing import Final
 
 SHARE: Final = 4.0
-"""What is done again rests so many times as long as it took."""
+"""Duration of the rest after a round of work, as a multiple of the work's own duration."""
 
 
 async def rest(begun: float, longest: float) -> None:
-    """Rest after work, so that what changes meanwhile is done in one.
+    """Sleep after a round of work, so that the next round handles all changes that come meanwhile.
 
-    A change that comes alone waits for nobody, and many of them leave most of the time to others.
+    The first change is handled at once. Under many changes, the work takes at most a fifth of the time.
 
     Parameters
     ----------
     begun
-        When the work began (`time.monotonic`).
+        Start of the work, by the monotonic clock.
     longest
-        Seconds that it rests at most.
+        Longest sleep, in seconds.
     """
     await asyncio.sleep(min(longest, SHARE * (time.monotonic() - begun)))

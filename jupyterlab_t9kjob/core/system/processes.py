@@ -1,7 +1,7 @@
-"""Which process on which machine: identities that outlive the process, for who finds them written down.
+"""Identities of machines and processes for records, which stay unique after the process has ended.
 
-The local engine's supervisor uses this module, so it needs only the standard library. Without ``/proc`` (macOS) the
-same is asked of ``ps``.
+Linux has the data below ``/proc``, macOS reports them through ``ps``. The supervisor of local jobs uses this module, so
+it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PROC = Path("/proc")
 
 
 class MachineId(TypedDict):
-    """Which machine, boot and process id namespace a process belongs to."""
+    """Machine, boot and process id namespace that a process belongs to."""
 
     hostname: str
     boot_id: str
@@ -25,7 +25,7 @@ class MachineId(TypedDict):
 
 
 class ProcessId(TypedDict):
-    """A process, told apart from a later one with the same number."""
+    """Process id with the process's start, since a later process can have the same id."""
 
     pid: int
     started: str
@@ -44,17 +44,23 @@ def machine_id() -> MachineId:
 
 
 def same_boot(one: MachineId, other: MachineId) -> bool:
-    """Return whether process ids mean the same in both: the same boot, and the same namespace."""
+    """Return whether two identities have the same boot and namespace, so that process ids are comparable.
+
+    Parameters
+    ----------
+    one, other
+        The identities.
+    """
     return (one["boot_id"], one["pid_namespace"]) == (other["boot_id"], other["pid_namespace"])
 
 
 def process_id(pid: int) -> ProcessId:
-    """Return a process's identity, its start time included."""
+    """Return the identity of a process that runs now."""
     return ProcessId(pid=pid, started=_started(pid) or "")
 
 
 def alive(process: ProcessId | None) -> bool:
-    """Return whether that very process still runs."""
+    """Return whether a process still runs; a later process with the same id does not count."""
     return process is not None and _started(process["pid"]) == process["started"]
 
 
@@ -66,21 +72,21 @@ def _started(pid: int) -> str | None:
 
 
 def stat_of(pid: int) -> list[str] | None:
-    """Return the fields of ``/proc/<pid>/stat`` from the third on; None if there is no such process."""
+    """Return the fields of ``/proc/<pid>/stat`` from the third on; None if the process does not exist."""
     try:
         text = (PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
-    # The program's name may hold spaces and parentheses; what follows it is regular.
+    # The second field, the program's name, may contain spaces and parentheses.
     return text[text.rindex(")") + 2 :].split()
 
 
 def is_dead(fields: list[str]) -> bool:
-    """Return whether a process has ended, by its `stat_of`."""
-    # A zombie with more than one thread is a process whose main thread alone has ended: it runs, and can't be reaped.
+    """Return whether a process has ended, from the fields of `stat_of`."""
+    # In a zombie with more than one thread only the main thread has ended: the process runs and can't be reaped.
     return fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1)
 
 
 def output_of(command: list[str]) -> str:
-    """Return what a command prints."""
+    """Return the standard output of a command."""
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout

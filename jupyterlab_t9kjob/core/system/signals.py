@@ -1,4 +1,4 @@
-"""A signal: several listeners are called whenever it is sent."""
+"""Signals between parts of the server."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 
 class Signal:
-    """A signal without a value."""
+    """Calls its listeners whenever it is sent; it carries no value."""
 
     def __init__(self) -> None:
         self._listeners: dict[object, Callable[[], None]] = {}
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` whenever the signal is sent; return how to end that."""
+        """Call `listener` whenever the signal is sent; return a function that ends this."""
         key = object()
         self._listeners[key] = listener
 

@@ -1,4 +1,4 @@
-"""Tasks that outlive whoever asks for them."""
+"""Tasks that go on after the request that started them."""
 
 from __future__ import annotations
 
@@ -12,5 +12,15 @@ Result = TypeVar("Result")
 
 
 def spawn(work: Coroutine[Any, Any, Result], name: str) -> asyncio.Task[Result]:
-    """Begin a task in a context of its own: that of a request would keep its connection as long as the task goes on."""
+    """Start a task in an empty context.
+
+    The context of a request would keep the request's connection in memory until the task ends.
+
+    Parameters
+    ----------
+    work
+        Coroutine of the task.
+    name
+        Name of the task in logs.
+    """
     return Context().run(partial(asyncio.create_task, work, name=name))

@@ -1,4 +1,4 @@
-"""The local engine: jobs on this machine, run by detached supervisors through torchrun."""
+"""Local engine: jobs on this machine, run by detached supervisors through torchrun."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from ...core.system.disk_threads import Lane, on_disk
 from ...core.system.processes import MachineId
-from ...core.translation import Sentence, _
+from ...core.translation import Sentence, Text, _, sentences
 from .devices.capacity import capacity_of, node_of
 from .devices.machine import machine
 from .devices.pool import DevicePool
 from .facts import FACTS
-from .jobs.api_views import Views, events_of, refusal_of
+from .jobs.api_views import Views
+from .jobs.events import events_of
+from .jobs.refusals import refusal_of
 from .jobs.store import Store
 from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
@@ -43,22 +45,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LEAVING_SECONDS = 5.0
-"""How long a supervisor that has recorded the job's end may take to leave."""
+"""How long a supervisor may take to exit after it has recorded the job's end."""
 CLEANING_SECONDS = 600.0
-"""Between two looks for records that are older than they are kept."""
+"""How often expired records are removed."""
 JUMP_SECONDS = 60.0
-"""By how much the time of day may differ from the monotonic clock between two of these looks."""
+"""Largest difference between time of day and monotonic clock in a round of cleaning that removes records."""
 _POLL_SECONDS = 0.2
 _RETRY_SECONDS = 2.0
 _WHY_UNAVAILABLE = (
-    "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the "
-    "file locks that they rely on. Run JupyterLab in WSL."
+    _(
+        "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely"
+        " on. Run JupyterLab in WSL."
+    )
     if sys.platform == "win32"
     else None
 )
 _PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
-"""Actions that set a wanted state, as they are shown while pending; a repeated request changes nothing."""
-_ANOTHER_HOME = "Or start JupyterLab with another folder: --T9kJobApp.home=/path/to/folder."
+"""Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
+_NOT_READ = _("The jobs can't be read: {problem}.", problem="")
+_LOGS_NOT_READ = _("The logs can't be read: {problem}.", problem="")
+_NOT_WRITTEN = _("The job could not be written: {problem}.", problem="")
+_REQUEST_NOT_WRITTEN = _("The request could not be written: {problem}.", problem="")
+_NOT_REMOVED = _("The job could not be removed: {problem}.", problem="")
 _DESIRED: dict[Action, str] = {
     "pause": "pause",
     "resume": "run",
@@ -73,17 +81,17 @@ class LocalEngine:
     Parameters
     ----------
     home
-        Directory that keeps the jobs; made if missing.
+        Directory of the jobs; created if it is missing.
     root
-        The contents root, to name files as the contents API does.
+        Root folder of the contents API, to which paths in the API's models are relative.
     resolve_kernel
         Finds a kernel's Python.
     settings
-        What an administrator may change.
+        Settings of the administrator.
     machine_identity
-        Who this machine is; only tests give another one.
+        Identity of this machine; only tests pass another one.
     lab_kernels
-        Finds the processes of this lab's kernels, for they may use accelerators too.
+        Finds the processes of this lab's kernels, to name them as users of accelerators.
     """
 
     name: EngineName = "local"
@@ -108,19 +116,19 @@ class LocalEngine:
         self._planner = Planner(root, resolve_kernel, self._settings, self._pool)
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
-        # Everything about the store happens in one thread at a time, so it needs no locks.
+        # The store is used in one thread at a time, so it needs no locks.
         self._thread = Lane(str(home), width=1)
         self._tasks: list[asyncio.Task[None]] = []
         self._opened = False
-        self._unavailable: str | None = _WHY_UNAVAILABLE
+        self._unavailable: Text | None = _WHY_UNAVAILABLE
         self._trouble: str | None = None
 
-    # --- life --------------------------------------------------------------------------------
+    # --- start and stop --------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load what exists, finish what was cut short, and begin to watch.
+        """Read the jobs, finish those whose supervisors died, and begin to watch.
 
-        Where the home can't be used, the engine says so and tries again until it can.
+        While the home can't be used, the engine is unavailable and tries again.
         """
         if _WHY_UNAVAILABLE is None:
             await self._look()
@@ -129,21 +137,21 @@ class LocalEngine:
                 self._tasks.append(asyncio.create_task(self._clean(self._settings.keep_seconds)))
 
     async def stop(self) -> None:
-        """Stop watching. Jobs go on."""
+        """Stop watching. Jobs keep running."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks = []
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` at every change of a job; return how to stop that."""
+        """Call `listener` at every change of a job; return a function that ends this."""
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
     # --- reading -----------------------------------------------------------------------------
 
     async def info(self) -> EngineInfo:
-        """Say what this engine is and can do, now."""
+        """Return what this engine is and can do, and the state of this machine."""
         return EngineInfo(
             name=self.name,
             label=self.label,
@@ -160,7 +168,7 @@ class LocalEngine:
         """Return all jobs, newest first."""
         try:
             summaries = await self._in_thread(lambda: [self._summary(job) for job in self._store.jobs.values()])
-        except Unavailable:  # their disk does not answer, which the engine's own state tells
+        except Unavailable:  # The disk does not answer, which `info` reports: use the last known rows.
             summaries = [job.summary for job in list(self._store.jobs.values()) if job.summary is not None]
         return sorted(summaries, key=lambda job: job.created_at, reverse=True)
 
@@ -175,7 +183,8 @@ class LocalEngine:
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
         job = self._store.get(uid)
-        return events_of(await on_disk(job.files.path, job.files.read_events))
+        replicas = len(job.record["replicas"]) if job.record is not None else 1
+        return events_of(await on_disk(job.files.path, job.files.read_events), replicas)
 
     async def manifest(self, uid: str) -> ManifestView:
         """Return the job's spec; a local job has no other manifest."""
@@ -188,13 +197,13 @@ class LocalEngine:
         Raises
         ------
         Unavailable
-            If nobody may look for them, or their disk has an error.
+            If permission is missing, or their disk has an error.
         """
         job = self._store.get(uid)
         try:
             return await on_disk(job.files.path, self._views.log_files, job)
         except OSError as error:
-            raise self._unusable("The logs can't be read", error) from error
+            raise self._unusable(_LOGS_NOT_READ, error) from error
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Do nothing: the job's processes write every line to this disk, and the files are watched there."""
@@ -204,7 +213,7 @@ class LocalEngine:
     # --- the machine -------------------------------------------------------------------------
 
     async def capacity(self, namespace: str) -> Capacity:
-        """Return what of this machine is free."""
+        """Return the free amounts of this machine."""
         return capacity_of((await self.nodes()).nodes[0])
 
     async def nodes(self) -> NodeList:
@@ -217,7 +226,7 @@ class LocalEngine:
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a spec without creating anything."""
+        """Render and check a spec without creating a job."""
         if edited is not None:
             raise _no_manifest()
         try:
@@ -227,9 +236,9 @@ class LocalEngine:
         return self._planner.preview(spec, interpreters, await self._check(spec, interpreters))
 
     async def created_by(self, request_id: str) -> Job | None:
-        """Return the job that this request has created, also through another server; None if it has not."""
+        """Return the job that a request has created, also through another server; None if there is none."""
         await self._demand_home()
-        job = await self._in_store("The jobs can't be read", self._store.by_request, request_id)
+        job = await self._in_store(_NOT_READ, self._store.by_request, request_id)
         return await self.job(job.uid) if job is not None else None
 
     async def create(
@@ -242,12 +251,27 @@ class LocalEngine:
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Create a job and start it; the same `request_id` again returns the first one.
+        """Create a job and start it.
+
+        Parameters
+        ----------
+        spec
+            The job.
+        namespace
+            Empty: this engine has no namespaces.
+        request_id
+            Id of the request; if a job with the same id exists, that job is returned.
+        edited
+            Must be None: this engine has no manifests.
+        rerun_of
+            Id of the job that this one repeats.
+        prepare
+            Called after the checks and before the job is written.
 
         Raises
         ------
         FieldError
-            If the spec can't run here; nothing is on disk then.
+            If the spec can't run here; nothing is written then.
         Conflict
             If the name is taken.
         Unavailable
@@ -257,56 +281,59 @@ class LocalEngine:
             raise _no_manifest()
         await self._demand_home()
         interpreters = await self._planner.interpreters(spec)
-        what = "The job could not be written"
         problem = first_error(await self._check(spec, interpreters))
-        if problem is not None and await self._in_store(what, self._store.by_request, request_id) is None:
+        if problem is not None and await self._in_store(_NOT_WRITTEN, self._store.by_request, request_id) is None:
             kind = Conflict if problem.code == "NameTaken" else FieldError
             raise kind(problem.message, code=problem.code, field=problem.field, hint=problem.hint)
         if prepare is not None:
             await prepare()
-        plan = await self._in_store(what, self._planner.plan, spec, interpreters)
+        plan = await self._in_store(_NOT_WRITTEN, self._planner.plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
         document = spec.model_dump(mode="json")
-        job = await self._in_store(what, self._store.create, document, plan, record, request_id)
+        job = await self._in_store(_NOT_WRITTEN, self._store.create, document, plan, record, request_id)
         await self._look()
         return await self.job(job.uid)
 
     # --- acting ------------------------------------------------------------------------------
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
-        """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+        """Stop, pause, resume or delete a job; the job's `pending_action` shows the request until it is done.
 
         Parameters
         ----------
+        uid
+            The job's uid.
+        action
+            The action.
         remove
-            With a delete: drop the record and logs as well when the job has ended, be it by another server.
+            With a delete: remove record and logs as well when the job has ended, also if another server does that.
 
         Raises
         ------
         Conflict
-            If the job's phase, or its machine, does not allow it.
+            If the job's phase, or its machine, does not allow the action.
         Unavailable
-            If the disk does not take the wish.
+            If the request can't be written.
         """
-        job = await self._in_store("The request could not be written", self._act, uid, action, remove)
+        job = await self._in_store(_REQUEST_NOT_WRITTEN, self._act, uid, action, remove)
         await self._look()
         return job
 
     async def remove(self, uid: str) -> None:
-        """Drop the record and logs of a finished or deleted job; never the user's files.
+        """Remove the record and logs of an ended or deleted job; the user's files are kept.
 
         Raises
         ------
         Conflict
-            If it has not ended.
+            If the job has not ended.
         Unavailable
-            If the disk does not let it go.
+            If the disk does not allow the removal.
         """
         end = time.monotonic() + LEAVING_SECONDS
-        while not await self._in_store("The job could not be removed", self._remove, uid):
+        while not await self._in_store(_NOT_REMOVED, self._remove, uid):
             if time.monotonic() > end:
-                name = self._store.get(uid).name
-                raise Conflict(f"{name} still runs, so its record can't be removed.", hint="Stop or delete it first.")
+                message = _("{name} still runs, so its record can't be removed.", name=self._store.get(uid).name)
+                raise Conflict(message, hint=_("Stop or delete it first."))
             await asyncio.sleep(_POLL_SECONDS)
         await self._look()
 
@@ -321,7 +348,7 @@ class LocalEngine:
         return self._store.remove(uid)
 
     def _demand(self, job: StoredJob, action: Action) -> None:
-        """Raise `Conflict` unless the action makes sense now."""
+        """Raise `Conflict` unless the action is one of the job's actions, or is pending."""
         summary = self._summary(job)
         if action not in summary.actions and (summary.pending_action or "nothing") != _PENDING.get(action):
             raise refusal_of(summary, action)
@@ -333,22 +360,26 @@ class LocalEngine:
             await asyncio.sleep(_POLL_SECONDS if self._unavailable is None else _RETRY_SECONDS)
             try:
                 await self._look()
-            except Exception:  # one job's oddity must not end the watch over all
-                log.exception("Looking for changes of local jobs failed")
+            except Exception:  # A job with unexpected files must not end the watch over the others.
+                log.exception("Reading changes of local jobs failed")
                 await asyncio.sleep(_RETRY_SECONDS)
 
     async def _look(self) -> None:
-        """Announce what changed; a home that can't be used makes the engine unavailable until it can."""
+        """Notify listeners of changed jobs. While the home can't be used, the engine is unavailable."""
         try:
             changes = await self._in_thread(self._changes)
         except Unavailable as error:
-            self._be_unavailable(f"The folder for local jobs can't be used. {error.message}", error.code)
+            unusable = _("The folder for local jobs can't be used.")
+            self._be_unavailable(sentences(unusable, error.message) or unusable, error.code)
         except OSError as error:
             trouble = trouble_of(error, self._store.home)
-            words = f"The folder for local jobs can't be used: {trouble.sentence}. {trouble.hint}"
+            unusable = _("The folder for local jobs can't be used: {problem}.", problem=trouble.sentence)
+            another = None
             if trouble.code in ("DiskReadOnly", "NotPermitted"):
-                words += f" {_ANOTHER_HOME}"
-            self._be_unavailable(words, words)
+                option = "--T9kJobApp.home=/path/to/folder"
+                another = _("Or start JupyterLab with another folder: {option}.", option=option)
+            reason = sentences(unusable, trouble.hint, another) or unusable
+            self._be_unavailable(reason, reason)
         else:
             if self._unavailable is not None:
                 log.warning("The folder for local jobs can be used again.")
@@ -356,34 +387,47 @@ class LocalEngine:
             for uid, summary in changes:
                 self._announce(uid, summary)
 
-    def _be_unavailable(self, words: str, trouble: str) -> None:
-        if trouble != self._trouble:  # once, however often it is tried
-            log.warning("%s", words)
-        self._unavailable, self._trouble = words, trouble
+    def _be_unavailable(self, reason: Text, trouble: str) -> None:
+        if trouble != self._trouble:  # Logged once, since the home is tried again and again.
+            log.warning("%s", reason)
+        self._unavailable, self._trouble = reason, trouble
 
     async def _demand_home(self) -> None:
-        """Raise `Unavailable` if the home can't be used, also now."""
+        """Raise `Unavailable` if the home can't be used, after one more attempt."""
         if self._unavailable is not None and _WHY_UNAVAILABLE is None:
             await self._look()
         if self._unavailable is not None:
             raise Unavailable(self._unavailable)
 
-    async def _in_store(self, what: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do something with the store; raise `Unavailable` in words where the disk does not let it."""
+    async def _in_store(self, message: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a function of the store in its thread.
+
+        Parameters
+        ----------
+        message
+            Message of the error, with the parameter ``problem``.
+        function
+            Function to call with the other arguments.
+
+        Raises
+        ------
+        Unavailable
+            If the disk has an error.
+        """
         try:
             return await self._in_thread(function, *args, **kwargs)
         except OSError as error:
-            raise self._unusable(what, error) from error
+            raise self._unusable(message, error) from error
 
-    def _unusable(self, what: str, error: OSError) -> Unavailable:
-        """Return the answer to a request that the disk does not let through."""
+    def _unusable(self, message: Text, error: OSError) -> Unavailable:
         trouble = trouble_of(error, self._store.home)
-        return Unavailable(f"{what}: {trouble.sentence}.", code=trouble.code, hint=trouble.hint, verbatim=str(error))
+        message = message.with_params(problem=trouble.sentence)
+        return Unavailable(message, code=trouble.code, hint=trouble.hint, verbatim=str(error))
 
     async def _clean(self, keep_seconds: float) -> None:
-        """Drop what was kept long enough, round by round; a round in which the clock jumped drops nothing.
+        """Remove expired records in rounds; a round in which the time of day jumped removes none.
 
-        The first round is no exception: a machine's clock may be wrong at the start until the network sets it.
+        A jump can also happen in the first round, since a machine's clock may be wrong until the network sets it.
         """
         wall, steady = time.time(), time.monotonic()
         while True:
@@ -396,9 +440,9 @@ class LocalEngine:
     async def _drop_ended_before(self, when: float) -> None:
         try:
             for uid in await self._in_thread(self._store.ended_before, when):
-                with contextlib.suppress(NotFound):  # somebody else was faster
+                with contextlib.suppress(NotFound):  # Another server has removed it.
                     await self._in_thread(self._store.remove, uid)
-        except (OSError, Unavailable) as error:  # a read-only disk, for example, lets none of them go
+        except (OSError, Unavailable) as error:  # A read-only disk, for example.
             log.warning("Old records of jobs could not be removed: %s", error)
 
     def _changes(self) -> list[tuple[str, JobSummary | None]]:
@@ -418,7 +462,7 @@ class LocalEngine:
             listener(name or "", summary)
 
     def _summary(self, job: StoredJob) -> JobSummary:
-        if job.summary is None or job.active:  # an ended job's stays as it is
+        if job.summary is None or job.active:  # The row of an ended job does not change.
             job.summary = self._views.summary(job, foreign=self._store.is_foreign(job))
         return job.summary
 
@@ -429,7 +473,7 @@ class LocalEngine:
         return await self._thread.run(partial(function, *args, **kwargs))
 
     async def _kernels(self) -> Mapping[int, str]:
-        """Find the lab's kernels if that is needed to say who uses the accelerators."""
+        """Return the processes of the lab's kernels if any process uses an accelerator."""
         devices = await asyncio.to_thread(self._pool.devices)
         if self._lab_kernels is None or not any(device.gpu and device.gpu.pids for device in devices):
             return {}
@@ -441,5 +485,7 @@ class LocalEngine:
 
 def _no_manifest() -> FieldError:
     return FieldError(
-        "A job on this machine has no manifest.", field="/manifest", hint="Go back to the form, or choose a cluster."
+        _("A job on this machine has no manifest."),
+        field="/manifest",
+        hint=_("Go back to the form, or choose a cluster."),
     )

@@ -1,4 +1,4 @@
-"""Facts about jobs on this machine."""
+"""Facts that the local engine declares about its jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FACTS: Final = EngineFacts(
         with_torchrun={
             "Never": _NEVER,
             "OnFailure": _("All nodes start again together, and that counts as one."),
-            "ExitCode": sentences(_BY_CODE, _TORCHRUN_CODE) or "",
+            "ExitCode": sentences(_BY_CODE, _TORCHRUN_CODE) or _BY_CODE,
         },
         without_torchrun={"Never": _NEVER, "OnFailure": _("Counted over all nodes."), "ExitCode": _BY_CODE},
     ),

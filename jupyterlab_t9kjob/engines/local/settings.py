@@ -1,4 +1,4 @@
-"""What an administrator may change about jobs on this machine."""
+"""Settings of jobs on this machine."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Settings:
-    """What an administrator may change.
+    """Settings that an administrator can change.
 
     Attributes
     ----------
     grace_seconds
-        Between SIGTERM and SIGKILL.
+        Time between SIGTERM and SIGKILL.
     backoff_seconds
-        Delay of the first restart; it doubles up to a minute.
+        Delay of the first restart. It doubles with each restart, up to a minute.
     rendezvous_port
-        Port that the agents of several replicas try first; 0 for any free one.
+        Port that the agents of several replicas try first; 0 for any free port.
     device_pool
-        Accelerators that jobs may use, by index or UUID; None for all that are found.
-        The server's own ``CUDA_VISIBLE_DEVICES`` bounds both.
+        Accelerators that jobs may use, by index or UUID; None for all that are found. The server's own
+        ``CUDA_VISIBLE_DEVICES`` limits both.
     log_bytes
-        Bytes of log that a job may have on disk before the middle of it is cut out; None for any number.
+        Bytes of log that a job may have on disk before the middle is cut out; None for no limit.
     keep_seconds
         How long the record and the logs of a job are kept after its end; None for ever.
     """

@@ -42,7 +42,7 @@ async def test_commands(place: Place, commands: Path, torchrun: Any) -> None:
         "/no/such/tool": ("There is no command /no/such/tool.", "path"),
         "./bin": (f"{place.root}/bin is a folder.", "another program"),
         "./plain.sh": (f"{place.root}/plain.sh is not executable.", "chmod +x"),
-        "./lost.sh": ("is to be run by /no/such/shell, which does not exist", "first line"),
+        "./lost.sh": ("lost.sh, /no/such/shell, does not exist", "first line"),
         "./windows.sh": ("ends as on Windows", "Unix line ends"),
         "x" * 4000: ("There is no command xxx", "installed"),
     }
@@ -64,7 +64,7 @@ async def test_a_command_of_one_replica_type(place: Place) -> None:
 async def test_more_than_the_machine_has(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = await place.form()
     gib = 1024**3
-    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.plan.checks.most_memory", lambda: 24 * gib)
+    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.plan.size_checks.most_memory", lambda: 24 * gib)
     answer = await place.refused({**spec, "torchrun": {"proc_per_node": 1000}}, PROCESSES)
     assert answer.json["message"] == (
         "1001 processes that import PyTorch need 97.8 GiB of memory or more, and this machine has 24 GiB."
@@ -78,7 +78,7 @@ async def test_more_than_the_machine_has(place: Place, monkeypatch: pytest.Monke
     answer = await place.refused({**spec, "replica_specs": [group]}, field)
     assert answer.json["message"] == "The job asks for 25 GiB of memory, and this machine has 24 GiB."
 
-    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.plan.checks.most_processes", lambda: 20)
+    monkeypatch.setattr("jupyterlab_t9kjob.engines.local.plan.size_checks.most_processes", lambda: 20)
     answer = await place.refused({**spec, "torchrun": {"proc_per_node": 20}}, PROCESSES)
     assert answer.json["message"] == "The job starts 21 processes, and only 20 are allowed here."
 

@@ -1,1 +1,1 @@
-"""GPUs, CPUs and memory of this machine, and who uses them."""
+"""CPUs, memory and accelerators of this machine, and the users of the accelerators."""

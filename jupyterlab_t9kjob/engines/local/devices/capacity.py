@@ -1,4 +1,4 @@
-"""What of this machine is free, as a cluster of one node would tell it."""
+"""Capacity of this machine, in the API's model of a cluster with one node."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ....core.capacity import Amount, Capacity, NodeCapacity, Pool
 from ....core.engine_info import Machine
 
 GPU: Final = "nvidia.com/gpu"
-"""What jobs on this machine call its accelerators."""
+"""Resource name of accelerators in the specs of local jobs."""
 
 
 def node_of(machine: Machine) -> NodeCapacity:
     """Return this machine as a node.
 
-    Nobody reserves cores, and memory only while it is used; what a job has of the accelerators, it has for itself.
+    Jobs do not reserve cores, and memory counts as allocated while it is in use. Each accelerator belongs to one job.
     """
     devices = machine.devices
     claimed = sum(device.claimed_by is not None for device in devices)
@@ -36,9 +36,9 @@ def node_of(machine: Machine) -> NodeCapacity:
 
 
 def capacity_of(node: NodeCapacity) -> Capacity:
-    """Return what is free of a machine that is alone; jobs on it are all this user's."""
-    found = {one.resource: one for one in node.amounts}
-    gpus = found.pop(GPU, None)
+    """Return the capacity of a single node on which all jobs belong to this user."""
+    amounts = {amount.resource: amount for amount in node.amounts}
+    gpus = amounts.pop(GPU, None)
     held = gpus.allocated if gpus is not None else 0.0
     pools = []
     if gpus is not None:
@@ -48,7 +48,7 @@ def capacity_of(node: NodeCapacity) -> Capacity:
         time=time.time(),
         server=node.name,
         nodes=1,
-        amounts=list(found.values()),
+        amounts=list(amounts.values()),
         pools=pools,
         mine={GPU: held} if held else {},
     )

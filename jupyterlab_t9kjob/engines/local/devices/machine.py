@@ -1,4 +1,4 @@
-"""What this machine has."""
+"""Size of this machine: cores, memory and accelerators."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:
     Parameters
     ----------
     pool
-        Its accelerators.
+        Accelerators of this machine.
     kernels
-        Processes of this lab's kernels, in words.
+        Process ids of this lab's kernels, with texts that name the kernels.
     """
     memory = psutil.virtual_memory()
     return Machine(
@@ -34,7 +34,7 @@ def machine(pool: DevicePool, kernels: Mapping[int, str]) -> Machine:
 
 
 def cpu_count() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,4 +1,7 @@
-"""What NVIDIA's driver says of the GPUs, asked in a thread of its own: a driver that hangs holds nobody up."""
+"""GPUs as NVIDIA's driver reports them.
+
+The driver is called in a thread of its own, so a driver that hangs blocks no request for longer than `ANSWER_SECONDS`.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +11,34 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ....core.translation import Text, _
+
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0
-"""How long an answer of the driver, an error as well, is good for."""
+"""How long an answer of the driver, or its error, is used again."""
 ANSWER_SECONDS = 5.0
+"""How long a request waits for the driver."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU, or a MIG device: a part of one that programs see in its stead.
+    """A GPU, or a MIG device: a part of a GPU that programs see instead of the whole.
 
     Attributes
     ----------
     index
-        Number by which `nvidia-smi` and, in PCI order, CUDA know the GPU.
+        Number of the GPU for `nvidia-smi` and, in PCI order, for CUDA.
     uuid
         ``GPU-…`` or ``MIG-…``.
     name
-        Its model.
+        Name of the model.
     memory_total, memory_used
-        Bytes; None where the driver does not tell.
+        Bytes; None if the driver does not report them.
     pids
-        Processes that compute on it, as far as they can be seen from here.
+        Processes that compute on it; the driver may not show those of other containers.
     has_display
-        Whether processes draw on it; they need memory as well.
+        True if processes draw on it, which need memory as well.
     """
 
     index: int
@@ -45,31 +51,31 @@ class Gpu:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is a MIG device."""
+        """True for a MIG device."""
         return self.uuid.startswith("MIG-")
 
 
 @dataclass(frozen=True)
-class Look:
-    """What was found: no GPUs and no problem where there is no driver."""
+class DriverState:
+    """GPUs at one moment, and the driver's problem if it has one. A machine without a driver has neither."""
 
     gpus: tuple[Gpu, ...] = ()
-    problem: str | None = None
+    problem: Text | None = None
 
 
 class Driver:
-    """The driver of this machine, loaded and let go at each look, so that it may come, go and be replaced."""
+    """Reads the GPUs from the driver, which is loaded for each read, so that it can be installed and replaced."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._asked_at = self._answered_at = float("-inf")
-        self._last = Look()
+        self._last = DriverState()
 
-    def look(self) -> Look:
+    def read(self) -> DriverState:
         """Return the GPUs (blocking, for at most `ANSWER_SECONDS`).
 
-        Of a driver that does not answer they are those of the last time.
+        If the driver does not answer in time, the GPUs are those of its last answer.
 
         Raises
         ------
@@ -81,7 +87,7 @@ class Driver:
             if self._thread is None:
                 if now - self._answered_at < FRESH_SECONDS:
                     return self._last
-                # A daemon, or one that hangs would keep the server from ending.
+                # A daemon thread, since one that hangs must not keep the server from ending.
                 thread = threading.Thread(target=self._ask, name="t9kjob-nvml", daemon=True)
                 thread.start()
                 self._thread, self._asked_at = thread, now
@@ -90,17 +96,17 @@ class Driver:
         with self._lock:
             if self._thread is None:
                 return self._last
-        return replace(self._last, problem="The GPU driver does not answer.")
+        return replace(self._last, problem=_("The GPU driver does not answer."))
 
     def _ask(self) -> None:
         try:
-            look = Look(_gpus())
-        except Exception as error:  # whatever it is, those who wait must be told
-            look = Look(problem=f"The GPU driver fails: {error}")
+            state = DriverState(_gpus())
+        except Exception as error:  # Any error must reach the requests that wait for the thread.
+            state = DriverState(problem=_("The GPU driver fails: {error}", error=str(error)))
         with self._lock:
-            if look.problem is not None and look.problem != self._last.problem:
-                log.warning("%s", look.problem)
-            self._last, self._answered_at, self._thread = look, time.monotonic(), None
+            if state.problem is not None and state.problem != self._last.problem:
+                log.warning("%s", state.problem)
+            self._last, self._answered_at, self._thread = state, time.monotonic(), None
 
 
 def _gpus() -> tuple[Gpu, ...]:
@@ -117,14 +123,14 @@ def _gpus() -> tuple[Gpu, ...]:
 
 
 def _each(nvml: Any) -> list[Gpu]:
-    """Return all GPUs but those that were unplugged, are lost, or are not for this user."""
+    """Return all GPUs except those that were unplugged, are lost, or are not accessible to this user."""
     found: list[Gpu] = []
     errors = []
     for index in range(nvml.nvmlDeviceGetCount()):
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
             parts = _parts(nvml, handle)
-            found += [_gpu(nvml, index, one) for one in ([handle] if parts is None else parts)]
+            found += [_gpu(nvml, index, device) for device in ([handle] if parts is None else parts)]
         except nvml.NVMLError as error:
             log.debug("GPU %d: %s", index, error)
             errors.append(error)
@@ -134,10 +140,10 @@ def _each(nvml: Any) -> list[Gpu]:
 
 
 def _parts(nvml: Any, handle: Any) -> list[Any] | None:
-    """Return the MIG devices of a GPU; None where it is not divided."""
+    """Return the MIG devices of a GPU; None if the GPU is not divided."""
     try:
-        current, _ = nvml.nvmlDeviceGetMigMode(handle)
-    except nvml.NVMLError:  # this model knows no MIG
+        current, _pending = nvml.nvmlDeviceGetMigMode(handle)
+    except nvml.NVMLError:  # This model has no MIG.
         return None
     if current != nvml.NVML_DEVICE_MIG_ENABLE:
         return None
@@ -164,13 +170,13 @@ def _gpu(nvml: Any, index: int, handle: Any) -> Gpu:
 
 
 def _memory(nvml: Any, handle: Any) -> Any:
-    """Return the memory, without what the driver keeps for itself where it tells that apart."""
+    """Return the memory, without the driver's own share if the driver reports that separately."""
     for version in (nvml.nvmlMemory_v2, None):
         try:
             return nvml.nvmlDeviceGetMemoryInfo(handle, version)
         except nvml.NVMLError_GpuIsLost:
             raise
-        except nvml.NVMLError:  # not for this model, or this old driver
+        except nvml.NVMLError:  # Not supported by this model or driver.
             continue
     return None
 
@@ -180,7 +186,7 @@ def _pids(nvml: Any, ask: Any, handle: Any) -> set[int]:
         return {process.pid for process in ask(handle)}
     except nvml.NVMLError_GpuIsLost:
         raise
-    except (nvml.NVMLError, nvml.NVMLLibraryMismatchError):  # not for this model, this user, or this old driver
+    except (nvml.NVMLError, nvml.NVMLLibraryMismatchError):  # Not supported by this model or driver, or not permitted.
         return set()
 
 

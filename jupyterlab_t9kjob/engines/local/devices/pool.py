@@ -1,4 +1,4 @@
-"""The accelerators of this machine that local jobs may use, and who uses them."""
+"""Accelerators that local jobs may use, with the processes and jobs that use them now."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....core.engine_info import DeviceInfo
+from ....core.translation import Text, listing
 from ..supervisor.device_claims import holder
-from .nvml import Driver, Gpu, Look
+from .nvml import Driver, DriverState, Gpu
 from .users import UNSEEN, users
 
 BUSY_SHARE = 0.05
-"""Of a GPU's memory: where more is in use, somebody works on it, whom the driver may not show."""
+"""Share of a GPU's memory. If more is in use, a process uses the GPU, though the driver may not show it."""
 _CUDA_NAME = re.compile(r"\d+|(GPU|MIG)-.*")
 
 
 @dataclass(frozen=True)
 class PooledDevice:
-    """A device that jobs may get.
+    """A device that jobs can claim.
 
     Attributes
     ----------
     id
-        Its name as ``CUDA_VISIBLE_DEVICES`` takes it.
+        Name of the device for ``CUDA_VISIBLE_DEVICES``.
     gpu
-        What the driver says of it; None for one that it does not know.
+        The driver's data; None for a device that the driver does not know.
     """
 
     id: str
@@ -34,49 +35,49 @@ class PooledDevice:
 
     @property
     def key(self) -> str:
-        """The name of its lock, one for all names by which jobs may get it."""
+        """Name of the device's lock, the same for all names of the device."""
         return self.gpu.uuid if self.gpu is not None else self.id
 
 
 class DevicePool:
-    """The accelerators that local jobs may use.
+    """Accelerators that local jobs may use.
 
     Parameters
     ----------
     names
-        Their indices or UUIDs. None for those that are found. Names that no hardware has are taken
-        at their word. The server's own ``CUDA_VISIBLE_DEVICES`` bounds both.
-    look
-        Asks the driver.
+        Indices or UUIDs of the devices; None for all that are found. A name that is none of a GPU stands for a device
+        that the driver does not know. The server's own ``CUDA_VISIBLE_DEVICES`` limits both.
+    read
+        Reads the state of the driver.
     """
 
-    def __init__(self, names: Sequence[str] | None, look: Callable[[], Look] | None = None) -> None:
+    def __init__(self, names: Sequence[str] | None, read: Callable[[], DriverState] | None = None) -> None:
         self._names = list(names) if names is not None else None
-        self._look = look or Driver().look
+        self._read = read or Driver().read
 
     def devices(self) -> list[PooledDevice]:
         """Return the devices (blocking, for seconds if the driver hangs)."""
-        return self._devices(self._look().gpus)
+        return self._devices(self._read().gpus)
 
-    def problem(self) -> str | None:
-        """Return what is wrong with the driver, a sentence; None if nothing is (blocking)."""
-        return self._look().problem
+    def problem(self) -> Text | None:
+        """Return the sentence about the driver's problem; None if it has none (blocking)."""
+        return self._read().problem
 
     def plan(self) -> dict[str, str] | None:
-        """Return what a supervisor must know to claim devices; None if there are none (blocking).
+        """Return the devices for a supervisor's plan, ids with names of locks; None if there are none (blocking).
 
-        Those that others use come last.
+        Devices that other processes use come last.
         """
         devices = sorted(self.devices(), key=_is_busy)
         return {device.id: device.key for device in devices} or None
 
     def describe(self, kernels: Mapping[int, str]) -> list[DeviceInfo]:
-        """Return the devices and who uses them (blocking).
+        """Return the devices and their users (blocking).
 
         Parameters
         ----------
         kernels
-            Processes of this lab's kernels, in words.
+            Process ids of this lab's kernels, with texts that name the kernels.
         """
         return [_describe(number, device, kernels) for number, device in enumerate(self.devices())]
 
@@ -94,7 +95,7 @@ class DevicePool:
 
 
 def _named(names: Sequence[str], gpus: Sequence[Gpu]) -> list[PooledDevice]:
-    """Return the devices of these names, each once; GPUs that the driver does not have are left out."""
+    """Return the devices with these names, each once; GPUs that do not exist are left out."""
     found: dict[str, PooledDevice] = {}
     for name in names:
         matches = _matches(name, gpus)
@@ -106,7 +107,10 @@ def _named(names: Sequence[str], gpus: Sequence[Gpu]) -> list[PooledDevice]:
 
 
 def _seen(visible: str, gpus: Sequence[Gpu]) -> list[PooledDevice]:
-    """Return what a ``CUDA_VISIBLE_DEVICES`` lets programs see: as CUDA reads it, up to the first that isn't there."""
+    """Return the devices that a value of ``CUDA_VISIBLE_DEVICES`` shows to programs.
+
+    CUDA reads the names up to the first device that does not exist.
+    """
     names = []
     for name in map(str.strip, visible.split(",")):
         if not name or name.startswith("-") or name == "NoDevFiles":
@@ -118,7 +122,7 @@ def _seen(visible: str, gpus: Sequence[Gpu]) -> list[PooledDevice]:
 
 
 def _matches(name: str, gpus: Sequence[Gpu]) -> list[PooledDevice]:
-    """Return the GPU with this index or (beginning of a) UUID; of a divided one, all its parts."""
+    """Return the GPU with an index or the beginning of a UUID; all parts of a GPU that is divided by MIG."""
     if name.isdecimal():
         found = [gpu for gpu in gpus if gpu.index == int(name)]
         return [PooledDevice(gpu.uuid if gpu.is_part else str(gpu.index), gpu) for gpu in found]
@@ -141,12 +145,12 @@ def _describe(number: int, device: PooledDevice, kernels: Mapping[int, str]) -> 
     job, gpu = holder(device.key), device.gpu
     if gpu is None:
         return DeviceInfo(index=number, id=device.id, name="GPU", claimed_by=job, used_by=job)
-    who = users(gpu.pids, kernels)
-    if not who and _is_full(gpu):
-        who = [UNSEEN]
+    names: list[str] = list(users(gpu.pids, kernels))
+    if not names and _is_full(gpu):
+        names = [UNSEEN]
     if job is not None:
-        # What a claimed device's processes are, where it can't be seen, is no riddle.
-        who = [job, *(one for one in who if one not in (job, UNSEEN))]
+        # Unknown processes on a claimed device are the job's own.
+        names = [job, *(name for name in names if name not in (job, UNSEEN))]
     return DeviceInfo(
         index=gpu.index,
         id=device.id,
@@ -155,5 +159,5 @@ def _describe(number: int, device: PooledDevice, kernels: Mapping[int, str]) -> 
         memory_total=gpu.memory_total,
         memory_used=gpu.memory_used,
         claimed_by=job,
-        used_by=", ".join(who) or None,
+        used_by=listing(names) if names else None,
     )

@@ -1,27 +1,29 @@
-"""Who a process is, in words for those who wonder why a GPU is not free."""
+"""Names for the processes that use a GPU: jobs, kernels and other programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
+from typing import Final
 
 import psutil
 
+from ....core.translation import Text, _
 from ..supervisor.process_tree import MARK
 
-UNSEEN = "a process that can't be seen from here"
+UNSEEN: Final = _("a process that can't be seen from here")
 _MOST_CHARACTERS = 80
 
 
 def users(pids: Iterable[int], kernels: Mapping[int, str]) -> list[str]:
-    """Return who these processes are, each once (blocking).
+    """Return the names of processes, each once (blocking).
 
     Parameters
     ----------
     pids
         The processes.
     kernels
-        Processes of this lab's kernels, in words.
+        Process ids of this lab's kernels, with texts that name the kernels.
     """
     return list(dict.fromkeys(_user(pid, kernels) for pid in pids))
 
@@ -31,7 +33,7 @@ def _user(pid: int, kernels: Mapping[int, str]) -> str:
         process = psutil.Process(pid)
         family = [process, *process.parents()]
     except psutil.Error:
-        # It has ended since, or the driver sees more than this container does.
+        # The process has ended, or belongs to another container, which the driver sees nevertheless.
         return UNSEEN
     for member in family:
         if member.pid in kernels:
@@ -43,15 +45,18 @@ def _user(pid: int, kernels: Mapping[int, str]) -> str:
 
 
 def _job(process: psutil.Process) -> str | None:
-    """Return the name of the local job that a process belongs to, by its mark; None for strangers."""
+    """Return the name of the local job whose mark a process carries; None if it carries none."""
     try:
         environment = process.environ()
-    except (psutil.Error, OSError):  # of another user, or ended
+    except (psutil.Error, OSError):  # The process belongs to another user, or has ended.
         return None
-    return _printable(environment.get("T9KJOB_NAME") or "a job") if MARK in environment else None
+    if MARK not in environment:
+        return None
+    name = environment.get("T9KJOB_NAME")
+    return _printable(name) if name else _("a job")
 
 
-def _stranger(process: psutil.Process) -> str:
+def _stranger(process: psutil.Process) -> Text:
     try:
         with process.oneshot():
             command, name, owner = process.cmdline(), process.name(), process.username()
@@ -59,11 +64,16 @@ def _stranger(process: psutil.Process) -> str:
         return UNSEEN
     program = PurePath(command[0]).name if command and command[0] else name
     script = next((PurePath(word).name for word in command[1:] if word.endswith(".py")), None)
-    words = f"{program} {script}" if script is not None else program
-    if any("ipykernel" in word for word in command[1:4]):
-        words = "a kernel of another lab"
-    whose = "" if owner == psutil.Process().username() else f" of user {owner}"
-    return f"{_printable(words)} (pid {process.pid}){_printable(whose)}"
+    is_kernel = any("ipykernel" in word for word in command[1:4])
+    name = _printable(f"{program} {script}" if script is not None else program)
+    pid, user = process.pid, _printable(owner)
+    if owner == psutil.Process().username():
+        if is_kernel:
+            return _("a kernel of another lab (pid {pid})", pid=pid)
+        return _("{name} (pid {pid})", name=name, pid=pid)
+    if is_kernel:
+        return _("a kernel of another lab (pid {pid}) of user {user}", pid=pid, user=user)
+    return _("{name} (pid {pid}) of user {user}", name=name, pid=pid, user=user)
 
 
 def _printable(words: str) -> str:

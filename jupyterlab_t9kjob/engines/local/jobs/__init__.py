@@ -1,1 +1,1 @@
-"""Jobs of this machine as the server sees them: stored records, and the API's views of them."""
+"""Stored jobs of this machine: finding, creating and watching them, and the API's models of them."""

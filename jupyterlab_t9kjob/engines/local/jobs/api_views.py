@@ -1,4 +1,4 @@
-"""A stored job as the API gives it."""
+"""The API's models of a stored job: row, details, replicas and log streams."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ....core.errors import Conflict, Unavailable
+from ....core.errors import Unavailable
 from ....core.job import (
     Action,
     Attempt,
     EndedBy,
-    Event,
     Failure,
     Frame,
     Job,
@@ -29,12 +28,13 @@ from ....core.job import (
 from ....core.log_sources import LogFile
 from ....core.spec import Device, JobSpec, Model
 from ....core.system.disk_threads import real_path
+from ....core.translation import _
 from ....core.wording import code_in_words, end_in_words
 from ....logs.storage import cuts, index
 from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable
 from ..supervisor.log_files import FoundLog, find_logs
-from ..supervisor.record import ACTIVE, AttemptRecord, EventRecord, Record, ReplicaRecord
+from ..supervisor.record import ACTIVE, AttemptRecord, Record, ReplicaRecord
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
 from .stored_job import StoredJob
 
@@ -43,37 +43,28 @@ _PENDING: dict[tuple[str, str], PendingAction] = {
     **{(phase, "pause"): "pausing" for phase in ("Pending", "Running", "Resuming")},
     **{(phase, "stop"): "stopping" for phase in ACTIVE},
 }
-_DONE: dict[Action, str] = {
-    "pause": "paused",
-    "resume": "resumed",
-    "stop": "stopped",
-    "delete": "deleted",
-    "rerun": "run again",
-}
-
-
 _LINK_SECONDS = 1.0
-"""How long a disk may take to tell where a link leads."""
+"""How long following the links of a path may take."""
 
 
 class Views:
-    """Makes the API's models.
+    """Makes the API's models of stored jobs.
 
     Parameters
     ----------
     root
-        The contents root, to name files as the contents API does.
+        Root folder of the contents API, to which paths in the models are relative.
     """
 
     def __init__(self, root: Path | None) -> None:
         self._roots = [root, Path(os.path.realpath(root))] if root is not None else []
 
     def id_of(self, job: StoredJob) -> str:
-        """Return the job's id."""
+        """Return the id of a job."""
         return job_id("local", "", job.name, job.uid)
 
     def contents_path(self, path: str | Path | None) -> str | None:
-        """Return an absolute path as the contents API names it, if it lies below the root."""
+        """Return an absolute path as a path of the contents API; None if it does not lie below the root."""
         if path is None or "\0" in str(path):
             return None
         absolute = os.path.abspath(path)  # noqa: PTH100 (`Path` raises at loops of links)
@@ -88,18 +79,26 @@ class Views:
         return None
 
     def _real(self, path: str) -> str:
-        """Return a path with its links followed; as it is where its disk does not answer, which must hold up no job."""
+        """Return a path with its links followed, or the path itself if its disk does not answer in time."""
         try:
             return real_path(path, _LINK_SECONDS)
         except Unavailable:
             return path
 
     def summary(self, job: StoredJob, *, foreign: bool) -> JobSummary:
-        """Return the row of the list."""
+        """Return the job's row in the list.
+
+        Parameters
+        ----------
+        job
+            The job.
+        foreign
+            True if the job runs on another machine.
+        """
         return JobSummary(**self._fields(job, foreign))
 
     def job(self, job: StoredJob, *, foreign: bool) -> Job:
-        """Return everything."""
+        """Return the job in full; the parameters are those of `summary`."""
         spec = JobSpec.model_validate(job.spec or _placeholder(job))
         cwd = working_directory(spec, next(iter(self._roots), None))
         plan = job.plan
@@ -118,7 +117,7 @@ class Views:
         )
 
     def replicas(self, job: StoredJob) -> list[Replica]:
-        """Return the replicas with their attempts."""
+        """Return the job's replicas with their attempts."""
         if job.record is None or job.plan is None:
             return []
         plans = {plan["name"]: plan for plan in job.plan["replicas"]}
@@ -179,30 +178,25 @@ class Views:
 
 
 def _known(model: type[Model], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a record that a model has.
+    """Return those fields of a record that a model has.
 
-    After an upgrade a server that still runs reads records of newer supervisors, which may have more fields.
+    After an upgrade, a server that still runs reads records of newer supervisors, which may have more fields.
     """
     return {name: value for name, value in record.items() if name in model.model_fields}
 
 
-def events_of(records: list[EventRecord]) -> list[Event]:
-    """Return events newest first; what is repeated without a break is folded into one."""
-    folded: list[Event] = []
-    for record in reversed(records):
-        event = Event(**_known(Event, record))
-        last = folded[-1] if folded else None
-        if last and (last.reason, last.message, last.replica) == (
-            event.reason, event.message, event.replica
-        ):  # fmt: skip
-            last.count += 1
-        else:
-            folded.append(event)
-    return folded
-
-
 def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
-    """Return what can be done to a job in its phase, and after what was asked already."""
+    """Return the actions that make sense in a job's phase.
+
+    Parameters
+    ----------
+    record
+        The job's record.
+    desired
+        State that the user asked for.
+    foreign
+        True if the job runs on another machine.
+    """
     if foreign:
         return ["rerun"]
     phase = record["outcome"]["phase"]
@@ -212,26 +206,8 @@ def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
         return ["rerun", "delete", "remove"]
     if desired not in ("run", "pause"):
         return ["stop", "rerun", "delete"]
-    # the later wish counts, also while the one before is brought about
+    # A later request replaces the one before, also while that is being carried out.
     return ["resume" if desired == "pause" else "pause", "stop", "rerun", "delete"]
-
-
-def refusal_of(job: JobSummary, action: Action) -> Conflict:
-    """Return why an action that is none of a job's makes no sense now."""
-    if job.read_only is not None:
-        return Conflict(job.read_only, code="ReadOnly")
-    if action == "remove":
-        return Conflict(f"{job.name} has not ended, so its record can't be removed.", hint="Stop or delete it first.")
-    if job.phase == "Unknown":
-        message = f"The record of {job.name} can't be read, so it can't be {_DONE[action]}."
-        return Conflict(message, hint="Remove it.")
-    if job.phase in ACTIVE:
-        state = f"is {job.pending_action or job.phase.lower()}"
-        if action in ("pause", "resume") and job.pending_action is None:
-            return Conflict(f"{job.name} {state} already.")
-    else:
-        state = "is deleted" if job.deleted else "has ended"
-    return Conflict(f"{job.name} {state}, so it can't be {_DONE[action]}.")
 
 
 def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
@@ -269,17 +245,17 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
         "processes": processes,
         "progress": Progress(**_known(Progress, progress)) if progress is not None else None,
-        "read_only": f"This job runs on {host}, so it can only be changed there." if foreign else None,
+        "read_only": _("This job runs on {host}, so it can only be changed there.", host=host) if foreign else None,
         "deleted": record["deleted"],
         "actions": actions_of(record, job.desired, foreign=foreign),
     }
 
 
 def _pending_action(job: StoredJob, record: Record) -> PendingAction | None:
-    if job.unfinished_wish:
+    if job.to_be_deleted:
         return "deleting"
     if job.desired == "run" and record["ending"] is not None and record["ending"]["phase"] == "Paused":
-        return "resuming"  # as soon as its processes have ended
+        return "resuming"  # The supervisor resumes the job as soon as its processes have ended.
     return _PENDING.get((record["outcome"]["phase"], job.desired))
 
 
@@ -307,12 +283,12 @@ def _devices(spec: dict[str, Any]) -> Device | None:
 
 
 def _held(record: Record, phase: Phase) -> int:
-    """Return how many accelerators a job has claimed; between two attempts it keeps them."""
+    """Return the number of accelerators that a job has claimed; it keeps them between two attempts."""
     return sum(len(replica["devices"]) for replica in record["replicas"]) if phase == "Running" else 0
 
 
 def _restarts(attempts: list[AttemptRecord]) -> list[int | None]:
-    """Return for each attempt which restart began it; what follows a pause was resumed."""
+    """Return the number of the restart that began each attempt; None for the first and for resumed attempts."""
     count = 0
     restarts: list[int | None] = [None]
     for before in attempts[:-1]:
@@ -336,7 +312,7 @@ def _replica(record: ReplicaRecord, processes: int | None, host: str) -> Replica
         for attempt, restart in zip(record["attempts"], _restarts(record["attempts"]), strict=False)
     ]
     last = record["attempts"][-1] if record["attempts"] else None
-    kind, _, index = record["name"].rpartition("-")
+    kind, _dash, index = record["name"].rpartition("-")
     first = last["first_rank"] if last is not None else None
     return Replica(
         name=record["name"],
@@ -361,7 +337,7 @@ def _stream(log: FoundLog, attempt: AttemptRecord | None) -> LogStream | None:
     try:
         size = log.path.stat().st_size
     except OSError:
-        return None  # removed since it was listed
+        return None  # The file was removed after it was listed.
     first, last = index.span(log.index_path) or (None, None)
     cut = cuts.read(log.cuts_path)
     rank = None

@@ -1,4 +1,4 @@
-"""Follows the log of a running job's first rank to tell how far it is."""
+"""Progress of a running job, read from the log of rank 0."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import time
 
 from ....core.progress import Reading
 from ....logs.serving.progress import LogProgress
+from ..supervisor.job_files import JobFiles
 from ..supervisor.log_files import FoundLog, logs_of_attempt
-from ..supervisor.record import JobFiles, Record, holder_of_rank_0
+from ..supervisor.record import Record, holder_of_rank_0
 
 
 class LiveProgress:
-    """Reads what the log of the first rank has told since.
+    """Follows the log of rank 0 and reads the job's progress from it.
 
     Parameters
     ----------
@@ -28,11 +29,24 @@ class LiveProgress:
 
     @property
     def reading(self) -> Reading | None:
-        """What is known now."""
+        """The newest progress; None before the log reports any."""
         return self._progress.reading
 
     def read(self, record: Record, interval: float) -> bool:
-        """Read what is new, at most once in `interval` seconds; return whether that told anything."""
+        """Read new lines of the log.
+
+        Parameters
+        ----------
+        record
+            The job's record.
+        interval
+            Seconds during which further calls do nothing.
+
+        Returns
+        -------
+        bool
+            True if the progress changed.
+        """
         now = time.monotonic()
         if now - self._read_at < interval:
             return False
@@ -41,7 +55,7 @@ class LiveProgress:
         return self._progress.read((log.id, log.path, None) for log in self._logs)
 
     def _choose(self, record: Record) -> None:
-        """Choose the logs of global rank 0, or of the first replica while that isn't known."""
+        """Choose the logs of global rank 0, or of the first replica while the ranks are unknown."""
         holder = holder_of_rank_0(record)
         if holder is None:
             return

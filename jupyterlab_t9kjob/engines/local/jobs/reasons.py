@@ -1,52 +1,55 @@
-"""Why a local job is as it is, in words."""
+"""Reasons of local jobs, made from the codes and facts of their records."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
-from ....core.wording import best_metric, duration, failed
+from ....core.translation import Text, _, _n, sentences
+from ....core.wording import best_metric, duration
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
+from .fact_texts import disk_texts, failure_text, holders_text, killed_text, wait_text
 
-_UNGUARDED = (
-    "What was found of the job was ended. A background process that it had just started may still run, as nothing was"
-    " left that would have seen it. Run the job again."
+_UNGUARDED: Final = _(
+    "The processes that were found were ended. A background process that the job had just started may still run. Run"
+    " the job again."
 )
 
 
 def running_time(record: Record) -> tuple[float, float | None]:
-    """Return how long the first replica's ended attempts ran (seconds), and since when one runs now.
+    """Return how long the first replica's ended attempts ran (seconds), and the start of the one that runs now.
 
-    Both hold also where the time of day was changed meanwhile: then the start is given as if it had always been what it
-    is now.
+    The start is None if no attempt runs. It follows changes of the time of day: it is given as if the clock had always
+    been set as it is now.
     """
     attempts = record["replicas"][0]["attempts"] if record["replicas"] else []
     seconds = sum(
-        one.get("ran_seconds", max(0.0, one["ended_at"] - one["started_at"]))
-        for one in attempts
-        if one["ended_at"] is not None
+        attempt.get("ran_seconds", max(0.0, attempt["ended_at"] - attempt["started_at"]))
+        for attempt in attempts
+        if attempt["ended_at"] is not None
     )
-    return seconds, next((_start(one, record) for one in attempts if one["ended_at"] is None), None)
+    return seconds, next((_start(attempt, record) for attempt in attempts if attempt["ended_at"] is None), None)
 
 
 def _start(attempt: AttemptRecord, record: Record) -> float:
     if "clock" not in attempt or not same_boot(record["machine"], _this_machine()):
         return attempt["started_at"]
     changed = time.time() - attempt["started_at"] - (time.monotonic() - attempt["clock"])
-    return attempt["started_at"] + round(changed)  # whole seconds, so that the clock's small corrections do not show
+    return attempt["started_at"] + round(changed)  # Whole seconds hide the small corrections of the clock.
 
 
 _this_machine = cache(machine_id)
 
 
 def reason_of(record: Record, replicas_running: int, processes: int | None) -> Reason:
-    """Return why a job with a readable record is as it is.
+    """Return the reason of a job.
 
     Parameters
     ----------
@@ -57,60 +60,54 @@ def reason_of(record: Record, replicas_running: int, processes: int | None) -> R
     processes
         Number of the whole job's ranks; None if it is not known.
     """
-    outcome = record["outcome"]
-    code, facts = outcome["code"], outcome["facts"]
-    seconds, since = running_time(record)
-    if since is not None:
-        seconds += (record["ended_at"] or time.time()) - since
-    ran = duration(seconds)
-    best = best_metric((record["progress"] or {}).get("metrics", {}))
-    total, allowed = len(record["replicas"]), facts.get("allowed")
+    code, facts = record["outcome"]["code"], record["outcome"]["facts"]
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)
     if code == "StartFailed":
         return _not_started(facts)
-    if code == "Started":
-        return Reason(code=code, sentence=_running(record, replicas_running, processes))
-    sentences = {
-        "Created": "Starting on this machine",
-        "WaitingForDevices": facts.get("words", "Waiting for a GPU"),
-        "PausedByUser": "Paused by you",
-        "ResumedByUser": f"{replicas_running} of {total} replicas are back",
-        "Succeeded": f"Ran {ran} · {best}" if best else f"Ran {ran}",
-        "Stopped": f"Stopped by you after {ran}" if record["started_at"] else "Stopped by you before it started",
-        "DeadlineExceeded": f"Ended at its deadline of {duration(allowed)}" if allowed else "Ended at its deadline",
-        "SupervisorLost": "The job's supervisor ended before the job did, so its processes were ended",
-        "MachineRestarted": "The machine, or this lab on it, was restarted while the job ran",
-        "DirectoryRemoved": "The job's directory was removed while it ran",
-    }
-    hints = {
-        "WaitingForDevices": f"In use by {facts['holders']}." if facts.get("holders") else None,
-        "PausedByUser": "Resume starts it from the beginning, as its next attempt.",
-        "DeadlineExceeded": "Give it a longer deadline, or none, and run it again.",
-        "SupervisorLost": "Nothing is left running. Run it again." if facts.get("guarded") else _UNGUARDED,
-        "MachineRestarted": "Run it again.",
-    }
-    words = facts.get("words") if code != "WaitingForDevices" else None
-    hint = _joined(facts.get("killed"), hints.get(code))
-    return Reason(code=code, sentence=sentences.get(code, code), hint=hint, verbatim=words)
+    killed = killed_text(facts["killed_processes"]) if "killed_processes" in facts else facts.get("killed")
+    return Reason(
+        code=code,
+        sentence=_sentence(record, replicas_running, processes),
+        hint=sentences(killed, _hint(code, facts)),
+        verbatim=facts.get("words") if code != "WaitingForDevices" else None,
+    )
 
 
 def unwritable(trouble: DiskTrouble, reason: Reason) -> Reason:
-    """Return the reason of an active job whose directory takes no writing at present."""
+    """Return the reason of an active job whose directory can't be written at present.
+
+    Parameters
+    ----------
+    trouble
+        Why the directory can't be written.
+    reason
+        Reason that the job has otherwise.
+    """
     return Reason(
         code=trouble.code,
-        sentence=f"{reason.sentence}, but {trouble.sentence}",
-        hint=f"{trouble.hint} The job goes on as long as it can, and its record when there is a way.",
+        sentence=_("{state}, but {problem}", state=reason.sentence, problem=trouble.sentence),
+        hint=sentences(
+            trouble.hint, _("The job goes on as long as it can. Its record is updated when the disk can be written.")
+        ),
     )
 
 
 def not_heard_of(record: Record, since: float) -> Reason:
-    """Return the reason of a job on another machine that has gone silent."""
+    """Return the reason of a job on another machine that sends no heartbeat.
+
+    Parameters
+    ----------
+    record
+        The job's record.
+    since
+        Time of the last heartbeat, in seconds since the epoch.
+    """
     host = record["machine"]["hostname"]
     return Reason(
         code="NotHeardOf",
-        sentence=f"No sign of life from {host} for {duration(time.time() - since)}",
-        hint=f"Its state is shown again when {host} is heard of.",
+        sentence=_("No sign of life from {host} for {time}", host=host, time=duration(time.time() - since)),
+        hint=_("The job's state is shown again when {host} responds.", host=host),
     )
 
 
@@ -118,89 +115,141 @@ def bad_record(problem: str | None) -> Reason:
     """Return the reason of a job whose record can't be read."""
     return Reason(
         code="BadRecord",
-        sentence="The job's record can't be read",
-        hint="Its logs can still be read; remove the job when they are no longer needed.",
+        sentence=_("The job's record can't be read"),
+        hint=_("Its logs can still be read; remove the job when they are no longer needed."),
         verbatim=problem,
     )
 
 
-def _not_started(facts: dict[str, Any]) -> Reason:
-    why, hint = "", "Check the working directory and the kernel's Python, then run it again."
+def link_to(failure: Mapping[str, Any]) -> Link | None:
+    """Return a link to the failure's position in the log; None if the log does not show the failure."""
+    if failure["stream"] is None:
+        return None
+    return Link(kind="log", label=_("Show in log"), stream=failure["stream"], offset=failure["offset"] or 0)
+
+
+def _sentence(record: Record, replicas_running: int, processes: int | None) -> Text:
+    code, facts = record["outcome"]["code"], record["outcome"]["facts"]
+    match code:
+        case "Created":
+            return _("Starting on this machine")
+        case "Started":
+            return _running(record, replicas_running, processes)
+        case "WaitingForDevices":
+            return wait_text(facts)
+        case "PausedByUser":
+            return _("Paused by you")
+        case "ResumedByUser":
+            total = len(record["replicas"])
+            return _("{running} of {total} replicas are back", running=replicas_running, total=total)
+        case "Succeeded":
+            return _succeeded(record)
+        case "Stopped":
+            if record["started_at"]:
+                return _("Stopped by you after {time}", time=_ran(record))
+            return _("Stopped by you before it started")
+        case "DeadlineExceeded":
+            if facts.get("allowed"):
+                return _("Ended at its deadline of {time}", time=duration(facts["allowed"]))
+            return _("Ended at its deadline")
+        case "SupervisorLost":
+            return _("The job's supervisor ended before the job did, so its processes were ended")
+        case "MachineRestarted":
+            return _("The machine, or this lab on it, was restarted while the job ran")
+        case "DirectoryRemoved":
+            return _("The job's directory was removed while it ran")
+    return Text.verbatim(code)
+
+
+def _hint(code: str, facts: Mapping[str, Any]) -> Text | None:
+    match code:
+        case "WaitingForDevices":
+            return holders_text(facts)
+        case "PausedByUser":
+            return _("Resume starts it from the beginning, as its next attempt.")
+        case "DeadlineExceeded":
+            return _("Give it a longer deadline, or none, and run it again.")
+        case "SupervisorLost":
+            asked = _("Another process asked the supervisor to end.") if facts.get("asked") else None
+            return sentences(asked, _("Nothing is left running. Run it again.") if facts.get("guarded") else _UNGUARDED)
+        case "MachineRestarted":
+            return _("Run it again.")
+    return None
+
+
+def _ran(record: Record) -> Text:
+    seconds, since = running_time(record)
+    if since is not None:
+        seconds += (record["ended_at"] or time.time()) - since
+    return duration(seconds)
+
+
+def _succeeded(record: Record) -> Text:
+    best = best_metric((record["progress"] or {}).get("metrics", {}))
+    if best is None:
+        return _("Ran {time}", time=_ran(record))
+    return _("Ran {time} · {metric}", time=_ran(record), metric=best)
+
+
+def _running(record: Record, running: int, processes: int | None) -> Text:
+    total = len(record["replicas"])
+    if running == total and total > 1:
+        return _("All {total} replicas are running", total=total)
+    if running == total and processes is None:
+        return _("Running")
+    if running == total:
+        return _n("{n} process is running", "{n} processes are running", processes or 0)
+    if record["ending"] is not None:
+        return _("Its processes are ending")
+    if any(replica["status"] == "Restarting" for replica in record["replicas"]):
+        if running == 0:
+            return _("Its processes will start again")
+        return _("{running} of {total} replicas are running, the rest starts again", running=running, total=total)
+    return _("{running} of {total} replicas are running", running=running, total=total)
+
+
+def _not_started(facts: Mapping[str, Any]) -> Reason:
+    sentence = _("The job could not be started")
+    hint = _("Check the working directory and the kernel's Python, then run it again.")
     if "disk" in facts:
-        why, hint = f": {facts['disk']['sentence']}", facts["disk"]["hint"]
+        _code, problem, hint = disk_texts(facts["disk"])
+        sentence = _("The job could not be started: {problem}", problem=problem)
     elif "working_dir" in facts:
-        why = f": its working directory {facts['working_dir']} is gone"
-        hint = "Choose a folder that exists, and run it again."
-    sentence = f"The job could not be started{why}"
+        folder = facts["working_dir"]
+        sentence = _("The job could not be started: its working directory {path} is gone", path=folder)
+        hint = _("Choose a folder that exists, and run it again.")
+    elif not facts.get("words"):
+        sentence = _("The job could not be started: its supervisor did not start")
     return Reason(code="StartFailed", sentence=sentence, hint=hint, verbatim=facts.get("words"))
 
 
-def link_to(failure: dict[str, Any]) -> Link | None:
-    """Return where the failure is in the log."""
-    if failure["stream"] is None:
-        return None
-    return Link(
-        kind="log",
-        label="Show in log",
-        stream=failure["stream"],
-        offset=failure["offset"] or 0,
-    )
-
-
 def _failed(code: str, record: Record) -> Reason:
-    restarts = record["restarts"]
     if record["failure"] is None:
-        return Reason(code=code, sentence="The job failed")
+        return Reason(code=code, sentence=_("The job failed"))
     failure = readable(record["failure"])
-    who = _who(failure, len(record["replicas"]))
-    exit_code = failure["exit_code"]
-    trouble = failure.get("disk")
-    error, note = failure["error"], failure["note"]
-    signaled = failure.get("signaled")
-    words = failed(exit_code, trouble["sentence"] if trouble else error, signaled=signaled)
-    what_to_do = advice(exit_code, error, note, signaled=signaled)
-    if exit_code == 137 and signaled is not False:
-        what_to_do = SHORT_OF_MEMORY
-    what_to_do = what_to_do or next_step(exit_code, error, traceback=bool(failure["frames"]), signaled=signaled)
-    used_up = None
-    if code == "BackoffLimitExceeded" and restarts:
-        used_up = f"All {restarts} restarts are used up." if restarts != 1 else "Its one restart is used up."
-    hint = _joined(note, used_up, what_to_do)
-    if trouble:
-        hint = f"{trouble['hint']} Then run it again."
+    hint = _advice(code, record["restarts"], failure)
+    if failure.get("disk"):
+        code, _problem, remedy = disk_texts(failure["disk"])
+        hint = sentences(remedy, _("Then run it again."))
     link = link_to(failure)
     return Reason(
-        code=trouble["code"] if trouble else code,
-        sentence=f"{who} {words}",
+        code=code,
+        sentence=failure_text(failure, len(record["replicas"])),
         hint=hint,
         verbatim=failure["error"],
         links=[link] if link is not None else [],
     )
 
 
-def _joined(*sentences: str | None) -> str | None:
-    return " ".join(filter(None, sentences)) or None
-
-
-def _who(failure: dict[str, Any], replicas: int) -> str:
-    if failure["rank"] is not None:
-        return f"Rank {failure['rank']}"
-    launcher = "torchrun" if ".launcher." in (failure["stream"] or "") else None
-    if replicas == 1:
-        return launcher or "The script"
-    return f"{launcher} of {failure['replica']}" if launcher else str(failure["replica"])
-
-
-def _running(record: Record, running: int, processes: int | None) -> str:
-    total = len(record["replicas"])
-    if running == total and total > 1:
-        return f"All {total} replicas are running"
-    if running == total:
-        return {None: "Running", 1: "1 process is running"}.get(processes, f"{processes} processes are running")
-    if record["ending"] is not None:
-        return "Its processes are ending"
-    if any(replica["status"] == "Restarting" for replica in record["replicas"]):
-        if running == 0:
-            return "Its processes will start again"
-        return f"{running} of {total} replicas are running, the rest starts again"
-    return f"{running} of {total} replicas are running"
+def _advice(code: str, restarts: int, failure: Mapping[str, Any]) -> Text | None:
+    """Return what more is known of a failure, and what the user can do."""
+    exit_code, error, signaled = failure["exit_code"], failure["error"], failure.get("signaled")
+    note = Text.restored(failure["note"]) if failure["note"] else None
+    what_to_do: str | None = SHORT_OF_MEMORY
+    if exit_code != 137 or signaled is False:
+        what_to_do = advice(exit_code, error, note, signaled=signaled)
+        what_to_do = what_to_do or next_step(exit_code, error, traceback=bool(failure["frames"]), signaled=signaled)
+    used_up = None
+    if code == "BackoffLimitExceeded" and restarts:
+        used_up = _n("Its one restart is used up.", "All {n} restarts are used up.", restarts)
+    return sentences(note, used_up, what_to_do)

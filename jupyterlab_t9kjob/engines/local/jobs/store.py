@@ -1,14 +1,13 @@
-"""All jobs of a home directory: finding, creating, watching them, and reviving what was cut short.
+"""All jobs of a home directory: finding, creating and watching them, and replacing supervisors that died.
 
-Everything here blocks and belongs to one thread (the engine's). The truth is on disk; this is a
-cache of it, and several servers may look at the same home.
+All methods block, and the engine calls them in one thread at a time. The state of the jobs is on disk, and this module
+keeps a cache of it, since several servers may use the same home.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import logging
 import math
 import os
@@ -24,25 +23,32 @@ from ....core.errors import Conflict, NotFound
 from ....core.system.disk import trouble_at, trouble_of
 from ....core.system.locks import held, lock_path, runtime_directory, try_lock
 from ....core.system.processes import MachineId, alive, machine_id, same_boot
+from ....core.translation import _
+from ..supervisor.job_files import owners_only
 from ..supervisor.outcome import conclude, settle
-from ..supervisor.record import ACTIVE, JobFiles, Outcome, Record, RunPlan, owners_only
+from ..supervisor.record import ACTIVE, Outcome, Record, RunPlan
+from .new_job import write_job
 from .stored_job import StoredJob, stamp_of
 
 log = logging.getLogger(__name__)
 
 SUPERVISOR = Path(__file__).parents[1] / "supervisor" / "__main__.py"
 ATTEND_SECONDS = 0.5
+"""How often an active job's supervisor and disk are checked."""
 PROGRESS_SECONDS = 0.5
+"""How often a running job's progress is read."""
 STARTING_SECONDS = 3.0
-"""How long a supervisor may take to show itself before it is started once more."""
+"""How long a supervisor may take to appear in the record before another one is started."""
 MOST_STARTS = 3
+"""Number of supervisors that are started before the job fails."""
 _FINALITY = {"stop": 1, "delete": 2, "remove": 3}
+"""How final a request is: one that ends the job is replaced only by one that goes further."""
 REFRESH_SECONDS = 1.0
-"""Between two looks at all jobs, which another server's delete of an ended one calls for."""
+"""How often all jobs are read again after a change of the directory, such as another server's delete."""
 CLOCK_SECONDS = 2.0
 """Coarsest step of a file system's clock."""
 SILENT_SECONDS = 60.0
-"""Age of the heartbeat from which a job of another machine counts as not heard of."""
+"""Age of the last heartbeat from which a job of another machine counts as silent."""
 
 
 class Store:
@@ -62,8 +68,8 @@ class Store:
         self.jobs: dict[str, StoredJob] = {}
         self._directory = home / "jobs"
         self._draft_prefix = f".new-{self.machine['hostname']}-"
-        # Those to which something may still happen; the others cost nothing until the directory changes.
-        self._lively: dict[str, StoredJob] = {}
+        # Jobs that may still change. The others are read again only when the directory changes.
+        self._unsettled: dict[str, StoredJob] = {}
         self._listed: tuple[int, int, int] | None = None
         self._list_again_at = 0.0
         self._outdated = False
@@ -72,7 +78,7 @@ class Store:
         self._children: list[subprocess.Popen[bytes]] = []
 
     def open(self) -> None:
-        """Make the directories and load every job.
+        """Create the directories and read every job.
 
         Raises
         ------
@@ -81,41 +87,41 @@ class Store:
         """
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._exclusive():
-            # Nobody else on this machine creates now, so what is half made stays half made.
+            # No other server on this machine creates a job now, so drafts that exist are abandoned.
             for path in (*self._directory.glob(f"{self._draft_prefix}*"), *self._directory.glob(".gone-*")):
                 shutil.rmtree(path, ignore_errors=True)
         self.scan()
 
     def scan(self) -> set[str]:
-        """Do what is due; return the uids of jobs that changed or went since the last scan."""
+        """Check the jobs that are due; return the uids of those that changed or went since the last scan."""
         self._list()
         if self._outdated and time.monotonic() - self._refreshed_at >= REFRESH_SECONDS:
             self._outdated = False
             for job in self.jobs.values():
                 self._refresh(job)
             self._refreshed_at = time.monotonic()
-        for job in list(self._lively.values()):
-            self._try_to_look_at(job)
+        for job in list(self._unsettled.values()):
+            self._try_to_check(job)
         self._children = [child for child in self._children if child.poll() is None]
         changed, self._changed = self._changed, set()
         return changed
 
     def get(self, uid: str) -> StoredJob:
-        """Return a job.
+        """Return the job with a uid.
 
         Raises
         ------
         NotFound
-            If there is none with this uid.
+            If there is no such job.
         """
         try:
             return self.jobs[uid]
         except KeyError:
-            raise NotFound("This job does not exist, or its record was removed.") from None
+            raise NotFound(_("This job does not exist, or its record was removed.")) from None
 
     def by_request(self, request_id: str) -> StoredJob | None:
-        """Return the job that was created by this request, also if another server did it."""
-        self._list(surely=True)
+        """Return the job that a request has created, also through another server; None if there is none."""
+        self._list(always=True)
         return next((job for job in self.jobs.values() if job.request_id == request_id), None)
 
     def names(self) -> set[str]:
@@ -123,14 +129,25 @@ class Store:
         return {job.name for job in self.jobs.values() if not (job.record is not None and job.record["deleted"])}
 
     def create(self, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> StoredJob:
-        """Write a new job, whole or not at all, and start it.
+        """Write a new job and start its supervisor. Nothing of the job is on disk if writing fails.
+
+        Parameters
+        ----------
+        spec
+            The spec as plain JSON.
+        plan
+            The job's plan.
+        record
+            The job's first record.
+        request_id
+            Id of the request; if a job with the same id exists, that job is returned.
 
         Raises
         ------
         Conflict
             If its name is taken.
         OSError
-            If the disk is full or read-only; nothing is left behind then.
+            If the disk is full or read-only.
         """
         with self._exclusive():
             existing = self.by_request(request_id)
@@ -138,27 +155,42 @@ class Store:
                 return existing
             if record["name"] in self.names():
                 raise Conflict(
-                    f"There is a job named “{record['name']}” already.",
+                    _("There is a job named “{name}” already.", name=record["name"]),
                     code="NameTaken",
                     field="/spec/name",
-                    hint="Choose another name, or delete that job.",
+                    hint=_("Choose another name, or delete that job."),
                 )
-            self._write(spec, plan, record, request_id)
+            draft = self._directory / f"{self._draft_prefix}{uuid.uuid4().hex}"
+            write_job(draft, spec, plan, record, request_id)
         job = StoredJob(self._directory / plan["uid"])
         self.jobs[job.uid] = job
         self._refresh(job)
         if record["outcome"]["phase"] == "Pending":
             try:
                 self._start(job)
-            except OSError as error:  # it is created; the next scans try again
+            except OSError as error:  # The job exists; the next scans try again.
                 log.warning("The supervisor of job %s can't be started: %s", job.uid, error.strerror)
         return job
 
     def want(self, uid: str, desired: str) -> StoredJob:
-        """Write what is wanted of a job and do at once what can be done at once.
+        """Write the state that the user asks for, and bring it about if no supervisor is needed.
 
-        A wish that ends the job gives way only to one that goes further: whoever stops a job that another server
-        deletes must not keep it.
+        A request that ends the job is replaced only by one that goes further, so that a stop does not undo another
+        server's delete.
+
+        Parameters
+        ----------
+        uid
+            The job's uid.
+        desired
+            One of `supervisor.record.DESIRED`.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        OSError
+            If the request can't be written.
         """
         job = self.get(uid)
         with self._exclusive():
@@ -166,24 +198,24 @@ class Store:
                 job.files.write_desired(desired)
         job.starts = 0
         job.started_at = job.attended_at = 0.0
-        self._try_to_look_at(job)  # what can't be done now is done as soon as it can
+        self._try_to_check(job)  # What is not possible now is done by a later scan.
         return job
 
     def remove(self, uid: str) -> bool:
-        """Drop a job's directory; False, and nothing done, while its supervisor lives."""
+        """Remove a job's directory; return False, without removing it, while the job's supervisor runs."""
         job = self.get(uid)
         with held(self._lock(job)) as free:
             if not free:
                 return False
             gone = self._directory / f".gone-{uid}"
-            with contextlib.suppress(FileNotFoundError):  # another server was faster
+            with contextlib.suppress(FileNotFoundError):  # Another server has removed it.
                 job.files.path.rename(gone)
         self._forget(uid)
-        shutil.rmtree(gone, ignore_errors=True)  # what is left is taken at the next start
+        shutil.rmtree(gone, ignore_errors=True)  # Files that are left are removed at the next start.
         return True
 
     def ended_before(self, when: float) -> list[str]:
-        """Return the uids of this machine's jobs that had ended before a time."""
+        """Return the uids of this machine's jobs that ended before a time (seconds since the epoch)."""
         records = [(job.uid, job.record) for job in self.jobs.values() if job.record is not None]
         return [
             uid
@@ -192,30 +224,30 @@ class Store:
         ]
 
     def is_foreign(self, job: StoredJob) -> bool:
-        """Return whether the job runs on another machine, so that only that one may judge it."""
+        """Return whether the active job runs on another machine, which alone can check on its processes."""
         if job.record is None or not job.active:
             return False
         return job.record["machine"]["hostname"] != self.machine["hostname"]
 
     # --- watching ----------------------------------------------------------------------------
 
-    def _list(self, *, surely: bool = False) -> None:
-        """Find new and vanished jobs, if there are any; the others may have changed then as well.
+    def _list(self, *, always: bool = False) -> None:
+        """Find new and vanished jobs if the directory has changed; the other jobs are due for a refresh then.
 
         Parameters
         ----------
-        surely
-            Look also if the directory seems unchanged: a change in the same tick of the file system's clock as the
-            last look does not show before `CLOCK_SECONDS` have passed.
+        always
+            Read the directory also if its time is unchanged: a change in the same tick of the file system's clock as
+            the last reading does not show before `CLOCK_SECONDS` have passed.
         """
         stamp = stamp_of(self._directory)
-        if not surely and stamp is not None and stamp == self._listed and time.monotonic() < self._list_again_at:
+        if not always and stamp is not None and stamp == self._listed and time.monotonic() < self._list_again_at:
             return
         settled = stamp is not None and abs(time.time() - stamp[0] / 1e9) > CLOCK_SECONDS
         self._outdated = self._outdated or settled or stamp != self._listed
         self._list_again_at = math.inf if settled else time.monotonic() + CLOCK_SECONDS
         self._listed = stamp
-        if stamp is None:  # removed while we ran, with all that was in it
+        if stamp is None:  # The directory was removed with all jobs.
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.scandir(self._directory) as entries:
             present = {entry.name for entry in entries if entry.name[0] != "."}
@@ -226,67 +258,67 @@ class Store:
             self._refresh(self.jobs[uid])
 
     def _refresh(self, job: StoredJob) -> bool:
-        """Read what has changed of a job; return whether anything has."""
+        """Read a job's files that have changed; return whether any has."""
         if not job.refresh():
             return False
-        if job.active or job.unfinished_wish:
-            self._lively[job.uid] = job
+        if job.active or job.to_be_deleted:
+            self._unsettled[job.uid] = job
         else:
-            self._lively.pop(job.uid, None)
+            self._unsettled.pop(job.uid, None)
         self._changed.add(job.uid)
         return True
 
     def _forget(self, uid: str) -> None:
         del self.jobs[uid]
-        self._lively.pop(uid, None)
+        self._unsettled.pop(uid, None)
         self._changed.add(uid)
 
-    def _try_to_look_at(self, job: StoredJob) -> None:
+    def _try_to_check(self, job: StoredJob) -> None:
         try:
-            self._look_at(job)
-        except OSError as error:  # of this job's directory or lock: the others are looked at
+            self._check(job)
+        except OSError as error:  # Of this job's directory or lock: the other jobs are checked nevertheless.
             trouble = trouble_of(error, job.files.path).sentence
-            if trouble != job.trouble:  # once, however often it is tried again
+            if trouble != job.trouble:
                 job.trouble = trouble
-                log.warning("Job %s can't be looked after: %s", job.uid, trouble)
+                log.warning("Job %s can't be checked: %s", job.uid, trouble)
 
-    def _look_at(self, job: StoredJob) -> None:
+    def _check(self, job: StoredJob) -> None:
         now = time.monotonic()
         changed = self._refresh(job)
         if changed or now - job.attended_at >= ATTEND_SECONDS:
             job.attended_at = now
             if job.record is not None and not self.is_foreign(job):
-                changed = self._look_at_disk(job) or changed
+                changed = self._check_disk(job) or changed
                 self._attend(job, job.record)
                 if job.uid not in self.jobs:
-                    return  # removed, as was asked
+                    return  # The job was removed, as the user asked.
                 job.trouble = None
                 changed = self._refresh(job) or changed
         phase = job.record["outcome"]["phase"] if job.record is not None else None
         if job.record is not None and self.is_foreign(job):
-            changed = self._listen_for(job, job.record) or changed
+            changed = self._check_heartbeat(job, job.record) or changed
         elif job.record is not None and phase == "Running":
             changed = job.progress.read(job.record, PROGRESS_SECONDS) or changed
         if changed:
             self._changed.add(job.uid)
 
-    def _look_at_disk(self, job: StoredJob) -> bool:
-        """Note whether the disk of an active job takes no writing; return whether that changed."""
+    def _check_disk(self, job: StoredJob) -> bool:
+        """Check whether an active job's disk can be written; return whether that changed."""
         trouble = trouble_at(job.files.path) if job.active else None
         changed = trouble != job.disk_trouble
         job.disk_trouble = trouble
         return changed
 
-    def _listen_for(self, job: StoredJob, record: Record) -> bool:
-        """Note whether another machine's job is heard of; return whether that changed."""
-        heard = job.last_heartbeat() or record["created_at"]
-        silent = heard if time.time() - heard > SILENT_SECONDS else None
+    def _check_heartbeat(self, job: StoredJob, record: Record) -> bool:
+        """Check whether another machine's job is silent; return whether that changed."""
+        heartbeat = job.last_heartbeat() or record["created_at"]
+        silent = heartbeat if time.time() - heartbeat > SILENT_SECONDS else None
         changed = silent != job.silent_since
         job.silent_since = silent
         return changed
 
     def _attend(self, job: StoredJob, record: Record) -> None:
-        """Do for a job what its supervisor does not do, if it has none."""
+        """Start a supervisor for a job that needs one and has none, or change its state without one."""
         phase = record["outcome"]["phase"]
         if job.desired == "remove" and phase not in ACTIVE:
             self.remove(job.uid)
@@ -298,16 +330,16 @@ class Store:
             return
         if lost or job.desired == "run":
             fresh = time.time() - record["created_at"] < STARTING_SECONDS
-            theirs = job.started_at == 0 and fresh and phase == "Pending" and not lost
-            if not theirs and time.monotonic() - job.started_at >= STARTING_SECONDS:
+            created_elsewhere = job.started_at == 0 and fresh and phase == "Pending" and not lost
+            if not created_elsewhere and time.monotonic() - job.started_at >= STARTING_SECONDS:
                 self._revive(job)
             return
         with held(self._lock(job)) as free:
             if free and settle(job.files, job.files.read_record()):
-                self._tell_others()
+                self._notify_others()
 
     def _differs(self, job: StoredJob, phase: str) -> bool:
-        if job.unfinished_wish:
+        if job.to_be_deleted:
             return True
         if phase == "Pending":
             return True
@@ -319,14 +351,14 @@ class Store:
                 return
             if job.starts >= MOST_STARTS:
                 words = job.files.words.read_text(errors="replace").strip()[-2000:]
-                facts = {"words": words or "Its supervisor did not start."}
+                facts = {"words": words} if words else {}
                 failed = Outcome(phase="Failed", code="StartFailed", facts=facts, ended_by="platform")
                 conclude(job.files, job.files.read_record(), failed)
                 return
         self._start(job)
 
     def _start(self, job: StoredJob) -> None:
-        """Start a supervisor; should there be one already, the new one ends at once."""
+        """Start a supervisor, which ends at once if the job has one already."""
         job.starts += 1
         job.started_at = time.monotonic()
         environment = {k: v for k, v in os.environ.items() if not k.startswith("T9KJOB_")}
@@ -342,31 +374,7 @@ class Store:
             )
         self._children.append(child)
 
-    # --- writing -----------------------------------------------------------------------------
-
-    def _write(self, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> None:
-        draft = self._directory / f"{self._draft_prefix}{uuid.uuid4().hex}"
-        draft.mkdir(mode=0o700)
-        files = JobFiles(draft)
-        try:
-            files.logs.mkdir(mode=0o700)
-            _write(files.spec, json.dumps(spec))
-            _write(files.run, json.dumps(plan))
-            _write(files.request_id, request_id)
-            paused = record["outcome"]["phase"] == "Paused"
-            _write(files.desired, "pause" if paused else "run")
-            _write(files.record, json.dumps(record))
-            files.reserve_space()
-            # What is written over in place, or opened again, does not need an inode later.
-            files.beat()
-            files.words.touch(0o600)
-            files.add_event(record["outcome"]["code"], "Created, paused." if paused else "Created.")
-            _sync(draft)
-            draft.rename(self._directory / plan["uid"])
-            _sync(self._directory)
-        except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            raise
+    # --- locks -------------------------------------------------------------------------------
 
     def _exclusive(self) -> _Exclusive:
         digest = hashlib.sha256(os.fsencode(self.home.resolve())).hexdigest()[:16]
@@ -377,13 +385,13 @@ class Store:
             return lock_path(job.plan["lock"])
         return runtime_directory() / f"{job.uid}.lock"
 
-    def _tell_others(self) -> None:
-        """Make other servers look at ended jobs, which they do when the directory's time changes."""
+    def _notify_others(self) -> None:
+        """Make other servers read ended jobs again, which they do when the directory's time changes."""
         os.utime(self._directory)
 
 
 class _Exclusive:
-    """Held by one server while it creates a job or writes down a wish, so that no two do so at once."""
+    """Lock that a server holds while it creates a job or writes a request, so that no two do so at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -392,22 +400,6 @@ class _Exclusive:
     def __enter__(self) -> None:
         self._descriptor = try_lock(self._path, wait=True)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_exception: object) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
-
-
-def _write(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

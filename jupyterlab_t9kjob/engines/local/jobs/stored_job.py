@@ -1,4 +1,4 @@
-"""One local job as its directory tells it, read again when it changes."""
+"""State of one local job, read from its directory whenever the files change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from ....core.job import JobSummary
 from ....core.spec import NAME_PATTERN, JobSpec
 from ....core.system.disk import DiskTrouble
-from ..supervisor.record import ACTIVE, JobFiles, Record, RunPlan
+from ..supervisor.job_files import JobFiles
+from ..supervisor.record import ACTIVE, Record, RunPlan
 from ..supervisor.record_schema import check_of
 from .progress_reader import LiveProgress
 
@@ -24,22 +25,39 @@ _is_plan = check_of(RunPlan)
 class StoredJob:
     """One job as it is on disk.
 
+    Parameters
+    ----------
+    path
+        The job's directory.
+
     Attributes
     ----------
     record
-        Its state; None if that can't be read, and `problem` says why.
+        The job's state; None if it can't be read.
+    problem
+        Error of reading the record; None if it can be read.
     spec
-        The spec as plain JSON; None if that can't be read.
+        The spec as plain JSON; None if it can't be read.
+    plan
+        The job's plan; None if it can't be read.
     desired
-        What the user wants of it.
+        State that the user asked for.
     silent_since
-        When another machine's job was last heard of, if that is too long ago.
+        Time of the last heartbeat of a job on another machine, in seconds since the epoch, if that is too long ago.
     progress
-        What its log says while it runs.
-    summary
-        Its row in the list, kept by whoever made it; None after a change.
+        Progress that the log reports while the job runs.
+    started_at
+        When this server last started a supervisor, by the monotonic clock; 0 if it has not.
+    starts
+        Number of supervisors that this server has started since the user's last request.
+    attended_at
+        When this server last checked on the job's supervisor, by the monotonic clock.
+    trouble
+        Disk error of the last check, so that it is logged once.
     disk_trouble
-        Why its directory takes no writing at present, while it is active.
+        Why the directory of the active job can't be written at present.
+    summary
+        The job's row in the list, cached by the engine; None after a change.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,25 +82,25 @@ class StoredJob:
 
     @property
     def name(self) -> str:
-        """The job's name; its uid's beginning if nothing on disk tells it."""
+        """The job's name; made from its uid if neither record nor spec can be read."""
         if self.record is not None:
             return self.record["name"]
         return str((self.spec or {}).get("name") or f"job-{self.uid[:8]}")
 
     @property
     def active(self) -> bool:
-        """Whether something may still happen to it by itself."""
+        """True if the job has not ended, or its record can't be read."""
         return self.record is None or self.record["outcome"]["phase"] in ACTIVE
 
     @property
-    def unfinished_wish(self) -> bool:
-        """Whether a delete has not been brought about; a removed job is gone, so here it has not been removed."""
+    def to_be_deleted(self) -> bool:
+        """True if the user asked to delete or remove the job and that has not been done."""
         if self.record is None:
             return False
         return self.desired == "remove" or (self.desired == "delete" and not self.record["deleted"])
 
     def refresh(self) -> bool:
-        """Read what has changed; return whether anything has."""
+        """Read the files that have changed; return whether any has."""
         stamps = (stamp_of(self.files.record), stamp_of(self.files.desired))
         if stamps == self._stamps:
             return False
@@ -95,11 +113,11 @@ class StoredJob:
         except (OSError, ValueError) as error:
             if self.record is None or isinstance(error, FileNotFoundError | ValueError):
                 self.record, self.problem = None, str(error)
-            # else its disk has a trouble, or nobody may look: what was known holds until more is
+            # Otherwise the disk has an error or permission is missing: the record read before is kept.
         return True
 
     def last_heartbeat(self) -> float | None:
-        """Return when the supervisor last said that it lives, in seconds since the epoch."""
+        """Return the time of the supervisor's last heartbeat, in seconds since the epoch; None if there is none."""
         try:
             return float(self.files.heartbeat.read_text())
         except (OSError, ValueError):
@@ -118,12 +136,12 @@ class StoredJob:
     def _read_plan(self) -> RunPlan:
         plan = self.files.read_plan()
         if not _is_plan(plan):
-            raise ValueError("run.json is not a plan that this version knows")
+            raise ValueError("run.json has the wrong format")
         return plan
 
 
 def _readable(read: Callable[[], T]) -> T | None:
-    """Return what is read; None if that is not there, or not what it should be."""
+    """Return the result of a read; None if the file is missing or has the wrong format."""
     try:
         return read()
     except (OSError, ValueError):
@@ -131,12 +149,12 @@ def _readable(read: Callable[[], T]) -> T | None:
 
 
 def _sound(record: Record) -> Record:
-    """Return a record that may be relied upon.
+    """Return a record after a check of its format.
 
     Raises
     ------
     ValueError
-        If something in it is missing or of another kind.
+        If a field is missing or has another type.
     """
     if not (_is_record(record) and record["replicas"] and re.fullmatch(NAME_PATTERN, record["name"])):
         raise ValueError("record.json lacks something, or has something else in its place")
@@ -144,7 +162,7 @@ def _sound(record: Record) -> Record:
 
 
 def stamp_of(path: Path) -> tuple[int, int, int] | None:
-    """Return what tells one state of a file from the next; None if it isn't there."""
+    """Return a value that changes whenever a file changes; None if the file does not exist."""
     try:
         found = path.stat()
     except OSError:

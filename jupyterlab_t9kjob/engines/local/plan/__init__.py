@@ -1,1 +1,1 @@
-"""From a spec to the plan that a supervisor executes: command, limits, checks."""
+"""Makes plans for supervisors from specs, and checks the specs: commands, limits, arguments."""

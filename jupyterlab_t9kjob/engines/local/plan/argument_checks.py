@@ -1,4 +1,4 @@
-"""What is wrong with the words that a job's processes are to be given: program, arguments, variables."""
+"""Checks of the program, arguments and environment variables that a job's processes get."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from pathlib import Path
 from ....core.checks import Check
 from ....core.interpreter import Interpreter
 from ....core.spec import EnvVar, JobSpec
+from ....core.translation import _
 from .command import entrypoints_of, launcher_of, program_of
 
-# What torchrun gives each rank, whatever is in the environment.
+# Variables that torchrun sets for each rank, replacing those of the environment.
 _TORCHRUN_GIVES = re.compile(
     r"(LOCAL_|GROUP_|ROLE_)?RANK|(LOCAL_|GROUP_|ROLE_)?WORLD_SIZE|ROLE_NAME|MASTER_(ADDR|PORT)"
     r"|TORCHELASTIC_(RESTART_COUNT|MAX_RESTARTS|RUN_ID|USE_AGENT_STORE|ERROR_FILE)"
 )
 _KEPT_FREE = 32 * 1024
-"""Bytes of a process's arguments and variables that we and torchrun add."""
+"""Bytes of a process's arguments and variables that this package and torchrun add."""
 
 
 def word_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: Path) -> Iterator[Check]:
-    """Yield what can't be passed to a process, or is not seen by it.
+    """Yield checks of arguments and variables that can't be passed to a process, or that it does not see.
 
     Parameters
     ----------
     spec
         The job.
     interpreters
-        The Python of each replica type.
+        Python of each replica type.
     cwd
-        Where it runs.
+        Working directory of the job.
     """
     yield from _programs(spec)
     yield from _variables(spec)
@@ -44,12 +45,20 @@ def word_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: Pat
 
 
 def _programs(spec: JobSpec) -> Iterator[Check]:
-    """Check that what is run can't be taken for an option of what runs it."""
+    """Check that a module or command does not look like an option of Python or torchrun."""
     for field, entrypoint in entrypoints_of(spec).items():
-        if entrypoint.kind in ("module", "command") and entrypoint.value.startswith("-"):
-            message = f"No {entrypoint.kind} begins with a dash: {entrypoint.value[:100]} would be read as an option."
-            hint = f"Give the {entrypoint.kind}'s own name."
-            yield Check(level="error", code="LooksLikeAnOption", message=message, field=field, hint=hint)
+        if not entrypoint.value.startswith("-"):
+            continue
+        value = entrypoint.value[:100]
+        if entrypoint.kind == "module":
+            message = _("No module begins with a dash: {value} would be read as an option.", value=value)
+            hint = _("Enter the module's own name.")
+        elif entrypoint.kind == "command":
+            message = _("No command begins with a dash: {value} would be read as an option.", value=value)
+            hint = _("Enter the command's own name.")
+        else:
+            continue
+        yield Check(level="error", code="LooksLikeAnOption", message=message, field=field, hint=hint)
 
 
 def _variables(spec: JobSpec) -> Iterator[Check]:
@@ -58,15 +67,15 @@ def _variables(spec: JobSpec) -> Iterator[Check]:
         for number, variable in enumerate(variables):
             name, at = variable.name, f"{field}/{number}/name"
             if name.startswith("T9KJOB_"):
-                message = f"{name} can't be set: names that begin with T9KJOB_ are the job's own."
-                hint = "Choose another name."
+                message = _("{name} can't be set: names that begin with T9KJOB_ are the job's own.", name=name)
+                hint = _("Choose another name.")
                 yield Check(level="error", code="OwnVariable", message=message, field=at, hint=hint)
             elif spec.torchrun is not None and _TORCHRUN_GIVES.fullmatch(name):
-                message = f"torchrun sets {name} for every rank, so the script does not see this value."
-                yield Check(level="warning", code="SetByTorchrun", message=message, field=at, hint="Leave it out.")
+                message = _("torchrun sets {name} for every rank, so the script does not see this value.", name=name)
+                yield Check(level="warning", code="SetByTorchrun", message=message, field=at, hint=_("Leave it out."))
             elif name in seen:
-                message = f"{name} is given twice: the last value counts."
-                yield Check(level="warning", code="GivenTwice", message=message, field=at, hint="Remove one.")
+                message = _("{name} is given twice: the last value counts.", name=name)
+                yield Check(level="warning", code="GivenTwice", message=message, field=at, hint=_("Remove one."))
             seen.add(name)
 
 
@@ -77,17 +86,19 @@ def _environments(spec: JobSpec) -> Iterator[tuple[str, list[EnvVar]]]:
 
 
 def _texts_too_long(spec: JobSpec) -> Iterator[Check]:
-    """Check each argument and variable by itself, for which Linux has a limit of its own."""
+    """Check the length of each argument and variable, for which Linux has a limit of its own."""
     longest = 32 * os.sysconf("SC_PAGE_SIZE") if sys.platform == "linux" else sys.maxsize
     for field, text in _texts(spec):
         if len(os.fsencode(text)) >= longest:
-            message = f"This text is longer than the {longest // 1024} KiB that this system passes to a program."
-            hint = "Put it into a file that the script reads."
+            message = _(
+                "This text is longer than the {size} KiB that this system passes to a program.", size=longest // 1024
+            )
+            hint = _("Put it into a file that the script reads.")
             yield Check(level="error", code="TooLong", message=message, field=field, hint=hint)
 
 
 def _texts(spec: JobSpec) -> Iterator[tuple[str, str]]:
-    """Yield arguments and variables as a process gets them, with their fields."""
+    """Yield each argument and variable with its field, in the form in which a process gets it."""
     lists = {"/spec/args": spec.args}
     lists |= {f"/spec/replica_specs/{index}/args": group.args or [] for index, group in enumerate(spec.replica_specs)}
     for field, texts in lists.items():
@@ -107,12 +118,16 @@ def _too_long_together(spec: JobSpec, interpreters: Mapping[str, Interpreter], c
         command = [*(launcher_of(spec, group, interpreter) or []), *program_of(spec, group, interpreter, cwd)]
         size = _size((*command, *variables))
         if size > most:
-            message = f"Arguments and variables have {size} bytes together; this system passes {most} to a program."
-            hint = "Put long texts into a file that the script reads."
+            message = _(
+                "Arguments and variables have {size} bytes together; this system passes {most} to a program.",
+                size=size,
+                most=most,
+            )
+            hint = _("Put long texts into a file that the script reads.")
             yield Check(level="error", code="TooLong", message=message, field="/spec/args", hint=hint)
             return
 
 
 def _size(texts: Iterable[str]) -> int:
-    """Return what the system counts for arguments or variables, in bytes: each with its end and its pointer."""
+    """Return the bytes that the system counts for arguments or variables, each with its end and its pointer."""
     return sum(len(os.fsencode(text)) + 9 for text in texts)

@@ -1,7 +1,8 @@
-"""What is wrong with a spec on this machine, before anything is created."""
+"""Checks of a spec on this machine before a job is created, and the capabilities of the local engine."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,14 +11,13 @@ from pathlib import Path
 from ....core.checks import Capability, Check
 from ....core.features import unsupported
 from ....core.interpreter import Interpreter
-from ....core.quantity import amount
 from ....core.spec import Entrypoint, JobSpec
-from ..devices.machine import cpu_count
-from ..devices.pool import DevicePool, PooledDevice
+from ....core.translation import Text, _
+from ..devices.pool import DevicePool
 from .argument_checks import word_checks
-from .command import entrypoints_of, processes_of, working_directory
-from .limits import most_memory, most_processes
+from .command import entrypoints_of, working_directory
 from .programs import program_checks, search_path
+from .size_checks import size_checks
 
 CAPABILITIES: dict[str, Capability] = {
     name: Capability(supported=reason is None, reason=reason)
@@ -28,35 +28,30 @@ CAPABILITIES: dict[str, Capability] = {
         "deadline": None,
         "devices": None,
         "restarts": None,
-        "elastic": "Elastic jobs need several nodes that come and go; this machine is one.",
-        "restart_always": "A local job that always restarts would never end; choose OnFailure.",
-        "secrets": "Secrets live in a cluster; give a plain value on this machine.",
-        "scaling_weight": "Only elastic jobs scale.",
+        "elastic": _("Elastic jobs need several nodes that come and go; this machine is one."),
+        "restart_always": _("A local job that always restarts would never end; choose OnFailure."),
+        "secrets": _("Secrets live in a cluster; give a plain value on this machine."),
+        "scaling_weight": _("Only elastic jobs scale."),
         "resume": None,
-        "resume_command": "Resuming can change the arguments of a job on this machine, nothing else.",
+        "resume_command": _("Resuming can change the arguments of a job on this machine, nothing else."),
         "replica_types": None,
-        "skip_init": "Jobs on this machine have no init containers.",
-        "priority": "This machine has no priorities; jobs that need GPUs wait for each other in order.",
-        "queue": "This machine has no queues; jobs that need GPUs wait for each other in order.",
-        "scheduling": "There is only one machine to choose from.",
-        "image": "Jobs on this machine run in a kernel's Python, not in an image.",
-        "mounts": "Jobs on this machine see its paths as they are.",
-        "shm": "Shared memory on this machine is as large as it is.",
-        "resource_limits": "CPU and memory limits are not enforced on this machine.",
-        "debug": "Debug mode is for clusters; open a terminal here instead.",
-        "ttl": "Records stay until they are removed.",
-        "source": "Jobs on this machine run the files where they are.",
-        "cluster_tensorboard": "TensorBoard runs in JupyterLab for jobs on this machine.",
-        "security": "Jobs on this machine run as the user of the server.",
-        "extra": "There is no manifest on this machine that it could change.",
-        "exec": "Open a terminal: the processes run on this machine.",
+        "skip_init": _("Jobs on this machine have no init containers."),
+        "priority": _("This machine has no priorities; jobs that need GPUs wait for each other in order."),
+        "queue": _("This machine has no queues; jobs that need GPUs wait for each other in order."),
+        "scheduling": _("There is only one machine to choose from."),
+        "image": _("Jobs on this machine run in a kernel's Python, not in an image."),
+        "mounts": _("Jobs on this machine see its paths as they are."),
+        "shm": _("The size of shared memory can't be changed on this machine."),
+        "resource_limits": _("CPU and memory limits are not enforced on this machine."),
+        "debug": _("Debug mode is for clusters; open a terminal here instead."),
+        "ttl": _("Records stay until they are removed."),
+        "source": _("Jobs on this machine run the files where they are."),
+        "cluster_tensorboard": _("TensorBoard runs in JupyterLab for jobs on this machine."),
+        "security": _("Jobs on this machine run as the user of the server."),
+        "extra": _("Jobs on this machine have no manifest to add fields to."),
+        "exec": _("Open a terminal: the processes run on this machine."),
     }.items()
 }
-MOST_REPLICAS = 256
-"""Each is a torchrun of its own, of 200 MB."""
-MOST_PROCESSES = 1024
-LEAST_MEMORY = 100 * 1024**2
-"""Bytes that a process has for itself once it has imported PyTorch; 144 MiB with PyTorch 2.13 for CPUs on Linux."""
 _OURS = (
     "--nnodes", "--nproc", "--rdzv", "--redirects", "-r", "--log-dir", "--standalone",
     "--max-restarts", "--tee", "-t", "--node-rank", "--master", "-m", "--module", "--no-python",
@@ -65,20 +60,20 @@ _OURS = (
 
 
 class Checker:
-    """Checks one spec (blocking: it reads the script).
+    """Checks one spec (blocking: it reads files).
 
     Parameters
     ----------
     spec
-        What is to be checked.
+        The spec.
     interpreters
-        The Python of each replica type.
+        Python of each replica type.
     root
-        The contents root.
+        Root folder of the contents API.
     pool
         Accelerators of this machine.
     names
-        Names that are taken.
+        Names of the jobs that exist.
     """
 
     def __init__(
@@ -96,12 +91,12 @@ class Checker:
         self._names = names
 
     def run(self) -> list[Check]:
-        """Return everything there is to say, errors first."""
+        """Return all checks, errors first."""
         order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
         return sorted(self._all(), key=lambda check: order[check.level])
 
     def files(self) -> Iterator[tuple[str, Path]]:
-        """Yield the files and folders that are looked at, each with the field that names it."""
+        """Yield the files and folders that the checks read, each with the field that names it."""
         if self._spec.working_dir:
             yield "/spec/working_dir", self._cwd
         for field, entrypoint in entrypoints_of(self._spec).items():
@@ -126,164 +121,73 @@ class Checker:
             if group.entrypoint is not None:
                 field = f"/spec/replica_specs/{index}/entrypoint/value"
                 if group.entrypoint.kind == "notebook":
-                    message = "Only the job's own entrypoint can be a notebook, not that of one replica type."
-                    yield _error("NotebookOfOneType", message, field, "Save the notebook as a script.")
+                    message = _("Only the job's own entrypoint can be a notebook, not that of one replica type.")
+                    yield _error("NotebookOfOneType", message, field, _("Save the notebook as a script."))
         yield from self._python()
-        yield from self._size()
+        yield from size_checks(self._spec, self._pool)
         yield from self._options()
         yield from self._log_directories()
 
     def _name(self) -> Iterator[Check]:
         name = self._spec.name
         if name in self._names:
-            message = f"There is a job named “{name}” already."
-            yield _error("NameTaken", message, "/spec/name", "Choose another name, or delete that job.")
+            message = _("There is a job named “{name}” already.", name=name)
+            yield _error("NameTaken", message, "/spec/name", _("Choose another name, or delete that job."))
         else:
-            yield Check(level="passed", code="NameFree", message=f"{name} is free.")
+            yield Check(level="passed", code="NameFree", message=_("The name {name} is free.", name=name))
 
     def _directory(self) -> Iterator[Check]:
         field = "/spec/working_dir"
         if not self._spec.working_dir and self._spec.entrypoint.kind == "script":
-            return  # the script's own folder, and the script is checked
+            return  # The job runs in the script's folder, and the script is checked.
         if not self._cwd.is_absolute():
-            hint = "Begin it with a slash."
-            yield _error("NotAbsolute", "The working directory is not an absolute path.", field, hint)
+            hint = _("Begin it with a slash.")
+            yield _error("NotAbsolute", _("The working directory is not an absolute path."), field, hint)
             return
-        code = reason = None
-        try:
-            if not stat.S_ISDIR(self._cwd.stat().st_mode):
-                raise NotADirectoryError
-            if not os.access(self._cwd, os.X_OK):
-                code, reason = "Unreadable", "can't be entered: Permission denied"
-        except FileNotFoundError:
-            code, reason = "NoDirectory", "does not exist"
-        except NotADirectoryError:
-            code, reason = "NotADirectory", "is not a folder"
-        except OSError as error:
-            code, reason = "Unreadable", f"can't be entered: {error.strerror}"
-        if code is not None:
-            message = f"The working directory {self._cwd} {reason}."
-            yield _error(code, message, field, "Choose a folder that exists and may be entered.")
+        found = _folder_error(self._cwd)
+        if found is not None:
+            code, message = found
+            yield _error(code, message, field, _("Choose a folder that exists and may be entered."))
 
     def _entrypoint(self, entrypoint: Entrypoint, field: str) -> Iterator[Check]:
-        """Check that a script is there; what is in it is the launch form's to check."""
+        """Check that a script exists; the launch form checks its content."""
         if entrypoint.kind != "script":
             return
         path = Path(entrypoint.value)
         if not path.is_absolute():
-            yield _error("NotAbsolute", "The entrypoint must be an absolute path.", field)
+            yield _error("NotAbsolute", _("The entrypoint must be an absolute path."), field)
             return
+        unreadable = _("{name} can't be read.", name=path.name)
         try:
-            mode = path.stat().st_mode  # not opened: a named pipe would wait for its other end
+            mode = path.stat().st_mode  # The file is not opened, since a named pipe would block.
         except FileNotFoundError:
-            hint = "Choose another file; a new one must be saved first."
-            yield _error("ScriptGone", f"{path.name} does not exist, or no longer.", field, hint)
+            hint = _("Choose another file; a new one must be saved first.")
+            yield _error("ScriptGone", _("{name} does not exist, or no longer.", name=path.name), field, hint)
         except OSError:
-            yield _error("Unreadable", f"{path.name} can't be read.", field, "See who may read the file.")
+            yield _error("Unreadable", unreadable, field, _("Check who may read the file."))
         else:
             if stat.S_ISDIR(mode):
-                hint = "Choose the script or notebook in it that is to run."
-                yield _error("IsAFolder", f"{path.name} is a folder.", field, hint)
+                hint = _("Choose the script or notebook in it that shall run.")
+                yield _error("IsAFolder", _("{name} is a folder.", name=path.name), field, hint)
             elif not stat.S_ISREG(mode) or not os.access(path, os.R_OK):
-                yield _error("Unreadable", f"{path.name} can't be read.", field, "See who may read the file.")
+                yield _error("Unreadable", unreadable, field, _("Check who may read the file."))
 
     def _python(self) -> Iterator[Check]:
         for interpreter in {i.python: i for i in self._interpreters.values()}.values():
             python = Path(interpreter.python)
             if not (python.is_file() and os.access(python, os.X_OK)):
-                message = f"The Python of kernel “{interpreter.kernel}”, {python}, is not there."
-                hint = "Choose another kernel, or install this one again."
+                message = _(
+                    "The Python of kernel “{kernel}”, {path}, is not there.",
+                    kernel=interpreter.kernel,
+                    path=str(python),
+                )
+                hint = _("Choose another kernel, or install this one again.")
                 yield _error("NoPython", message, "/spec/runtime/kernel", hint)
-
-    def _size(self) -> Iterator[Check]:
-        devices = self._pool.devices()
-        yield from self._device_counts(devices)
-        torchrun = self._spec.torchrun
-        replicas = self._spec.total_replicas
-        processes = sum((processes_of(self._spec, group) or 0) * group.replicas for group in self._spec.replica_specs)
-        if replicas > MOST_REPLICAS:
-            message = f"{replicas} replicas are more than one machine can run: each is a launcher of its own."
-            hint = f"Ask for at most {MOST_REPLICAS}; processes per replica cost less."
-            yield _error("TooManyReplicas", message, "/spec/replica_specs/0/replicas", hint)
-        elif processes > MOST_PROCESSES:
-            message = f"{processes} processes are more than one machine can run."
-            field = "/spec/torchrun/proc_per_node"
-            yield _error("TooManyProcesses", message, field, f"Ask for at most {MOST_PROCESSES} in all.")
-        else:
-            yield from self._limits(processes)
-        yield from self._requested_memory()
-        if torchrun is None:
-            return
-        field = "/spec/torchrun/proc_per_node"
-        asked = [group.resources.device_count for group in self._spec.replica_specs]
-        if torchrun.proc_per_node != "gpu":
-            cores = cpu_count()
-            if processes > cores:
-                message = f"{processes} processes share {cores} CPU cores and slow each other down."
-                yield Check(level="warning", code="FewCores", message=message, field=field)
-            few = min(filter(None, asked), default=None)
-            if few is not None and few < torchrun.proc_per_node:
-                message = f"{torchrun.proc_per_node} processes share {_gpus(few)}, and NCCL wants one for each."
-                hint = f"Set {few} processes, or one for each GPU."
-                yield Check(level="warning", code="SharedDevices", message=message, field=field, hint=hint)
-        elif not devices:
-            message = "One process per GPU was asked for, and this machine has no GPU."
-            yield _error("NoDevices", message, field, self._pool.problem() or "Set a number, such as 2.")
-        elif 0 in asked:
-            message = "One process per GPU was asked for, and no GPUs."
-            yield _error("NoDevicesAsked", message, _device_field(asked.index(0)), "Set how many GPUs the job needs.")
-
-    def _limits(self, ranks: int) -> Iterator[Check]:
-        """Check that this machine can start so many processes, and hold them in memory."""
-        launched = self._spec.torchrun is not None
-        processes = ranks + self._spec.total_replicas * launched
-        field = "/spec/torchrun/proc_per_node" if launched else "/spec/replica_specs/0/replicas"
-        most = most_processes()
-        if most is not None and processes > most:
-            message = f"The job starts {processes} processes, and only {most} are allowed here."
-            hint = "Ask for fewer, or have the limit on processes raised (ulimit -u, or the container's pids limit)."
-            yield _error("TooManyProcesses", message, field, hint)
-            return
-        memory = most_memory()
-        if launched and processes * LEAST_MEMORY > memory:
-            message = (
-                f"{_processes(processes)} that import PyTorch need {_size(processes * LEAST_MEMORY)} of memory or more,"
-                f" and this machine has {_size(memory)}."
-            )
-            fewer = memory // LEAST_MEMORY - self._spec.total_replicas
-            hint = f"Ask for at most {fewer} in all." if fewer > 0 else "Ask for fewer nodes."
-            yield _error("TooLittleMemory", message, field, hint)
-
-    def _requested_memory(self) -> Iterator[Check]:
-        asked = [(amount(group.resources.memory.request) or 0) * group.replicas for group in self._spec.replica_specs]
-        memory = most_memory()
-        if sum(asked) > memory:
-            message = f"The job asks for {_size(sum(asked))} of memory, and this machine has {_size(memory)}."
-            field = f"/spec/replica_specs/{asked.index(max(asked))}/resources/memory/request"
-            yield _error("TooLittleMemory", message, field, "Ask for less, or run the job in a cluster.")
-
-    def _device_counts(self, devices: list[PooledDevice]) -> Iterator[Check]:
-        """Check how many accelerators are asked for, which every job is either granted or refused for good."""
-        asked = [group.resources.device_count for group in self._spec.replica_specs]
-        totals = [count * group.replicas for count, group in zip(asked, self._spec.replica_specs, strict=True)]
-        field = _device_field(totals.index(max(totals)))
-        if sum(totals) > len(devices):
-            has = f"has {len(devices)}" if devices else "has none"
-            message = f"The job asks for {_gpus(sum(totals))}, and this machine {has}."
-            hint = f"Ask for at most {len(devices)}." if devices else "Ask for none; the job then runs on the CPU."
-            yield _error("TooManyDevices", message, field, self._pool.problem() or hint)
-        elif devices and not sum(totals):
-            message = "The job asks for no GPU, so it sees none and runs on the CPU."
-            yield Check(level="hint", code="RunsOnCpu", message=message, field=field)
-        elif max(asked) > 1 and any(device.gpu is not None and device.gpu.is_part for device in devices):
-            message = "A process sees only one of several parts (MIG) of a GPU."
-            hint = "Set 1 GPU, and several nodes."
-            yield Check(level="warning", code="OnePartEach", message=message, field=field, hint=hint)
 
     def _log_directories(self) -> Iterator[Check]:
         for index, path in enumerate(self._spec.tensorboard.log_dirs):
             if not Path(path).is_absolute():
-                message = f"The log directory {path} must be an absolute path."
+                message = _("The log directory {path} must be an absolute path.", path=path)
                 yield _error("LogDirectoryNotAbsolute", message, f"/spec/tensorboard/log_dirs/{index}")
 
     def _options(self) -> Iterator[Check]:
@@ -291,31 +195,33 @@ class Checker:
         for index, option in enumerate(torchrun.extra_options if torchrun else []):
             name = option.split("=", 1)[0].replace("_", "-")
             if any(name == own or (own.startswith("--") and name.startswith(own)) for own in _OURS):
-                message = f"The option {name} of torchrun is set by the job itself."
+                message = _("The option {name} of torchrun is set by the job itself.", name=name)
                 field = f"/spec/torchrun/extra_options/{index}"
-                yield _error("OwnOption", message, field, "Remove it from the extra options.")
+                yield _error("OwnOption", message, field, _("Remove it from the extra options."))
 
 
 def first_error(checks: Iterable[Check]) -> Check | None:
-    """Return the error that is to be mended first."""
+    """Return the first error; None if there is none."""
     return next((check for check in checks if check.level == "error"), None)
 
 
-def _error(code: str, message: str, field: str, hint: str | None = None) -> Check:
+def _folder_error(folder: Path) -> tuple[str, Text] | None:
+    """Return code and message if a job can't run in a folder; else None."""
+    path = str(folder)
+    try:
+        if not stat.S_ISDIR(folder.stat().st_mode):
+            raise NotADirectoryError
+        if not os.access(folder, os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except FileNotFoundError:
+        return "NoDirectory", _("The working directory {path} does not exist.", path=path)
+    except NotADirectoryError:
+        return "NotADirectory", _("The working directory {path} is not a folder.", path=path)
+    except OSError as error:
+        words = str(error.strerror)
+        return "Unreadable", _("The working directory {path} can't be entered: {error}.", path=path, error=words)
+    return None
+
+
+def _error(code: str, message: Text, field: str, hint: Text | None = None) -> Check:
     return Check(level="error", code=code, message=message, field=field, hint=hint)
-
-
-def _device_field(group: int) -> str:
-    return f"/spec/replica_specs/{group}/resources/device"
-
-
-def _processes(count: int) -> str:
-    return "1 process" if count == 1 else f"{count} processes"
-
-
-def _size(size: float) -> str:
-    return f"{size / 1024**3:.3g} GiB"
-
-
-def _gpus(count: int) -> str:
-    return "1 GPU" if count == 1 else f"{count} GPUs"

@@ -1,4 +1,4 @@
-"""From a spec to the commands that run it on this machine, and to the text that shows them."""
+"""Commands that run a spec on this machine, and the texts that show them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from pathlib import Path
 
 from ....core.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ....core.translation import Text, _, _n, translated
 from ..supervisor.record import ReplicaPlan
 
 INDENT = "    "
 
 
 def working_directory(spec: JobSpec, root: Path | None) -> Path:
-    """Return where the job runs: as given, else the script's folder, else the workspace root."""
+    """Return the job's working directory: the given one, the script's folder, or the root of the contents API.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    root
+        Root folder of the contents API.
+    """
     if spec.working_dir:
         return Path(spec.working_dir)
     if spec.entrypoint.kind in ("script", "notebook"):
@@ -23,7 +32,7 @@ def working_directory(spec: JobSpec, root: Path | None) -> Path:
 
 
 def entrypoints_of(spec: JobSpec) -> dict[str, Entrypoint]:
-    """Return what a job runs, the replica types' own included, by the fields that say it."""
+    """Return the entrypoints of a job and of its replica types, by their fields."""
     found = {"/spec/entrypoint/value": spec.entrypoint}
     for index, group in enumerate(spec.replica_specs):
         if group.entrypoint is not None:
@@ -32,7 +41,15 @@ def entrypoints_of(spec: JobSpec) -> dict[str, Entrypoint]:
 
 
 def log_directory(spec: JobSpec, root: Path | None) -> Path:
-    """Return the job's own directory for TensorBoard events (`T9KJOB_LOG_DIR`)."""
+    """Return the job's own directory for TensorBoard events (`T9KJOB_LOG_DIR`).
+
+    Parameters
+    ----------
+    spec
+        The job.
+    root
+        Root folder of the contents API.
+    """
     if spec.tensorboard.log_dirs:
         return Path(spec.tensorboard.log_dirs[0])
     if spec.entrypoint.kind in ("script", "notebook"):
@@ -41,16 +58,16 @@ def log_directory(spec: JobSpec, root: Path | None) -> Path:
 
 
 def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: Path | None) -> list[ReplicaPlan]:
-    """Return how each replica is started, the master first.
+    """Return the plans of all replicas, the master first.
 
     Parameters
     ----------
     spec
-        A spec that passed the checks.
+        A spec without errors.
     interpreters
-        The Python of each replica type.
+        Python of each replica type.
     root
-        The contents root.
+        Root folder of the contents API.
     """
     plans: list[ReplicaPlan] = []
     for group in spec.replica_specs:
@@ -60,7 +77,19 @@ def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: 
 
 
 def plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root: Path | None) -> ReplicaPlan:
-    """Return how the first replica of a type is started; the others have other names."""
+    """Return the plan of the first replica of a type; the others differ only in their names.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    interpreter
+        Its Python.
+    root
+        Root folder of the contents API.
+    """
     cwd = working_directory(spec, root)
     program = program_of(spec, group, interpreter, cwd)
     env = {**interpreter.env, "T9KJOB_NAME": spec.name, "T9KJOB_LOG_DIR": str(log_directory(spec, root))}
@@ -81,7 +110,15 @@ def plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root
 
 
 def processes_of(spec: JobSpec, group: ReplicaSpec) -> int | None:
-    """Return the ranks of one replica, None where only torchrun can tell."""
+    """Return the number of ranks of one replica; None if torchrun decides.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    """
     if spec.torchrun is None:
         return 1
     if spec.torchrun.proc_per_node == "gpu":
@@ -90,19 +127,29 @@ def processes_of(spec: JobSpec, group: ReplicaSpec) -> int | None:
 
 
 def launcher_of(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter) -> list[str] | None:
-    """Return torchrun's part of the command without its rendezvous; None with torchrun off."""
+    """Return torchrun's part of the command without the rendezvous; None if torchrun is off.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    interpreter
+        Its Python.
+    """
     if spec.torchrun is None:
         return None
     options = [
         f"--nnodes={spec.total_replicas}",
-        # One for each GPU is told as a number: torchrun sees no more than one part of a divided GPU.
+        # “One process per GPU” becomes a number: torchrun sees at most one part of a GPU that is divided by MIG.
         f"--nproc-per-node={processes_of(spec, group) or spec.torchrun.proc_per_node}",
         f"--rdzv-backend={spec.torchrun.rdzv_backend}",
         f"--max-restarts={spec.torchrun.max_restarts}",
         *spec.torchrun.extra_options,
     ]
     kind = (group.entrypoint or spec.entrypoint).kind
-    # torchrun starts Python itself; these say what else to start.
+    # torchrun starts a script with Python unless an option says otherwise.
     how = {"module": ["--module"], "command": ["--no-python"]}.get(kind, [])
     return [interpreter.python, "-m", "torch.distributed.run", *options, *how]
 
@@ -114,7 +161,21 @@ def program_of(
     cwd: Path,
     args: list[str] | None = None,
 ) -> list[str]:
-    """Return what comes behind torchrun's options, or the whole command with torchrun off."""
+    """Return the part of the command behind torchrun's options; the whole command if torchrun is off.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    interpreter
+        Its Python.
+    cwd
+        Working directory of the job.
+    args
+        Arguments that replace those of the spec.
+    """
     entrypoint = group.entrypoint or spec.entrypoint
     if args is None:
         args = spec.args if group.args is None else group.args
@@ -129,21 +190,29 @@ def program_of(
 
 
 def _through_torchrun(program: list[str], entrypoint: Entrypoint) -> list[str]:
-    """Write a program so that torchrun passes it on as it is.
+    """Return a program and its arguments, escaped so that torchrun passes them on unchanged.
 
-    It takes away a ``--`` that comes first behind the entrypoint, and puts the local rank where an argument has
-    ``$local_rank``: its template reads ``$$`` as one ``$``.
+    torchrun removes a ``--`` directly behind the entrypoint, and replaces ``$local_rank`` in arguments; its template
+    reads ``$$`` as one ``$``.
     """
     start, *args = program
     if args[:1] == ["--"]:
         args.insert(0, "--")
-    if entrypoint.kind != "command":  # which is no argument, but what gets them
+    if entrypoint.kind != "command":  # A command itself is no argument, so torchrun replaces nothing in it.
         start = start.replace("$", "$$")
     return [start, *(argument.replace("$", "$$") for argument in args)]
 
 
 def entrypoint_argument(entrypoint: Entrypoint, cwd: Path) -> str:
-    """Return a script relative to the working directory where it lies below it."""
+    """Return the entrypoint for a command line; a script below the working directory as a relative path.
+
+    Parameters
+    ----------
+    entrypoint
+        Script, notebook, module or command.
+    cwd
+        Working directory of the job.
+    """
     path = Path(entrypoint.script)
     if entrypoint.kind not in ("script", "notebook") or not path.is_relative_to(cwd):
         return entrypoint.script
@@ -152,7 +221,17 @@ def entrypoint_argument(entrypoint: Entrypoint, cwd: Path) -> str:
 
 
 def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
-    """Return the command of the first replica as one would type it, one option a line."""
+    """Return the command of the first replica for a shell, one option on each line.
+
+    Parameters
+    ----------
+    plan
+        Plan of the replica.
+    cwd
+        Working directory of the job.
+    count
+        Number of replicas.
+    """
     lines: list[str]
     launcher = plan["launcher"]
     if launcher is None:
@@ -173,23 +252,39 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
     text = f"cd {shlex.quote(str(cwd))}\n" + f" \\\n{INDENT}".join(lines)
     if count == 1:
         return text
-    return f"# once for each of the {count} replicas\n{text}"
+    note = _("once for each of the {count} replicas", count=count)
+    return f"# {translated(note)}\n{text}"
 
 
-def size_text(spec: JobSpec) -> str:
-    """Say how large a job is: “4 processes in 2 replicas on 4 GPUs of this machine”."""
+def size_text(spec: JobSpec) -> Text:
+    """Return the size of a job: “4 processes in 2 replicas on this machine, with 4 GPUs”."""
+    gpus = sum(group.resources.device_count * group.replicas for group in spec.replica_specs)
+    if not gpus:
+        return _processes_text(spec)
+    return _n("{size}, with {n} GPU", "{size}, with {n} GPUs", gpus, size=_processes_text(spec))
+
+
+def _processes_text(spec: JobSpec) -> Text:
     each = [(processes_of(spec, group), group.replicas) for group in spec.replica_specs]
     count = sum((processes or 0) * replicas for processes, replicas in each)
-    unknown = any(processes is None for processes, _ in each)
-    what = "One process per GPU" if unknown else f"{count} process{'es' * (count != 1)}"
-    replicas = f" in {spec.total_replicas} replicas" if spec.total_replicas > 1 and spec.torchrun else ""
-    gpus = sum(group.resources.device_count * group.replicas for group in spec.replica_specs)
-    where = f"{gpus} GPU{'s' * (gpus != 1)} of this machine" if gpus else "this machine"
-    return f"{what}{replicas} on {where}"
+    unknown = any(processes is None for processes, _replicas in each)
+    replicas = spec.total_replicas
+    if replicas == 1 or spec.torchrun is None:
+        if unknown:
+            return _("One process per GPU on this machine")
+        return _n("{n} process on this machine", "{n} processes on this machine", count)
+    if unknown:
+        return _("One process per GPU in {replicas} replicas on this machine", replicas=replicas)
+    return _n(
+        "{n} process in {replicas} replicas on this machine",
+        "{n} processes in {replicas} replicas on this machine",
+        count,
+        replicas=replicas,
+    )
 
 
 def command_of(plan: ReplicaPlan) -> list[str]:
-    """Return the argv of a replica, without what is chosen at each attempt."""
+    """Return the argv of a replica, without the options that each attempt chooses."""
     return [*(plan["launcher"] or []), *plan["program"]]
 
 
@@ -205,7 +300,7 @@ def _join(parts: list[str]) -> str:
 
 
 def _options(parts: list[str]) -> list[str]:
-    """Group arguments into lines: an option with its values, anything else alone."""
+    """Return arguments as lines: each option together with its values, other arguments alone."""
     lines: list[list[str]] = []
     for part in parts:
         joins = lines and _is_option(lines[-1][0]) and not _is_option(part)

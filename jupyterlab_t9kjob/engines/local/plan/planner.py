@@ -1,4 +1,4 @@
-"""What a spec becomes on this machine: the Pythons that run it, what speaks against it, and the plan of a run."""
+"""Plans runs on this machine: finds the kernels' Pythons, checks specs, and makes previews and plans."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from .command import command_text, plan_first, plan_replicas, size_text, working
 
 
 class Planner:
-    """Plans runs; creates nothing.
+    """Plans runs, without creating jobs.
 
     Parameters
     ----------
     root
-        The contents root, to name files as the contents API does.
+        Root folder of the contents API.
     resolve_kernel
         Finds a kernel's Python.
     settings
-        What an administrator may change.
+        Settings of the administrator.
     pool
-        The machine's devices.
+        The machine's accelerators.
     """
 
     def __init__(self, root: Path | None, resolve_kernel: ResolveKernel, settings: Settings, pool: DevicePool) -> None:
@@ -42,7 +42,13 @@ class Planner:
         self._pool = pool
 
     async def interpreters(self, spec: JobSpec) -> dict[str, Interpreter]:
-        """Return the Python of each replica type; raises `FieldError` where there is none."""
+        """Return the Python of each replica type.
+
+        Raises
+        ------
+        FieldError
+            If a kernel does not exist or has no Python.
+        """
         found: dict[str, Interpreter] = {}
         known: dict[str | None, Interpreter] = {}
         for index, group in enumerate(spec.replica_specs):
@@ -57,7 +63,17 @@ class Planner:
         return found
 
     async def check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], names: set[str]) -> list[Check]:
-        """Return what speaks against a spec, among jobs with these names."""
+        """Return the checks of a spec, errors first.
+
+        Parameters
+        ----------
+        spec
+            The spec.
+        interpreters
+            Python of each replica type.
+        names
+            Names of the jobs that exist.
+        """
         checker = Checker(spec, interpreters, self._root, self._pool, names)
         files = [(field, path) for field, path in checker.files() if path.is_absolute()]
         field: str | None = None
@@ -65,12 +81,22 @@ class Planner:
             for at, path in files:
                 field = at
                 await on_disk(path, os.path.lexists, path)
-            return await on_disk([path for _, path in files], checker.run)
+            return await on_disk([path for _field, path in files], checker.run)
         except Unavailable as error:
             return [Check(level="error", code=error.code, message=error.message, hint=error.hint, field=field)]
 
     def preview(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], checks: list[Check]) -> Preview:
-        """Return what a run would be, in words."""
+        """Return the preview of a run.
+
+        Parameters
+        ----------
+        spec
+            The spec.
+        interpreters
+            Python of each replica type.
+        checks
+            Checks of the spec.
+        """
         first = spec.replica_specs[0]
         plan = plan_first(spec, first, interpreters[first.type], self._root)
         kernel_env = interpreters[first.type].env
@@ -82,7 +108,15 @@ class Planner:
         )
 
     def plan(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> RunPlan:
-        """Return the plan of a new run."""
+        """Return the plan of a new run, with a new uid (blocking).
+
+        Parameters
+        ----------
+        spec
+            A spec without errors.
+        interpreters
+            Python of each replica type.
+        """
         uid = uuid.uuid4().hex
         return RunPlan(
             uid=uid,

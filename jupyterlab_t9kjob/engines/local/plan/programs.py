@@ -10,6 +10,7 @@ from pathlib import Path
 from ....core.checks import Check
 from ....core.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ....core.translation import Text, _
 
 _MOST_SHOWN = 500
 _FIRST_LINE = 256
@@ -17,7 +18,17 @@ _FIRST_LINE = 256
 
 
 def program_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: Path) -> Iterator[Check]:
-    """Yield what is wrong with the commands of a spec; parameters as for `argument_checks.word_checks`."""
+    """Yield errors of a spec's commands: missing, not executable, or without their interpreter.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    interpreters
+        Python of each replica type.
+    cwd
+        Working directory of the job.
+    """
     seen = set()
     for index, group in enumerate(spec.replica_specs):
         entrypoint, field = group.entrypoint, f"/spec/replica_specs/{index}/entrypoint/value"
@@ -32,62 +43,80 @@ def program_checks(spec: JobSpec, interpreters: Mapping[str, Interpreter], cwd: 
 
 
 def search_path(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter) -> list[str]:
-    """Return the folders in which a replica's command is looked for: those of its own PATH."""
+    """Return the folders of the PATH in which a replica's command is searched.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    interpreter
+        Its Python.
+    """
     own = {variable.name: variable.value or "" for variable in [*spec.env, *(group.env or [])]}
     return os.get_exec_path({**os.environ, **interpreter.env, **own})
 
 
-def _check(entrypoint: Entrypoint, folders: list[str], cwd: Path) -> tuple[str, str, str] | None:
-    """Return code, message and hint of what is wrong; None if the command can be run."""
+def _check(entrypoint: Entrypoint, folders: list[str], cwd: Path) -> tuple[str, Text, Text] | None:
+    """Return code, message and hint of a command's error; None if the command can be run."""
     name = entrypoint.value
-    if "/" in name:
-        places, where = [cwd / name], f"in the working directory {cwd}" if not name.startswith("/") else ""
-    else:
-        # a folder of PATH may be relative: the command is looked for once the process is in its working directory
-        places, where = [cwd / folder / name for folder in folders], f"in the job's PATH: {':'.join(folders)}"
-    shown = name[:_MOST_SHOWN]
-    there = [place for place in places if _mode(place) is not None]
-    runnable = next((place for place in there if _is_program(place)), None)
+    # A folder of PATH may be relative to the working directory, in which the process searches the command.
+    candidates = [cwd / name] if "/" in name else [cwd / folder / name for folder in folders]
+    existing = [path for path in candidates if _mode(path) is not None]
+    runnable = next((path for path in existing if _is_program(path)), None)
     if runnable is not None:
         return _interpreter_missing(runnable, cwd)
-    if there:
-        message = f"{there[0]} is a folder." if stat.S_ISDIR(_mode(there[0]) or 0) else f"{there[0]} is not executable."
-        return "NotExecutable", message, "Choose another program, or make it executable with chmod +x."
-    message = f"There is no command {shown} {where[:_MOST_SHOWN]}".rstrip() + "."
-    return "NoCommand", message, _hint(name, cwd)
+    if existing:
+        path = str(existing[0])
+        is_folder = stat.S_ISDIR(_mode(existing[0]) or 0)
+        message = _("{path} is a folder.", path=path) if is_folder else _("{path} is not executable.", path=path)
+        return "NotExecutable", message, _("Choose another program, or make it executable with chmod +x.")
+    return "NoCommand", _missing(name, folders, cwd), _hint(name, cwd)
 
 
-def _hint(name: str, cwd: Path) -> str:
+def _missing(name: str, folders: list[str], cwd: Path) -> Text:
+    shown = name[:_MOST_SHOWN]
+    if name.startswith("/"):
+        return _("There is no command {name}.", name=shown)
+    if "/" in name:
+        folder = str(cwd)[:_MOST_SHOWN]
+        return _("There is no command {name} in the working directory {folder}.", name=shown, folder=folder)
+    search = ":".join(folders)[:_MOST_SHOWN]
+    return _("There is no command {name} in the job's PATH: {folders}.", name=shown, folders=search)
+
+
+def _hint(name: str, cwd: Path) -> Text:
     if "/" not in name and _mode(cwd / name) is not None:
-        return f"For the file in the working directory, enter ./{name}."
+        return _("For the file in the working directory, enter ./{name}.", name=name)
     if " " in name.strip():
-        return "Enter the program alone; its arguments have a field of their own."
-    return "Enter the name of a program that is installed, or its path."
+        return _("Enter the program alone; its arguments have a field of their own.")
+    return _("Enter the name of a program that is installed, or its path.")
 
 
-def _interpreter_missing(script: Path, cwd: Path) -> tuple[str, str, str] | None:
-    """Return what is wrong with a script's first line, which names the program that runs it."""
+def _interpreter_missing(script: Path, cwd: Path) -> tuple[str, Text, Text] | None:
+    """Return the error of a script whose first line names an interpreter that does not exist; else None."""
     try:
         with script.open("rb") as file:
             line = file.read(_FIRST_LINE).split(b"\n", 1)[0]
-    except OSError:  # a program need not be readable
+    except OSError:  # A program need not be readable.
         return None
     name = os.fsdecode(line[2:].strip(b" \t").replace(b"\t", b" ").split(b" ", 1)[0])
     if not line.startswith(b"#!") or not name or _mode(cwd / name) is not None:
         return None
     if name.endswith("\r"):
-        message = f"The first line of {script} ends as on Windows, so its interpreter is not found."
-        return "NoInterpreter", message, "Save it with Unix line ends."
-    message = f"{script} is to be run by {name}, which does not exist."
-    return "NoInterpreter", message, "Correct its first line, or install that program."
+        message = _("The first line of {path} ends as on Windows, so its interpreter is not found.", path=str(script))
+        return "NoInterpreter", message, _("Save it with Unix line ends.")
+    message = _("The interpreter of {path}, {name}, does not exist.", path=str(script), name=name)
+    return "NoInterpreter", message, _("Correct its first line, or install that program.")
 
 
-def _is_program(place: Path) -> bool:
-    return stat.S_ISREG(_mode(place) or 0) and os.access(place, os.X_OK)
+def _is_program(path: Path) -> bool:
+    return stat.S_ISREG(_mode(path) or 0) and os.access(path, os.X_OK)
 
 
-def _mode(place: Path) -> int | None:
+def _mode(path: Path) -> int | None:
     try:
-        return place.stat().st_mode
+        return path.stat().st_mode
     except (OSError, ValueError):
         return None

@@ -1,8 +1,8 @@
-"""Started by path, as ``python -I -S …/engines/local/supervisor/__main__.py JOB_DIRECTORY``.
+"""Runs one job: ``python -I -S …/engines/local/supervisor/__main__.py JOB_DIRECTORY``.
 
-Two processes come of it: the supervisor, and its parent, the guardian, which sleeps until the
-supervisor ends. Should that be killed, its orphans fall to the guardian, which ends them and
-records what happened, with no server's help.
+Two processes run for each job: the supervisor, and its parent, the guardian, which sleeps until the supervisor ends.
+If the supervisor is killed, the guardian adopts the job's processes, ends them and records the end of the job, without
+a server.
 """
 
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def _find_package() -> None:
-    """Make the package importable without running its `__init__`, which needs more than this."""
+    """Make the package importable without running its `__init__`, which needs more than the standard library."""
     root = Path(__file__).resolve().parents[3]
     package = types.ModuleType(root.name)
     package.__path__ = [str(root)]

@@ -1,11 +1,12 @@
-"""Claims of accelerators among the local jobs of one user: exclusive, in order, no overtaking.
+"""Exclusive claims of accelerators by the local jobs of one user, granted first come, first served.
 
-A device is claimed by locking its file, a place in the queue by locking a ticket; both vanish with
-the processes that hold them. The guardian opens the devices' files before it starts the supervisor,
-and a replica's main process inherits those of its devices: so a claim outlives whoever is killed,
-until the job's processes are gone as well. Locks are taken only while `queue.lock` is held, and
-whoever merely looks takes none, so no job ever finds a device taken that is free.
-Standard library only.
+A job claims a device by locking the device's file, and a place in the queue by locking a ticket file. The system
+releases both locks when the processes that hold them have ended. The guardian opens the device files before it starts
+the supervisor, and a replica's main process inherits the files of its devices, so a claim lasts until the last of
+these processes has ended. Locks are taken only while `queue.lock` is held, and readers take none, so no job finds a
+free device locked.
+
+The supervisor uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -22,18 +23,26 @@ from ....core.system.locks import lock, machine_directory, try_lock, unlock
 from ....core.system.processes import alive, process_id
 from .record import RunPlan
 
-_TOLD = 2
-"""Names of jobs that a sentence gives; the rest is counted."""
-
 
 class Wait(TypedDict):
-    """Why a job has not got its devices yet: how many jobs are ahead, and in words which, and who has the devices."""
+    """Why a job has not got its devices yet.
+
+    Attributes
+    ----------
+    needs
+        Number of devices that the job needs.
+    free
+        Number of devices that are free.
+    behind
+        Names of the jobs ahead of it in the queue; null for a job that has not written its name yet.
+    held_by
+        Names of the jobs that hold devices.
+    """
 
     needs: int
     free: int
-    ahead: int
-    words: str
-    holders: str
+    behind: list[str | None]
+    held_by: list[str]
 
 
 class Claim:
@@ -42,7 +51,7 @@ class Claim:
     Parameters
     ----------
     plan
-        The job's plan; its `devices` say what the pool is.
+        The job's plan with the pool of devices.
 
     Raises
     ------
@@ -62,12 +71,12 @@ class Claim:
             self._files = {device: _open(_file(self._directory, key)) for device, key in self._pool.items()}
 
     def obtain(self) -> Wait | None:
-        """Claim what the job needs; return None when it has it, else what it waits for.
+        """Claim the devices that the job needs; return None when it has them, else why it waits.
 
         Raises
         ------
         OSError
-            If the queue can't be used: its disk is full, say.
+            If the queue can't be used, for example because its disk is full.
         """
         if not self.needed or self._held:
             return None
@@ -82,8 +91,9 @@ class Claim:
                     unlock(self._files[device])
             if not granted:
                 taken = [_read(file).get("name") for device, file in self._files.items() if device not in free]
-                return _wait(self.needed, len(free), ahead, [str(name) for name in taken if name])
-            # In the pool's order, whichever came free first.
+                held_by = sorted({str(name) for name in taken if name})
+                return Wait(needs=self.needed, free=len(free), behind=ahead, held_by=held_by)
+            # Devices are claimed in the pool's order, not in the order in which they became free.
             self._held = granted
             for device in granted:
                 _sign(self._files[device], self._plan["name"])
@@ -91,13 +101,13 @@ class Claim:
         return None
 
     def keep(self) -> None:
-        """Show that the files are in use, to what cleans temporary directories of old ones."""
+        """Touch the files, so that cleaners of temporary directories keep them."""
         for file in [*self._files.values(), *(self._ticket or ())[1:]]:
             with contextlib.suppress(OSError):
                 os.utime(file)
 
     def devices_of(self, index: int) -> list[str] | None:
-        """Return the devices of one replica; None where this machine has none to share out."""
+        """Return the devices of one replica; None on a machine without a pool."""
         if self._plan["devices"] is None:
             return None
         counts = [replica["devices"] for replica in self._plan["replicas"]]
@@ -109,7 +119,7 @@ class Claim:
         return [self._files[device] for device in devices]
 
     def release(self) -> None:
-        """Give the devices, or the place in the queue, back."""
+        """Release the devices and the place in the queue."""
         for device in self._held:
             _erase(self._files[device])
             unlock(self._files[device])
@@ -130,12 +140,12 @@ class Claim:
             path, file = self._ticket
             os.close(file)
             self._ticket = None
-            with contextlib.suppress(OSError):  # else the next in the queue removes it
+            with contextlib.suppress(OSError):  # Otherwise the next job in the queue removes it.
                 path.unlink()
 
-    def _ahead(self, own: Path) -> list[str]:
-        """Name the living jobs with tickets before ours that want what we want; tickets of the dead are removed."""
-        names = []
+    def _ahead(self, own: Path) -> list[str | None]:
+        """Return the names of jobs with earlier tickets for the same devices; remove tickets of jobs that ended."""
+        names: list[str | None] = []
         for path in sorted(own.parent.iterdir()):
             if path.name >= own.name:
                 break
@@ -145,15 +155,15 @@ class Claim:
             else:
                 ticket = _read(file)
                 if not set(self._pool.values()).isdisjoint(ticket.get("pool", self._pool.values())):
-                    names.append(str(ticket.get("name", "another job")))
+                    names.append(ticket.get("name"))
             os.close(file)
         return names
 
 
 def holder(key: str) -> str | None:
-    """Return the name of the job that has claimed a device; None if it is free.
+    """Return the name of the job that has claimed a device; None if the device is free.
 
-    Takes no lock unless the job's processes died, so it is in nobody's way.
+    No lock is taken while the job's supervisor or guardian runs, so that no claim is disturbed.
 
     Parameters
     ----------
@@ -169,7 +179,7 @@ def holder(key: str) -> str | None:
         claim = _read(file)
         if not claim:
             return None
-        if any(alive(one) for one in claim["holders"]) or not _left_behind(directory, file):
+        if any(alive(process) for process in claim["holders"]) or not _is_abandoned(directory, file):
             return str(claim["name"])
         return None
     finally:
@@ -177,33 +187,33 @@ def holder(key: str) -> str | None:
 
 
 def claims_directory() -> Path:
-    """Return the directory of the claims, made if missing.
+    """Return the directory of the claims; create it if it is missing.
 
-    It is the same for all servers of a user, also for one outside of the login session.
+    All servers of a user share the directory, inside and outside of login sessions.
     """
     directory = machine_directory() / "devices"
     (directory / "tickets").mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
 
 
-def _left_behind(directory: Path, file: int) -> bool:
-    """Return whether nobody holds a device whose claimants died; what they wrote is removed then."""
+def _is_abandoned(directory: Path, file: int) -> bool:
+    """Return whether no process holds a device whose supervisor and guardian ended; erase its claim then."""
     with _exclusive(directory):
         if not lock(file):
-            return False  # by a process of the job that has not ended yet, or by another job meanwhile
+            return False  # A process of the job still runs, or another job has claimed the device meanwhile.
         _erase(file)
     return True
 
 
 def _sign(file: int, name: str) -> None:
-    """Write who has a device; only for people, so a full disk lets it pass."""
+    """Write the name of the job that has a device. Only people read it, so errors of the disk are ignored."""
     holders = [process_id(os.getpid()), process_id(os.getppid())]
     with contextlib.suppress(OSError):
         _write(file, {"name": name, "holders": holders})
 
 
 def _erase(file: int) -> None:
-    with contextlib.suppress(OSError):  # its lock is what counts
+    with contextlib.suppress(OSError):  # Only the lock decides whether the device is free.
         os.ftruncate(file, 0)
 
 
@@ -214,25 +224,12 @@ def _write(file: int, content: dict[str, Any]) -> None:
 
 
 def _read(file: int) -> dict[str, Any]:
-    """Read what `_write` wrote; nothing if it is being written now."""
+    """Return the content of a claim or ticket; an empty dict while it is being written."""
     try:
         content = json.loads(os.pread(file, 1 << 16, 0))
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _wait(needed: int, free: int, ahead: list[str], holders: list[str]) -> Wait:
-    words = f"Needs {needed} GPU{'s' * (needed != 1)}, {free} {'is' if free == 1 else 'are'} free"
-    if ahead:
-        words += f"; {_names(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead"
-    return Wait(needs=needed, free=free, ahead=len(ahead), words=words, holders=_names(sorted(set(holders))))
-
-
-def _names(names: list[str]) -> str:
-    if len(names) > _TOLD:
-        return f"{', '.join(names[:_TOLD])} and {len(names) - _TOLD} more"
-    return " and ".join(names)
 
 
 def _file(directory: Path, key: str) -> Path:
@@ -251,7 +248,7 @@ def _open(path: Path) -> int:
 @contextlib.contextmanager
 def _exclusive(directory: Path) -> Iterator[None]:
     file = try_lock(directory / "queue.lock", wait=True)
-    assert file is not None  # noqa: S101 (it was waited for)
+    assert file is not None  # noqa: S101 (`try_lock` waits)
     try:
         yield
     finally:

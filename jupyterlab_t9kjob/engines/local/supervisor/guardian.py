@@ -1,4 +1,7 @@
-"""Starts a job's supervisor and stands in for it should it be killed. Standard library only."""
+"""Starts a job's supervisor, and ends and records the job if the supervisor is killed.
+
+The guardian is the supervisor's parent process. It needs only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -10,36 +13,37 @@ from ....core.system.locks import held, lock_path
 from ....core.system.processes import LINUX, machine_id, same_boot
 from . import process_tree
 from .device_claims import Claim
+from .job_files import JobFiles
 from .outcome import prepare, settle, settle_lost
-from .record import JobFiles, Record, RunPlan
+from .record import Record, RunPlan
 from .supervisor import Supervisor
 
 
 def main(directory: Path) -> None:
-    """Do for a job what it needs now: start it, resume it, or finish what was cut short.
+    """Start or resume a job, or finish what a killed supervisor left undone.
 
-    Returns at once if another process does so already; the lock says that.
+    Return at once if another process holds the job's lock, which means that it does the same.
     """
     files = JobFiles(directory)
     plan = files.read_plan()
-    # Held by this process and its child: the last of them to end lets it go.
+    # This process and its child hold the lock: it is free when both have ended.
     with held(lock_path(plan["lock"])) as free:
         if not free:
             return
         record = files.read_record()
         if record["supervisor"] is not None:
             _clean_up(files, plan, grace=0, guarded=False)
-        elif not settle(files, record) and _is_to_run(files, record):
+        elif not settle(files, record) and _should_run(files, record):
             _guard(files, plan, record)
 
 
-def _is_to_run(files: JobFiles, record: Record) -> bool:
+def _should_run(files: JobFiles, record: Record) -> bool:
     return files.read_desired() == "run" and record["outcome"]["phase"] in ("Pending", "Paused")
 
 
 def _guard(files: JobFiles, plan: RunPlan, record: Record) -> None:
     process_tree.adopt_orphans()
-    claim = Claim(plan)  # before the fork, so that it is held as long as either lives
+    claim = Claim(plan)  # Made before the fork, so that both processes hold it.
     supervisor = os.fork()
     if supervisor == 0:
         os._exit(_supervise(files, plan, record, claim))
@@ -53,8 +57,8 @@ def _supervise(files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> 
     try:
         process_tree.adopt_orphans()
         Supervisor(files, plan, record, claim).run()
-    except BaseException:  # the process ends here, and the guardian takes over
-        import traceback  # not before: the start of a job waits for every import
+    except BaseException:  # The process ends here, and the guardian ends and records the job.
+        import traceback  # Imported late: the start of a job waits for every import.
 
         traceback.print_exc()
         sys.stderr.flush()
@@ -63,16 +67,18 @@ def _supervise(files: JobFiles, plan: RunPlan, record: Record, claim: Claim) -> 
 
 
 def _clean_up(files: JobFiles, plan: RunPlan, grace: float, *, guarded: bool) -> None:
-    """End what a dead supervisor left behind, then record how the job ended.
+    """End the processes that a dead supervisor left behind, then record how the job ended.
 
     Parameters
     ----------
-    files, plan
-        The job.
+    files
+        The job's directory.
+    plan
+        The job's plan.
     grace
-        Seconds until SIGKILL.
+        Seconds between SIGTERM and SIGKILL.
     guarded
-        Whether all orphans of the job have come to this process, so that none can have been missed.
+        True if this process adopted every orphan of the job, so that no process was missed.
     """
     record = files.read_record()
     strays = files.read_strays() if same_boot(record["machine"], machine_id()) else []
@@ -80,4 +86,4 @@ def _clean_up(files: JobFiles, plan: RunPlan, grace: float, *, guarded: bool) ->
     ending.finish()
     record = files.read_record()
     if record["supervisor"] is not None:
-        settle_lost(files, record, ending.killed_in_words(), guarded=guarded)
+        settle_lost(files, record, ending.killed, guarded=guarded)

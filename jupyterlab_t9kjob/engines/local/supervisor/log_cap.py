@@ -1,48 +1,49 @@
-"""Keeps the log of a job below its cap: cuts out the middle of its largest files while they are written.
+"""Keeps a job's log below its cap by cutting the middle out of its largest files while they are written.
 
-Ranks write their files themselves, so nothing stands between them and the disk. What can be done without disturbing
-them is to free blocks in the middle of a file: offsets stay as they are. The supervisor uses this module, so it needs
-only the standard library.
+Ranks write their log files directly. Blocks in the middle of a file can be freed without disturbing the writer, since
+offsets do not change. The supervisor uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
-from ....logs.storage.cap import NOT_SUPPORTED, CappedLog, shorten_to, size_in_words
+from ....logs.storage.cap import NOT_SUPPORTED, CappedLog, shorten_to
+from .job_files import JobFiles
 from .log_files import find_logs
-from .record import JobFiles
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
+"""How often the size of the log is checked."""
 RETRY_SECONDS = 60.0
-"""Between two attempts to cut where the disk does not take the record."""
+"""Time between two cuts when the disk does not take the record of a cut."""
 
 
 class LogCap:
-    """Watches how large a job's log is.
+    """Cuts a job's log whenever it has grown above the cap.
 
     Parameters
     ----------
     files
         The job's directory.
     cap
-        Bytes that its log may have on disk.
+        Bytes that the log may have on disk.
     """
 
     def __init__(self, files: JobFiles, cap: int) -> None:
         self._files = files
         self._cap: int | None = cap
-        self._look_at = 0.0
-        self._told = False
+        self._check_at = 0.0
+        self._reported = False
 
-    def keep(self, *, at_once: bool = False) -> tuple[str, str] | None:
-        """Cut the log if it has grown above the cap; return code and words of an event if there is news.
+    def keep(self, *, at_once: bool = False) -> tuple[str, dict[str, Any]] | None:
+        """Cut the log if it has grown above the cap; return code and facts of an event, once for each job.
 
         Parameters
         ----------
         at_once
-            Look now, else once in `LOOK_SECONDS`.
+            Check now; otherwise the size is checked once in `CHECK_SECONDS`.
 
         Raises
         ------
@@ -50,36 +51,29 @@ class LogCap:
             If a cut can't be recorded; then nothing was cut.
         """
         now = time.monotonic()
-        if self._cap is None or (now < self._look_at and not at_once):
+        if self._cap is None or (now < self._check_at and not at_once):
             return None
-        self._look_at = now + LOOK_SECONDS
+        self._check_at = now + CHECK_SECONDS
         found = list(self._found())
         if sum(file.kept for file in found) <= self._cap:
             return None
-        amount = size_in_words(self._cap)
+        cap = self._cap
         try:
-            shorten_to(found, self._cap)
+            shorten_to(found, cap)
         except OSError as error:
             if error.errno not in NOT_SUPPORTED:
-                self._look_at = now + RETRY_SECONDS
+                self._check_at = now + RETRY_SECONDS
                 raise
             self._cap = None
-            return self._news(
-                "LogNotCut",
-                f"The log is larger than {amount}, but the file system that it is on can't remove parts of a file"
-                f" ({error.strerror}), so it is left as it is.",
-            )
-        return self._news(
-            "LogCut",
-            f"The log became larger than {amount}, so lines from the middle of its largest files were removed, and will"
-            " be whenever it does. Beginnings and ends are kept.",
-        )
+            return self._event_once("LogNotCut", {"cap": cap, "error": error.strerror})
+        return self._event_once("LogCut", {"cap": cap})
 
-    def _news(self, code: str, words: str) -> tuple[str, str] | None:
-        if self._told or any(event["reason"] == code for event in self._files.read_events()):
+    def _event_once(self, code: str, facts: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+        """Return the event unless this supervisor, or an earlier one of the job, has reported it."""
+        if self._reported or any(event["reason"] == code for event in self._files.read_events()):
             return None
-        self._told = True
-        return code, words
+        self._reported = True
+        return code, facts
 
     def _found(self) -> Iterable[CappedLog]:
         for log in find_logs(self._files):

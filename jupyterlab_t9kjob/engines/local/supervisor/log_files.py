@@ -1,7 +1,7 @@
-"""Where a job's log files lie and what each of them is.
+"""Finds the log files of a job.
 
-`logs/<replica>.<attempt>/` holds `launcher.log` and torchrun's own directory `ranks/`, or, with
-torchrun off, `container.log`. Standard library only.
+`logs/<replica>.<attempt>/` holds `launcher.log` and torchrun's own directory `ranks/`, or `container.log` when torchrun
+is off. The supervisor uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ....logs.storage import cuts
-from .record import JobFiles
+from .job_files import JobFiles
 
 INDEX_SUFFIX = ".index"
 _OUTPUTS: dict[str, Literal["stdout", "stderr"]] = {"stdout.log": "stdout", "stderr.log": "stderr"}
 
 
 class FoundLog(NamedTuple):
-    """A log file of a job; `worker_restart` counts torchrun's own restarts within the attempt."""
+    """A log file of a job. `worker_restart` counts torchrun's own restarts before it within the attempt."""
 
     path: Path
     replica: str
@@ -31,7 +31,7 @@ class FoundLog(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The stream's id, ``worker-0.1.rank-0.out``; the rank in it is the local one."""
+        """Id of the log stream, ``worker-0.1.rank-0.out``, with the local rank."""
         parts = [self.replica, str(self.attempt)]
         parts.append(self.source if self.local_rank is None else f"rank-{self.local_rank}")
         if self.worker_restart:
@@ -41,17 +41,17 @@ class FoundLog(NamedTuple):
 
     @property
     def index_path(self) -> Path:
-        """The time index beside it."""
+        """Path of the log's time index."""
         return self.path.with_name(self.path.name + INDEX_SUFFIX)
 
     @property
     def cuts_path(self) -> Path:
-        """The record, beside it, of what was cut out of it."""
+        """Path of the record of the bytes that were cut out of the log."""
         return self.path.with_name(self.path.name + cuts.SUFFIX)
 
 
 def find_logs(files: JobFiles) -> list[FoundLog]:
-    """Return all log files of a job: by replica, attempt, launcher first, then ranks."""
+    """Return all log files of a job, sorted by replica, attempt and rank; the launcher's come first."""
     found: list[FoundLog] = []
     for directory in matching(files.logs, "*.*"):
         replica, _, number = directory.name.rpartition(".")
@@ -61,7 +61,17 @@ def find_logs(files: JobFiles) -> list[FoundLog]:
 
 
 def logs_of_attempt(files: JobFiles, replica: str, attempt: int) -> list[FoundLog]:
-    """Return the log files of one attempt of a replica."""
+    """Return the log files of one attempt of a replica.
+
+    Parameters
+    ----------
+    files
+        The job's directory.
+    replica
+        Name of the replica.
+    attempt
+        Number of the attempt.
+    """
     directory = files.attempt_logs(replica, attempt)
     found: list[FoundLog] = []
     if (directory / "launcher.log").exists():
@@ -78,10 +88,13 @@ def logs_of_attempt(files: JobFiles, replica: str, attempt: int) -> list[FoundLo
 
 
 def matching(folder: Path, pattern: str) -> list[Path]:
-    """Return what matches below a folder; unlike other errors, what is removed meanwhile does not count as one."""
+    """Return the paths below a folder that match a glob pattern.
+
+    Files that are removed meanwhile are left out; other errors of the disk are raised as `OSError`.
+    """
     try:
         return list(folder.glob(pattern))
-    except FileNotFoundError:
+    except FileNotFoundError:  # A folder was removed while `Path.glob` walked it; `glob` ignores that.
         return [folder / path for path in glob.glob(pattern, root_dir=folder)]  # noqa: PTH207
 
 

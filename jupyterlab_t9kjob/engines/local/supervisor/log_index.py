@@ -1,4 +1,4 @@
-"""Keeps the time index of every log file of one attempt while it is written.
+"""Writes the time index of each log file of an attempt while the file grows.
 
 The supervisor uses this module, so it needs only the standard library.
 """
@@ -20,10 +20,10 @@ class LogWatch:
     Parameters
     ----------
     main
-        What the main process writes.
+        Log file of the main process.
     ranks
-        torchrun's ``--log-dir``, in which it makes ``<id>_<random>/attempt_<n>/<local rank>/``
-        with ``stdout.log`` and ``stderr.log``; None without torchrun.
+        torchrun's ``--log-dir``, in which it makes ``<id>_<random>/attempt_<n>/<local rank>/`` with ``stdout.log``
+        and ``stderr.log``; None without torchrun.
     """
 
     def __init__(self, main: Path, ranks: Path | None) -> None:
@@ -35,20 +35,20 @@ class LogWatch:
 
     @property
     def ranks_started(self) -> bool:
-        """Whether torchrun has got as far as starting ranks."""
+        """True if torchrun has started ranks."""
         return len(self._files) > 1
 
     def poll(self) -> None:
-        """Look for new files and note how far each one has grown."""
+        """Find new files and index the growth of each file."""
         if self._ranks is not None:
-            with contextlib.suppress(OSError):  # while nobody may look, nothing new is found
+            with contextlib.suppress(OSError):  # A directory that can't be read now is read at the next poll.
                 self._discover(self._ranks)
         now = time.time()
         for file in self._files.values():
             file.poll(now)
 
     def close(self) -> None:
-        """Note the last sizes and let go of the files."""
+        """Index the final sizes and close the indexes."""
         self.poll()
         for file in self._files.values():
             file.close()
@@ -64,9 +64,9 @@ class LogWatch:
         self._add_files(self._run / f"attempt_{self.worker_restarts}")
 
     def _add_files(self, attempt: Path) -> None:
-        known = any(path.parent.parent == attempt for path in self._files)
+        added = any(path.parent.parent == attempt for path in self._files)
         # torchrun makes the directories of all ranks before the first file.
-        if known or not matching(attempt, "*/stdout.log"):
+        if added or not matching(attempt, "*/stdout.log"):
             return
         for path in matching(attempt, "[0-9]*"):
             for name in ("stdout.log", "stderr.log"):
@@ -88,7 +88,7 @@ class _IndexedFile:
                 self._descriptor = os.open(f"{self._path}{INDEX_SUFFIX}", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             index.append(self._descriptor, now, size)
         except OSError:
-            # Not there yet, or the disk is full: what is missed now is indexed by the next record.
+            # The file does not exist yet, or the disk is full: the next poll indexes the same bytes.
             return
         self._size = size
 

@@ -1,7 +1,7 @@
-"""Transitions of a job that has no processes, and the end of every job.
+"""Ends jobs, and changes the state of jobs without processes.
 
-Used by the supervisor when it ends, by its guardian when it died, and by a server for jobs that
-have no supervisor. Whoever calls these holds the job's lock. Standard library only.
+The supervisor uses this module when its job ends, the guardian after a crash of the supervisor, and a server for jobs
+without a supervisor. The caller holds the job's lock. The module needs only the standard library.
 """
 
 from __future__ import annotations
@@ -10,25 +10,20 @@ import contextlib
 import os
 import sys
 import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ....core.system.disk import trouble_of
 from ....core.system.processes import machine_id, same_boot
+from ....core.translation import Text
+from .job_files import JobFiles
 from .log_files import logs_of_attempt
-from .record import ACTIVE, DELETING, JobFiles, Outcome, Record, ReplicaRecord, holder_of_rank_0
+from .record import ACTIVE, DELETING, Outcome, Record, ReplicaRecord, holder_of_rank_0
 from .replica import tail
 
-_EVENTS = {
-    "Succeeded": "The job succeeded.",
-    "Stopped": "Stopped by you.",
-    "PausedByUser": "Paused by you.",
-    "DeadlineExceeded": "The job ran longer than its deadline allows.",
-    "BackoffLimitExceeded": "The job failed: its restarts are used up.",
-    "ExitCode": "The job failed.",
-    "StartFailed": "The job could not be started.",
-    "SupervisorLost": "The job's supervisor ended before the job did.",
-    "MachineRestarted": "The machine was restarted while the job ran.",
-    "DirectoryRemoved": "The job's directory was removed while it ran.",
-}
+if TYPE_CHECKING:
+    from .process_tree import Killed
+
 _STOPPED = Outcome(phase="Failed", code="Stopped", facts={}, ended_by="user")
 _PAUSED = Outcome(phase="Paused", code="PausedByUser", facts={}, ended_by="user")
 _RESTARTED = Outcome(phase="Failed", code="MachineRestarted", facts={}, ended_by="platform")
@@ -37,7 +32,16 @@ _TAIL_BYTES = 64 * 1024
 
 
 def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
-    """Write the end, or the pause, of a job that has no processes any more.
+    """Record the end, or the pause, of a job whose processes have ended.
+
+    Parameters
+    ----------
+    files
+        The job's directory.
+    record
+        The job's state; changed in place.
+    outcome
+        Phase and reason of the end.
 
     Raises
     ------
@@ -58,32 +62,53 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
         record["failure"] = None
     files.write_record(record, last=True)
     if record["ended_at"] is None:
-        with contextlib.suppress(OSError):  # a full disk; the next one to write the record tries again
+        with contextlib.suppress(OSError):  # On a full disk, the next supervisor reserves the space.
             files.reserve_space()
     else:
         files.reserve.unlink(missing_ok=True)
-    words, killed = outcome["facts"].get("words"), outcome["facts"].get("killed")
-    if killed:
-        _tell(files, "ProcessesKilled", killed, warning=True)
-    message = _EVENTS[outcome["code"]] + (f" {words}" if words else "")
+    facts = outcome["facts"]
+    if "killed_processes" in facts:
+        _add_event(files, "ProcessesKilled", facts["killed_processes"], warning=True)
     good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
-    _tell(files, outcome["code"], message, warning=not good)
+    _add_event(files, outcome["code"], facts, warning=not good)
 
 
 def try_to_conclude(files: JobFiles, record: Record, outcome: Outcome) -> OSError | None:
-    """Do the same; return what keeps the disk from taking it."""
+    """Call `conclude`; return the error if the record can't be written, None if it was or the directory is gone.
+
+    Parameters
+    ----------
+    files, record, outcome
+        See `conclude`.
+    """
     try:
         conclude(files, record, outcome)
     except OSError as error:
-        # Removed while it ran, there is nothing left to write to.
         return error if os.path.lexists(files.path) else None
     return None
 
 
 def settle(files: JobFiles, record: Record) -> bool:
-    """Bring about what is desired of a job without processes; return whether that changed it.
+    """Stop, pause or delete a job without processes if the user asked for that.
 
-    A job that is to run again is left alone: that needs a supervisor.
+    A job that shall run again is not changed, since that needs a supervisor.
+
+    Parameters
+    ----------
+    files
+        The job's directory.
+    record
+        The job's state; changed in place.
+
+    Returns
+    -------
+    bool
+        True if the state changed.
+
+    Raises
+    ------
+    OSError
+        If the record can't be written.
     """
     desired = files.read_desired()
     phase = record["outcome"]["phase"]
@@ -92,7 +117,7 @@ def settle(files: JobFiles, record: Record) -> bool:
             return False
         record["deleted"] = True
         files.write_record(record)
-        _tell(files, "Deleted", "Deleted by you. The record and the logs are kept.")
+        _add_event(files, "Deleted")
         return True
     if desired == "stop" or desired in DELETING:
         conclude(files, record, _STOPPED)
@@ -106,17 +131,27 @@ def settle(files: JobFiles, record: Record) -> bool:
     return False
 
 
-def settle_lost(files: JobFiles, record: Record, killed: str | None = None, *, guarded: bool) -> None:
-    """End a job whose supervisor died and whose processes are gone.
+def settle_lost(files: JobFiles, record: Record, killed: Killed | None = None, *, guarded: bool) -> None:
+    """Record the end of a job whose supervisor died and whose processes have ended.
 
-    What was decided before counts, then what the user asked for.
+    The outcome is the one that the supervisor had decided on; otherwise the one that the user asked for; otherwise
+    ``SupervisorLost``.
 
     Parameters
     ----------
+    files
+        The job's directory.
+    record
+        The job's state; changed in place.
     killed
-        In words, how many of the processes had to be killed.
+        Processes that had to be killed.
     guarded
-        Whether all its processes are known to have ended.
+        True if all processes of the job are known to have ended.
+
+    Raises
+    ------
+    OSError
+        If the record can't be written.
     """
     record["supervisor"] = None
     if record["ending"] is not None:
@@ -125,15 +160,23 @@ def settle_lost(files: JobFiles, record: Record, killed: str | None = None, *, g
         conclude(files, record, with_killed({**_LOST, "facts": {"guarded": guarded}}, killed))
 
 
-def with_killed(outcome: Outcome, killed: str | None) -> Outcome:
-    """Return an outcome that tells as well which processes had to be killed."""
-    return outcome if killed is None else {**outcome, "facts": {**outcome["facts"], "killed": killed}}
+def with_killed(outcome: Outcome, killed: Killed | None) -> Outcome:
+    """Return an outcome whose facts include the processes that had to be killed.
+
+    Parameters
+    ----------
+    outcome
+        Phase and reason of the end.
+    killed
+        The killed processes; None if there were none.
+    """
+    return outcome if killed is None else {**outcome, "facts": {**outcome["facts"], "killed_processes": killed}}
 
 
-def _tell(files: JobFiles, code: str, message: str, *, warning: bool = False) -> None:
-    """Add the event of a change that is recorded already: without it the record still says all."""
+def _add_event(files: JobFiles, code: str, facts: Mapping[str, Any] | None = None, *, warning: bool = False) -> None:
+    """Add the event of a recorded change. The record has the same facts, so a failure is only reported."""
     try:
-        files.add_event(code, message, warning=warning)
+        files.add_event(code, facts, warning=warning)
     except OSError as error:
         sys.stderr.write(f"event {code} could not be written: {trouble_of(error, files.path).sentence}\n")
 
@@ -151,9 +194,9 @@ def _close(replica: ReplicaRecord, now: float, clock: float | None, cause: str) 
 
 
 def prepare() -> None:
-    """Import what only the end of a job needs, as long as it is there: the package may be uninstalled meanwhile.
+    """Import the modules that only the end of a job needs, since the package may be uninstalled while the job runs.
 
-    To be called when the job has been started, which waits for no import.
+    It is called after the job has started, so that the start does not wait for these imports.
     """
     import dataclasses  # noqa: F401
     import traceback  # noqa: F401
@@ -163,7 +206,7 @@ def prepare() -> None:
 
 
 def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
-    from dataclasses import asdict  # both only at the end: the start of a job waits for every import
+    from dataclasses import asdict  # Both imported late: the start of a job waits for every import.
 
     from ....core.progress import ProgressReader
 
@@ -174,4 +217,7 @@ def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
     for log in logs_of_attempt(files, holder["name"], holder["attempts"][-1]["number"]):
         if log.source != "launcher" and log.local_rank in (0, None):
             reader.feed(tail(log.path, _TAIL_BYTES), record["started_at"] or 0.0)
-    return asdict(reader.reading) if reader.reading is not None else None
+    if reader.reading is None:
+        return None
+    reading = asdict(reader.reading)
+    return {name: value.stored() if isinstance(value, Text) else value for name, value in reading.items()}

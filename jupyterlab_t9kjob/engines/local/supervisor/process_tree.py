@@ -1,8 +1,8 @@
-"""Processes of a job: finding all of them, and ending them.
+"""Finds and ends the processes of a job.
 
-A job's processes descend from its supervisor or carry its mark in their environment. The
-supervisor uses this module, so it needs only the standard library. Without ``/proc`` (macOS) the
-same is asked of ``ps``.
+A job's processes descend from its supervisor or carry its mark, an environment variable with the job's uid. Linux
+lists them below ``/proc``, macOS through ``ps``. The supervisor uses this module, so it needs only the standard
+library.
 """
 
 from __future__ import annotations
@@ -14,14 +14,24 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable
+from typing import TypedDict
 
 from ....core.system.processes import LINUX, PROC, ProcessId, alive, is_dead, output_of, process_id, stat_of
 
 MARK = "T9KJOB_UID"
+"""Environment variable with the uid of the job that a process belongs to."""
 REPLICA_MARK = "T9KJOB_REPLICA"
+"""Environment variable with the name of the replica that a process belongs to."""
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+
+
+class Killed(TypedDict):
+    """Processes that did not end within the grace period (seconds) after SIGTERM, so that they were killed."""
+
+    count: int
+    grace_seconds: float
 
 
 def adopt_orphans() -> None:
@@ -31,10 +41,10 @@ def adopt_orphans() -> None:
 
 
 def end_with_parent() -> Callable[[], None]:
-    """Return what a child calls before exec so that it is asked to end when its parent dies."""
+    """Return a function for a child to call before exec: it makes the kernel send SIGTERM when the parent dies."""
     if not LINUX:
         return lambda: None
-    libc = _libc()  # loaded before the fork: nothing may be allocated after it
+    libc = _libc()  # Loaded before the fork, since nothing may be allocated after it.
     return lambda: libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
 
 
@@ -54,7 +64,7 @@ def descendants(root: int) -> set[int]:
 
 
 def children(root: int) -> set[int]:
-    """Return the processes whose parent is `root`; none where the kernel does not list them (Linux does)."""
+    """Return the processes whose parent is `root`; none where the kernel does not list them (macOS)."""
     try:
         return set(map(int, (PROC / str(root) / "task" / str(root) / "children").read_text().split()))
     except OSError:
@@ -62,7 +72,15 @@ def children(root: int) -> set[int]:
 
 
 def marked(uid: str, replica: str | None = None) -> set[int]:
-    """Return the living processes that carry the job's mark, or that of one of its replicas."""
+    """Return the living processes of a job by their marks, this process excluded.
+
+    Parameters
+    ----------
+    uid
+        The job's uid.
+    replica
+        Name of a replica to find only its processes.
+    """
     wanted = [f"{MARK}={uid}"]
     if replica is not None:
         wanted.append(f"{REPLICA_MARK}={replica}")
@@ -80,39 +98,49 @@ def marked(uid: str, replica: str | None = None) -> set[int]:
 
 
 class Leftovers:
-    """Processes of a job whose supervisor has died: found in several ways, and not lost when a parent ends.
+    """Processes of a job whose supervisor has died.
+
+    A process that was found once stays in the set until it ends, also when its parent ends and it has no mark.
 
     Parameters
     ----------
     uid
-        The job's, with which its processes are marked.
+        The job's uid.
     strays
-        Processes without the mark that its supervisor had seen.
+        Processes without the mark that the supervisor had recorded.
     """
 
     def __init__(self, uid: str, strays: Iterable[ProcessId]) -> None:
         self._uid = uid
-        self._known = {one["pid"]: one for one in strays}
+        self._found = {stray["pid"]: stray for stray in strays}
 
     def find(self) -> set[int]:
-        """Return those that live now."""
-        found = {pid for pid, one in self._known.items() if alive(one)}
-        found |= descendants(os.getpid()) | marked(self._uid)
-        for pid in list(found):
-            found |= descendants(pid)
-        found.discard(os.getpid())
-        self._known = {pid: self._known.get(pid) or process_id(pid) for pid in found}
-        return found
+        """Return the processes that are alive now."""
+        pids = {pid for pid, process in self._found.items() if alive(process)}
+        pids |= descendants(os.getpid()) | marked(self._uid)
+        for pid in list(pids):
+            pids |= descendants(pid)
+        pids.discard(os.getpid())
+        self._found = {pid: self._found.get(pid) or process_id(pid) for pid in pids}
+        return pids
 
 
 def unmarked(uid: str, root: int) -> set[int]:
-    """Return the processes below `root` that do not carry the job's mark; none where that can't be read (macOS)."""
+    """Return the processes below `root` without the job's mark; none where environments can't be read (macOS).
+
+    Parameters
+    ----------
+    uid
+        The job's uid.
+    root
+        Process id of the supervisor.
+    """
     mark = f"{MARK}={uid}".encode()
     return {pid for pid in descendants(root) if mark not in _environment(pid)} if LINUX else set()
 
 
 def first_rank(agent: int) -> int | None:
-    """Return the global rank of the local rank 0 that a torchrun agent started, once it has."""
+    """Return the global rank of local rank 0 below a torchrun agent; None before the agent has started its ranks."""
     if not LINUX:
         return None
     for pid, parent in _parents():
@@ -125,17 +153,17 @@ def first_rank(agent: int) -> int | None:
 
 
 class Ending:
-    """Ends processes: SIGTERM, a grace period, then SIGKILL to all that is left.
+    """Ends processes: SIGTERM, a grace period, then SIGKILL for every process that is left.
 
     Parameters
     ----------
     find
-        Returns the processes that have to go, each time anew.
+        Returns the processes that must end; called at each step.
     leaders
-        Processes that are asked first: a launcher asks its ranks itself, and a rank that is asked
-        twice may be disturbed while it saves a checkpoint. The others are asked when these ended.
+        Processes that get SIGTERM first. A launcher passes it on to its ranks, and a second SIGTERM may disturb a rank
+        that saves a checkpoint, so the other processes get it after the leaders have ended.
     grace
-        Seconds until SIGKILL.
+        Seconds between SIGTERM and SIGKILL.
     """
 
     def __init__(self, find: Callable[[], set[int]], leaders: Iterable[int], grace: float) -> None:
@@ -147,7 +175,7 @@ class Ending:
         self._kill_at = time.monotonic() + grace
 
     def step(self) -> bool:
-        """Do what is due; return whether nothing is left."""
+        """Send the signals that are due; return whether no process is left."""
         left = self._find()
         if not left:
             return True
@@ -160,16 +188,15 @@ class Ending:
         self._asked |= asked
         return False
 
-    def killed_in_words(self) -> str | None:
-        """Say how many processes did not end when they were asked; None if all did, or none was asked."""
-        count = len(self._killed)
-        if not count or not self._grace:
+    @property
+    def killed(self) -> Killed | None:
+        """Processes that got SIGKILL after a grace period; None if there were none."""
+        if not self._killed or not self._grace:
             return None
-        processes, were = ("process", "was") if count == 1 else ("processes", "were")
-        return f"{count} {processes} did not end within {self._grace:g} s and {were} killed."
+        return Killed(count=len(self._killed), grace_seconds=self._grace)
 
     def finish(self) -> None:
-        """Step until nothing is left (blocking)."""
+        """Step until no process is left (blocking)."""
         while not self.step():
             reap()
             time.sleep(0.02)
@@ -177,14 +204,14 @@ class Ending:
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:
-    """Send a signal; processes that are gone meanwhile, or not ours, are passed over."""
+    """Send a signal to processes; those that have ended, or belong to another user, are skipped."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 
 
 def reap() -> list[tuple[int, int]]:
-    """Collect the ended children; return their process ids and exit codes, -n where signal n ended one."""
+    """Collect ended children without waiting; return their process ids and exit codes, -n after signal n."""
     ended: list[tuple[int, int]] = []
     while True:
         try:
@@ -214,7 +241,7 @@ def _pids() -> list[int]:
 
 
 def _environment(pid: int) -> list[bytes]:
-    # Unreadable is what belongs to another user or has just ended: neither is ours to find.
+    # Unreadable for processes of other users and those that have just ended: neither is searched for.
     try:
         return (PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:

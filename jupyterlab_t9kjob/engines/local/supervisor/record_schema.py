@@ -1,4 +1,4 @@
-"""Whether data that was read as JSON has the shape that its type says."""
+"""Checks that parsed JSON has the shape of a `TypedDict`, without pydantic."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is
 
 @cache
 def check_of(shape: Any) -> Callable[[Any], bool]:
-    """Return what tells whether a value is as `shape` says.
+    """Return a function that says whether a value has a shape.
 
-    Fields that a TypedDict does not know are let pass, and so is whatever a plain dict holds.
+    Fields that a TypedDict does not declare are ignored, and the content of a plain dict is not checked.
 
     Parameters
     ----------

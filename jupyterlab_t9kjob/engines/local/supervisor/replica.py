@@ -1,4 +1,4 @@
-"""One replica of a running job: its main process, attempt by attempt.
+"""Runs one replica of a job: its main process and the logs of each attempt.
 
 The supervisor uses this module, so it needs only the standard library.
 """
@@ -14,11 +14,12 @@ from pathlib import Path
 from ....core.wording import exit_code
 from . import process_tree
 from .device_claims import Claim
+from .job_files import JobFiles
 from .log_index import LogWatch
-from .record import AttemptRecord, JobFiles, ReplicaPlan, ReplicaRecord, RunPlan
+from .record import AttemptRecord, ReplicaPlan, ReplicaRecord, RunPlan
 
 _TAIL_BYTES = 64 * 1024
-# What a launcher or a rank of another job may have left behind in the environment.
+# Variables that a job must not inherit, since a launcher or a rank of another job may have set them.
 _FOREIGN = re.compile(
     r"(RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|GROUP_RANK|GROUP_WORLD_SIZE|ROLE_RANK|ROLE_NAME"
     r"|ROLE_WORLD_SIZE|MASTER_ADDR|MASTER_PORT|TORCHELASTIC_\w+|T9KJOB_\w+)"
@@ -26,16 +27,16 @@ _FOREIGN = re.compile(
 
 
 class Rendezvous:
-    """Where and under which id the agents of one attempt meet.
+    """Rendezvous of the torchrun agents of one attempt: its id and endpoint.
 
-    A failed agent closes its rendezvous for good, so each attempt needs its own.
+    An agent that fails closes its rendezvous, so each attempt needs a new one.
 
     Parameters
     ----------
     uid
-        The job's.
+        The job's uid.
     replicas
-        Number of agents. A lone one lets torchrun choose the port.
+        Number of agents. torchrun chooses the port for a single agent.
     port
         Port to try; 0 for a free one.
     """
@@ -49,24 +50,24 @@ class Rendezvous:
         """Return torchrun's options for the agent with this index."""
         options = [f"--rdzv-endpoint=localhost:{self.port}", f"--rdzv-id={self.id}"]
         if self._replicas > 1:
-            # Left to guess, each agent on this machine would try to be the host.
+            # Without this option, each agent on this machine would try to be the host.
             options += [f"--rdzv-conf=is_host={int(index == 0)}", "--local-addr=localhost"]
         return options
 
 
 class Agent:
-    """A replica as the supervisor sees it.
+    """Starts the attempts of one replica and keeps its part of the job's record.
 
     Parameters
     ----------
     files
         The job's directory.
     plan
-        The whole job's plan.
+        The job's plan.
     index
-        Which replica this is; 0 is the master.
+        Index of the replica; 0 is the master.
     record
-        Its part of the job's record, kept up to date here.
+        The replica's part of the job's record, which this object changes.
     """
 
     def __init__(self, files: JobFiles, plan: RunPlan, index: int, record: ReplicaRecord) -> None:
@@ -90,21 +91,21 @@ class Agent:
         return self.record["attempts"][-1]
 
     def start(self, rendezvous: Rendezvous, claim: Claim, *, resumed: bool) -> None:
-        """Begin the next attempt.
+        """Start the next attempt.
 
         Parameters
         ----------
         rendezvous
-            Where this attempt's agents meet.
+            Rendezvous of this attempt's agents.
         claim
-            What the job may use of the machine's accelerators.
+            The job's accelerators.
         resumed
-            Whether the job was paused before.
+            True if the job was paused before.
 
         Raises
         ------
         OSError
-            If the program can't be started; its words say why.
+            If the program can't be started.
         """
         number = len(self.record["attempts"]) + 1
         devices = claim.devices_of(self.index)
@@ -123,13 +124,13 @@ class Agent:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                pass_fds=claim.files_of(devices or ()),  # what uses a device claims it
+                pass_fds=claim.files_of(devices or ()),  # The process holds the claims of its devices.
                 # Safe: this process has one thread, and the function only makes a system call.
                 preexec_fn=process_tree.end_with_parent(),
             )
         finally:
             os.close(output)
-        child.returncode = 0  # the supervisor collects all children itself
+        child.returncode = 0  # The supervisor collects all children itself.
         self.pid = child.pid
         self.record["pid"] = child.pid
         self.record["status"] = "Running"
@@ -149,7 +150,7 @@ class Agent:
         self.logs = LogWatch(log, directory / "ranks" if launched else None)
 
     def watch(self) -> int | None:
-        """Index what was written; return the number of a worker restart that was seen."""
+        """Index the logs; return the number of torchrun's newest restart of the ranks if it is new, else None."""
         if self.logs is None:
             return None
         self.logs.poll()
@@ -163,14 +164,14 @@ class Agent:
         return None
 
     def ended(self, status: int, cause: str | None) -> int:
-        """Note that the main process has ended, and why if it was ended; return its exit code.
+        """Record the end of the main process; return its exit code, 128 + n after signal n.
 
         Parameters
         ----------
         status
-            The exit code, -n where signal n ended it.
+            The process's status: its exit code, or -n after signal n.
         cause
-            Why it was ended from outside, see `AttemptRecord`.
+            Why it was ended from outside, see `AttemptRecord`; None if it ended by itself.
         """
         code = exit_code(status)
         self.pid = None
@@ -189,8 +190,8 @@ class Agent:
         """Return whether this agent failed because another program has the rendezvous port."""
         if self.index != 0 or self.plan["launcher"] is None or self.logs is None:
             return False
-        words = tail(self.logs.main, _TAIL_BYTES)
-        return not self.logs.ranks_started and (b"EADDRINUSE" in words or b"address already in use" in words.lower())
+        output = tail(self.logs.main, _TAIL_BYTES)
+        return not self.logs.ranks_started and (b"EADDRINUSE" in output or b"address already in use" in output.lower())
 
     def _command(self, rendezvous: Rendezvous, directory: Path, resumed: bool) -> list[str]:
         program = self.plan["resumed_program"] if resumed else self.plan["program"]
@@ -205,12 +206,12 @@ class Agent:
         own = {process_tree.MARK: self._job["uid"], process_tree.REPLICA_MARK: self.name}
         if devices is not None:
             own["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
-            own["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # else CUDA may count in another way than the driver
+            own["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # Otherwise CUDA may number GPUs differently from the driver.
         return {**inherited, **self.plan["env"], **own}
 
 
 def tail(path: Path, size: int) -> bytes:
-    """Return the last `size` bytes of a file; nothing if it isn't there."""
+    """Return the last `size` bytes of a file; no bytes if it can't be read."""
     try:
         with path.open("rb") as file:
             end = file.seek(0, os.SEEK_END)
@@ -221,7 +222,7 @@ def tail(path: Path, size: int) -> bytes:
 
 
 def _free_port() -> int:
-    import socket  # seldom needed, and the start of a job waits for every import
+    import socket  # Imported late: seldom needed, and the start of a job waits for every import.
 
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

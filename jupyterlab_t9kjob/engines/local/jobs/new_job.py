@@ -1,0 +1,72 @@
+"""Writes the directory of a new job."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..supervisor.job_files import JobFiles
+from ..supervisor.record import Record, RunPlan
+
+
+def write_job(draft: Path, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> None:
+    """Write a job into a draft directory and rename that to the job's uid, so that no job is seen half written.
+
+    Parameters
+    ----------
+    draft
+        Directory to create beside the directories of jobs.
+    spec
+        The spec as plain JSON.
+    plan
+        The job's plan.
+    record
+        The job's first record.
+    request_id
+        Id of the request that creates the job.
+
+    Raises
+    ------
+    OSError
+        If the disk is full or read-only; the draft is removed then.
+    """
+    draft.mkdir(mode=0o700)
+    files = JobFiles(draft)
+    try:
+        files.logs.mkdir(mode=0o700)
+        _write(files.spec, json.dumps(spec))
+        _write(files.run, json.dumps(plan))
+        _write(files.request_id, request_id)
+        paused = record["outcome"]["phase"] == "Paused"
+        _write(files.desired, "pause" if paused else "run")
+        _write(files.record, json.dumps(record))
+        files.reserve_space()
+        # Files that exist are overwritten in place later, which needs no inode.
+        files.beat()
+        files.words.touch(0o600)
+        files.add_event(record["outcome"]["code"], {"created": True})
+        _sync(draft)
+        draft.rename(draft.with_name(plan["uid"]))
+        _sync(draft.parent)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _write(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

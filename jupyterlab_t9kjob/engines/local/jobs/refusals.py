@@ -1,0 +1,77 @@
+"""Errors for actions that make no sense in a job's phase."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....core.errors import Conflict
+from ....core.job import Action, JobSummary
+from ....core.translation import Text, _, sentences
+from ..supervisor.record import ACTIVE
+
+_CAN_NOT: Final[dict[Action, Text]] = {
+    "pause": _("It can't be paused."),
+    "resume": _("It can't be resumed."),
+    "stop": _("It can't be stopped."),
+    "delete": _("It can't be deleted."),
+    "rerun": _("It can't be run again."),
+}
+
+
+def refusal_of(job: JobSummary, action: Action) -> Conflict:
+    """Return the error for an action that is not one of the job's actions.
+
+    Parameters
+    ----------
+    job
+        The job's row in the list.
+    action
+        The action that was asked for.
+    """
+    if job.read_only is not None:
+        return Conflict(job.read_only, code="ReadOnly")
+    name = job.name
+    if action == "remove":
+        message = _("{name} has not ended, so its record can't be removed.", name=name)
+        return Conflict(message, hint=_("Stop or delete it first."))
+    if job.phase == "Unknown":
+        message = _("The record of {name} can't be read.", name=name)
+        return Conflict(sentences(message, _CAN_NOT[action]) or message, hint=_("Remove it."))
+    if action in ("pause", "resume") and job.phase in ACTIVE and job.pending_action is None:
+        return Conflict(_already(job))
+    state = _state(job)
+    return Conflict(sentences(state, _CAN_NOT[action]) or state)
+
+
+def _already(job: JobSummary) -> Text:
+    match job.phase:
+        case "Pending":
+            return _("{name} is pending already.", name=job.name)
+        case "Paused":
+            return _("{name} is paused already.", name=job.name)
+        case "Resuming":
+            return _("{name} is resuming already.", name=job.name)
+    return _("{name} is running already.", name=job.name)
+
+
+def _state(job: JobSummary) -> Text:
+    name = job.name
+    if job.phase not in ACTIVE:
+        return _("{name} is deleted.", name=name) if job.deleted else _("{name} has ended.", name=name)
+    match job.pending_action:
+        case "stopping":
+            return _("{name} is stopping.", name=name)
+        case "pausing":
+            return _("{name} is pausing.", name=name)
+        case "resuming":
+            return _("{name} is resuming.", name=name)
+        case "deleting":
+            return _("{name} is being deleted.", name=name)
+    match job.phase:
+        case "Pending":
+            return _("{name} is pending.", name=name)
+        case "Paused":
+            return _("{name} is paused.", name=name)
+        case "Resuming":
+            return _("{name} is resuming.", name=name)
+    return _("{name} is running.", name=name)
