@@ -246,3 +246,13 @@ export function formatFree(resource: string, amount: number): string {
 function isBytes(resource: string): boolean {
   return /memory$|storage$|hugepages-/.test(resource);
 }
+
+/** Return how a process ended, in the server's words; its exit code if the engine gives no words. */
+export function formatEnd(
+  { ended, exit_code }: { ended: string | null; exit_code: number | null },
+  trans: TranslationBundle
+): string {
+  return (
+    ended ?? (exit_code === null ? '' : trans.__('exit code %1', exit_code))
+  );
+}

@@ -165,7 +165,9 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
         namespaces: [''],
         default_namespace: '',
         capabilities: {
-          restart_always: { supported: false, reason: 'It would never end.' }
+          restart_always: { supported: false, reason: 'It would never end.' },
+          cluster_tensorboard: { supported: false, reason: 'No cluster.' },
+          debug: { supported: false, reason: 'No pods.' }
         },
         grace_seconds: 10,
         cluster: null,

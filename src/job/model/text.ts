@@ -1,7 +1,12 @@
 /** Texts of a job's page. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
-import { formatClock, formatDuration, formatMoment } from '../../common/format';
+import {
+  formatClock,
+  formatDuration,
+  formatEnd,
+  formatMoment
+} from '../../common/format';
 import {
   engineOf,
   isOnMachine,
@@ -153,7 +158,7 @@ export function failureText(
   job: Job,
   trans: TranslationBundle
 ): string {
-  const code = failure.ended ?? failure.exit_code;
+  const code = formatEnd(failure, trans);
   const who =
     failure.rank === null
       ? trans.__('%1 ended: %2', failure.replica, code)

@@ -1,7 +1,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Attempt, Replica } from '../../api/types';
-import { formatClock } from '../../common/format';
+import { formatClock, formatEnd } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 
@@ -86,7 +86,7 @@ export function AttemptEnd({
   return (
     <span className="jp-t9k-Attempts-end">
       {running && <PhaseIcon state="running" size={14} />}
-      {running ? trans.__('running') : (attempt.ended ?? attempt.exit_code)}
+      {running ? trans.__('running') : formatEnd(attempt, trans)}
       {restarts && ` · ${restarts}`}
     </span>
   );

@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { EngineInfo, Job, Progress } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatClock, formatEta } from '../../common/format';
+import { formatClock, formatEnd, formatEta } from '../../common/format';
 import { isActive, stateOf, stateWord } from '../../jobs/phase';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
@@ -120,9 +120,7 @@ function Why(props: {
     <p className="jp-t9k-JobHeader-why" data-failed={failed || undefined}>
       <span>{text}</span>
       {failed && failure && (
-        <span className="jp-t9k-secondary">
-          {failure.ended ?? failure.exit_code}
-        </span>
+        <span className="jp-t9k-secondary">{formatEnd(failure, trans)}</span>
       )}
       {failed && failure?.link && (
         <LinkButton onClick={props.show}>{trans.__('Show in log')}</LinkButton>

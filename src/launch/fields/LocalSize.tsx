@@ -12,9 +12,10 @@ const REPLICAS = '/replica_specs/0/replicas';
 
 const NO_DEVICES: readonly DeviceInfo[] = [];
 
-/** How many processes, with which of this machine's GPUs. */
+/** Processes, GPUs and nodes of a job whose engine has no pods. */
 export function LocalSize(): React.JSX.Element {
   const { trans } = useLaunch();
+  const hasReplicas = useModel(model => model.offers('replicas'));
   const machine = useModel(({ engine }) => engine?.machine ?? null);
   const devices = machine?.devices ?? NO_DEVICES;
   return (
@@ -27,12 +28,12 @@ export function LocalSize(): React.JSX.Element {
       {machine?.devices_problem && (
         <p role="status">{machine.devices_problem}</p>
       )}
-      <NodesField />
+      {hasReplicas && <NodesField />}
     </>
   );
 }
 
-/** How many GPUs each node has; nothing where there are none and none is asked for. */
+/** The number of GPUs of each node; nothing if the machine has no GPU and the job requests none. */
 function DevicesField({
   devices
 }: {
@@ -80,7 +81,7 @@ function DevicesField({
   );
 }
 
-/** How many torchrun agents there are. */
+/** The number of nodes. */
 function NodesField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
@@ -99,7 +100,7 @@ function NodesField(): React.JSX.Element {
   );
 }
 
-/** Who has the GPUs that are not free: a GPU that a notebook holds may have no memory left. */
+/** The users of the GPUs that are not free; a GPU that a notebook uses may have no free memory. */
 function UsedDevices({
   devices
 }: {
@@ -150,7 +151,7 @@ function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
     : trans.__('%1 torchrun agents on this machine', replicas);
 }
 
-/** The size of a machine: “8 CPU cores, 6.1 GiB memory free, no GPU on this machine”. */
+/** Return the size of a machine: “8 CPU cores, 6.1 GiB memory free, no GPU on this machine”. */
 function describeMachine(machine: Machine, trans: TranslationBundle): string {
   const cores = trans._n('%1 CPU core', '%1 CPU cores', machine.cpus);
   const memory =

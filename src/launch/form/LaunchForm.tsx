@@ -186,21 +186,30 @@ export function LaunchForm({
   );
 }
 
+/** Capabilities with fields in the group Size. */
+const SIZES = ['torchrun', 'replicas', 'devices'];
+/** Capabilities with fields in the group Lifecycle. */
+const LIFECYCLE = ['restarts', 'deadline', 'pause'];
+
 const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   const isLocked = useModel(model => model.isLocked);
   const hasPods = useModel(({ facts }) => facts.has_pods);
   const hasWhere = useModel(
     ({ facts }) => !facts.runs_in_kernel || facts.has_namespaces
   );
+  const hasSize = useModel(model => SIZES.some(name => model.offers(name)));
+  const hasLifecycle = useModel(model =>
+    LIFECYCLE.some(name => model.offers(name))
+  );
   const notebook = useModel(({ state }) => state.prefill?.notebook ?? null);
   return (
     <div className="jp-t9k-Launch-fields" data-locked={isLocked || undefined}>
       <WhatGroup folding={folding} />
       {notebook && <NotebookGroup notebook={notebook} folding={folding} />}
-      <SizeGroup folding={folding} />
+      {hasSize && <SizeGroup folding={folding} />}
       {hasWhere && <WhereGroup folding={folding} />}
       {hasPods && <DataGroup folding={folding} />}
-      <LifecycleGroup folding={folding} />
+      {hasLifecycle && <LifecycleGroup folding={folding} />}
       <TensorBoardGroup folding={folding} />
     </div>
   );

@@ -20,6 +20,9 @@ export function LifecycleGroup({
 }): React.JSX.Element {
   const { trans } = useLaunch();
   const hasPods = useModel(({ facts }) => facts.has_pods);
+  const hasRestarts = useModel(model => model.offers('restarts'));
+  const hasDeadline = useModel(model => model.offers('deadline'));
+  const hasPause = useModel(model => model.offers('pause'));
   return (
     <Group
       name="lifecycle"
@@ -27,11 +30,11 @@ export function LifecycleGroup({
       summary={model => describeLifecycle(model.form.spec, model.facts, trans)}
       folding={folding}
     >
-      <RestartField />
+      {hasRestarts && <RestartField />}
       <WorkerRestartsField />
-      <DeadlineField />
+      {hasDeadline && <DeadlineField />}
       {hasPods && <FinishedFields />}
-      <StartField />
+      {hasPause && <StartField />}
     </Group>
   );
 }

@@ -15,6 +15,7 @@ export function SizeGroup({
 }): React.JSX.Element {
   const { trans } = useLaunch();
   const hasPods = useModel(({ facts }) => facts.has_pods);
+  const hasTorchrun = useModel(model => model.offers('torchrun'));
   return (
     <Group
       name="size"
@@ -23,7 +24,7 @@ export function SizeGroup({
       folding={folding}
     >
       {hasPods ? <ClusterSize /> : <LocalSize />}
-      <TorchrunFields />
+      {hasTorchrun && <TorchrunFields />}
     </Group>
   );
 }

@@ -118,10 +118,14 @@ export abstract class LaunchFields implements IDisposable {
     return factsOf(this.engines, this._state.engine);
   }
 
-  /** Return true if a field of pods is of use: the engine has pods, or says that it can do the same without. */
+  /**
+   * Return true if the form has the field of a capability.
+   *
+   * Engines with pods differ in few capabilities: there the field is shown, disabled and with the reason. Other engines
+   * may have few fields at all, so fields that they do not support are left out.
+   */
   offers(name: string): boolean {
-    const capabilities = this.engine?.capabilities ?? {};
-    return this.facts.has_pods || capabilities[name]?.supported === true;
+    return this.facts.has_pods || this.can(name).supported;
   }
 
   /** The manifest that the form began with, if that was one. */

@@ -2,7 +2,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogStream, Replica } from '../../api/types';
 import { stateIcons } from '../../ui/icons';
-import { formatClock, formatDuration } from '../../common/format';
+import { formatClock, formatDuration, formatEnd } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
@@ -69,8 +69,8 @@ function explain(props: IAttemptDividerProps): string {
         : trans.__('started at %1.', at)
     );
   }
-  const ended = before?.ended ?? before?.exit_code ?? null;
-  if (before && ended !== null) {
+  const ended = before && formatEnd(before, trans);
+  if (before && ended) {
     const ran =
       before.started_at !== null && before.ended_at !== null
         ? formatDuration(before.ended_at - before.started_at, trans)

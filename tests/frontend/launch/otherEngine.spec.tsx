@@ -1,0 +1,66 @@
+/** The form for an engine of another distribution that supports few features. */
+import { StateDB } from '@jupyterlab/statedb';
+import { screen } from '@testing-library/react';
+import { EngineInfo } from '../../../src/api/types';
+import { factsOf } from '../../../src/jobs/engines';
+import {
+  LaunchServer,
+  launchModel,
+  somePrefill,
+  someSpec
+} from '../launchFakes';
+import { drawLaunch, layOut } from '../launchView';
+
+const no = { supported: false, reason: 'Simple processes run one script.' };
+
+const [local] = somePrefill().engines;
+const simple: EngineInfo = {
+  ...local,
+  name: 'simple-processes',
+  label: 'Simple processes',
+  machine: null,
+  facts: { ...local.facts, restart_texts: factsOf([], '').restart_texts },
+  capabilities: Object.fromEntries(
+    [
+      ...['torchrun', 'replicas', 'devices', 'restarts', 'restart_always'],
+      ...['deadline', 'pause', 'debug', 'cluster_tensorboard', 'queue']
+    ].map(name => [name, no])
+  )
+};
+
+const open = async (changes: Partial<EngineInfo> = {}): Promise<void> => {
+  const server = new LaunchServer();
+  server.prefill = somePrefill({
+    engine: 'simple-processes',
+    engines: [local, { ...simple, ...changes }],
+    spec: someSpec({ torchrun: null })
+  });
+  const db = new StateDB();
+  const model = launchModel(server, { db });
+  await model.open();
+  await drawLaunch(model, db);
+};
+
+const groups = (): (string | undefined)[] =>
+  [...document.querySelectorAll('.jp-t9k-Launch-group h3 button')].map(
+    button =>
+      button.querySelector('span:not([class])')?.textContent ?? undefined
+  );
+
+describe('the form for an engine of few features', () => {
+  beforeEach(() => layOut(1200));
+
+  it('has only the groups and fields that the engine supports', async () => {
+    await open();
+    expect(groups()).toEqual(['What', 'TensorBoard']);
+    expect(screen.getByLabelText('Kernel')).toBeTruthy();
+    expect(document.body.textContent).not.toMatch(/torchrun|undefined|GPU/);
+  });
+
+  it('has an image where no kernel runs the job', async () => {
+    await open({ facts: factsOf([], '') });
+    expect(groups()).toEqual(['What', 'Where', 'TensorBoard']);
+    expect(screen.queryByLabelText('Kernel')).toBeNull();
+    expect(document.body.textContent).toContain('Whereno image yet');
+  });
+});
