@@ -206,7 +206,7 @@ async def test_a_pod_that_comes_while_watching_ends_is_not_held_for_good() -> No
         api.put_pod("late", "one")
         await stopped
         api.remove(PODS, "late")
-        reader.go_on()
+        reader.resume()
         assert await free_on(reader, "one") == 8, f"after {turns} turns"
         leave()
         await reader.stop()

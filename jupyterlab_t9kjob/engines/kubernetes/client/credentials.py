@@ -225,20 +225,20 @@ def _of_target(target: Target, renew: Callable[[], Connection]) -> Connection:
 def _header_of_user(server: str, user: Entry, context: str) -> Headers:
     """Return the authorization header of a kubeconfig's user; none for a certificate or an anonymous user."""
     ways = ("token", "tokenFile", "username", "password", "auth-provider")
-    known = {key: user[key] for key in ways if user.get(key)}
-    if "tokenFile" in known:
-        known.pop("token", None)  # It may be an old copy; kubectl prefers the file.
-    if wrong := [key for key in known if key != "auth-provider" and not isinstance(known[key], str)]:
+    entries = {key: user[key] for key in ways if user.get(key)}
+    if "tokenFile" in entries:
+        entries.pop("token", None)  # It may be an old copy; kubectl prefers the file.
+    if wrong := [key for key in entries if key != "auth-provider" and not isinstance(entries[key], str)]:
         raise NoCluster(
             _("{field} of the kubeconfig's context {context} is not a string.", field=wrong[0], context=repr(context))
         )
-    if not known:
+    if not entries:
         return ()
     document = {
         "current-context": "it",
         "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
         "clusters": [{"name": "it", "cluster": {"server": server}}],
-        "users": [{"name": "it", "user": known}],
+        "users": [{"name": "it", "user": entries}],
     }
     configuration = _library("client").Configuration()
     _library("config").load_kube_config_from_dict(
@@ -246,7 +246,7 @@ def _header_of_user(server: str, user: Entry, context: str) -> Headers:
     )
     found = _authorization(configuration)
     if not found:
-        provider = (known.get("auth-provider") or {}).get("name")
+        provider = (entries.get("auth-provider") or {}).get("name")
         raise NoCluster(_no_token(context, str(provider) if provider else None))
     return found
 

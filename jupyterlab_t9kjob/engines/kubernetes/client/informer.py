@@ -1,6 +1,7 @@
 """Informer: keeps the objects of one collection current by a list and a watch.
 
-It never gives up: it tells from when on changes may have been missed, and tries again until it is stopped.
+After a failure the informer tries again until it is stopped; `Informer.stale_since` says since when changes may have
+been missed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Probe of a watch: tells an open stream without events from a stream whose events do not arrive any more.
+"""Probe of a watch: distinguishes a stream without events from a stream whose events do not arrive any more.
 
 A stream may fall silent without an error: a load balancer or a firewall forgets the connection, and both ends keep
-theirs open. The probe requests the collection's version by a new request. It compares versions for equality only,
+theirs open. The probe requests the collection's version with a new request. It compares versions for equality only,
 because their order is not defined before Kubernetes 1.35 (KEP-5504). A new version proves nothing by itself, because
 the version changes with the objects of all namespaces. A short second watch, from the version of the open stream, then
 tells whether this collection has changed since.

@@ -64,7 +64,7 @@ class CountedCluster(Protocol):
 class CapacityService:
     """Keeps the capacity of a cluster current while at least one client subscribes.
 
-    After `stop`, which a change of the cluster calls, `go_on` counts the new cluster from the start.
+    After `stop`, which a change of the cluster calls, `resume` counts the new cluster from the start.
 
     Parameters
     ----------
@@ -88,28 +88,28 @@ class CapacityService:
         if self._lingering is not None:
             self._lingering.cancel()
             self._lingering = None
-        self.go_on()
+        self.resume()
         return partial(self._leave, moved)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Start the watches that are missing, if a client subscribes and there is a connection."""
         api = self._cluster.api
         if api is None or not (self._listeners or self._lingering):
             return
         if self._counting is None:
-            self._counting = Counting(api, self._cluster.spaces, self.tell)
+            self._counting = Counting(api, self._cluster.spaces, self.notify)
             self._counting.start()
         self._counting.follow_quotas()
 
     async def stop(self) -> None:
-        """Stop all watches; `go_on` starts them again if clients still subscribe."""
+        """Stop all watches; `resume` starts them again if clients still subscribe."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._lingering = None
         await self._end()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Notify the listeners of a change of the capacity, or of the health of its watches."""
         for listener in list(self._listeners):
             listener()
@@ -163,7 +163,7 @@ class CapacityService:
             )
 
     async def room(self, namespace: str) -> ClusterRoom:
-        """Return the nodes and quotas that decide whether a job fits, as far as they are read within `ROOM_SECONDS`.
+        """Return the nodes and quotas that limit a job's placement, as far as they are read within `ROOM_SECONDS`.
 
         Raises
         ------
@@ -202,7 +202,8 @@ class CapacityService:
         leave = self.look()
         try:
             if self._counting is None:
-                raise Unavailable(self._cluster.problem or "", hint=_("Correct the kubeconfig and refresh."))
+                problem = self._cluster.problem or _("There is no connection to the cluster.")
+                raise Unavailable(problem, hint=_("Correct the kubeconfig and refresh."))
             yield self._counting
         finally:
             leave()

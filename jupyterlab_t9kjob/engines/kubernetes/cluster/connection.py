@@ -239,7 +239,7 @@ class Cluster:
         await self.looked()
         if self.api is None:
             hint = _("Choose another engine, or correct the kubeconfig and refresh.")
-            raise Unavailable(self.why_off(kind) or "", hint=hint)
+            raise Unavailable(self.problem or CONNECTING, hint=hint)
         return self.api
 
     async def use(self, namespace: str) -> None:
@@ -325,7 +325,7 @@ class Cluster:
             await self.capacity.stop()
             await asyncio.gather(*(space.stop() for space in spaces.values()))
             await old.close()
-        self.capacity.go_on()
+        self.capacity.resume()
         return api
 
     async def _check_health(self, api: KubeApi) -> None:
@@ -357,10 +357,10 @@ class Cluster:
     def _watch(self, api: KubeApi, namespace: str) -> None:
         space = self.spaces.get(namespace)
         if space is None:
-            space = NamespaceWatch(api, namespace, self._watch_state_changed, self.capacity.tell)
+            space = NamespaceWatch(api, namespace, self._watch_state_changed, self.capacity.notify)
             self.spaces[namespace] = space
             space.start()
-            self.capacity.go_on()
+            self.capacity.resume()
         for engine in self._presence.kinds:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
@@ -393,6 +393,6 @@ class Cluster:
         return self.problem, self.version, *presence, self._permissions.version, list(self.namespaces), self.lab
 
     def _notify(self) -> None:
-        self.capacity.tell()
+        self.capacity.notify()
         for listener in list(self._listeners):
             listener()

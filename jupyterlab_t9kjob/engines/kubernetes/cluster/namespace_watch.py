@@ -259,10 +259,11 @@ class NamespaceWatch:
                 self._give(owner, self.pods.objects[uid])
 
     def _assign(self, pod: Json) -> None:
+        """Assign a pod to the job that owns it by the pod's own fields, if no status has named the pod before."""
         owner = self._owner_of.get(pod["metadata"]["uid"])
         if owner is None:
-            whole = kept_pod(pod)
-            owners = ((engine, sink.kind.owner_of(whole)) for engine, sink in self._sinks.items())
+            unpacked = kept_pod(pod)
+            owners = ((engine, sink.kind.owner_of(unpacked)) for engine, sink in self._sinks.items())
             owner = next(((engine, job) for engine, job in owners if job is not None), None)
         if owner is not None:
             self._give(owner, pod)

@@ -53,7 +53,7 @@ class Queues:
     def __init__(self, kind: JobKind, cluster: Cluster) -> None:
         self._kind = kind
         self._cluster = cluster
-        self._known: dict[tuple[str, str], tuple[float, QueueList]] = {}
+        self._cache: dict[tuple[str, str], tuple[float, QueueList]] = {}
 
     async def of(self, namespace: str, *, fresh: bool = False) -> QueueList | None:
         """Return the queues that jobs of a namespace can be put into; None if the cluster lacks the queueing system.
@@ -75,14 +75,14 @@ class Queues:
         if version is None:
             return None
         where = self._cluster.identity, namespace
-        since, known = self._known.get(where, (0.0, None))
-        if fresh or known is None or time.monotonic() - since > REMEMBERED_SECONDS:
+        read_at, queues = self._cache.get(where, (0.0, None))
+        if fresh or queues is None or time.monotonic() - read_at > REMEMBERED_SECONDS:
             try:
-                known = await queues_of(api, self._kind.queues, version, namespace)
+                queues = await queues_of(api, self._kind.queues, version, namespace)
             except (ApiError, Unreachable) as error:
                 raise refused(error) from error
-            self._known = {where: (time.monotonic(), known)}
-        return known
+            self._cache = {where: (time.monotonic(), queues)}
+        return queues
 
 
 async def queues_of(api: KubeApi, group: str, version: str, namespace: str) -> QueueList:

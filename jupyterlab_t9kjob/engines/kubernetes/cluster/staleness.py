@@ -165,5 +165,5 @@ def _not_served(watched: Watched | None, host: str, verbatim: str | None) -> Tro
         kinds=watched.kinds,
         namespace=watched.namespace,
     )
-    hint = _("Its definition may have been removed, or is being installed anew. The lab looks again by itself.")
+    hint = _("Their definition may have been removed, or is being installed anew. The lab looks again by itself.")
     return Trouble("NotServed", sentence, hint, verbatim)
