@@ -1,4 +1,4 @@
-"""What a cluster has, and how much of it is free, as the API tells it."""
+"""The API's models of a cluster's capacity: amounts, nodes, quotas and queues."""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from .spec import Model
 from .translation import Sentence
 
 COUNTING: Final = (
-    "Whether nodes or pods are still being read for the first time, so that what is told will change soon;"
-    " for an account that may not see them all, also quotas, pods and jobs of its namespaces."
+    "True while nodes or pods are read for the first time, so that the numbers will change soon. For an account without"
+    " permission to see them all, also while quotas, pods and jobs of its namespaces are read."
 )
 
 
 class Amount(Model):
-    """One resource of a node, or of many; in its base unit (devices, cores, bytes)."""
+    """Amount of one resource on one or more nodes, in its base unit (devices, cores, bytes)."""
 
     resource: str = Field(description="`nvidia.com/gpu`, `cpu`, `memory`.")
-    total: float = Field(0.0, description="What there is.")
-    unhealthy: float = Field(0.0, description="What of it can't be had: broken, or kept for the node itself.")
-    allocated: float = Field(0.0, description="What pods hold that have not ended.")
-    free: float = Field(0.0, description="What a pod can have now; nothing of a node that takes none.")
+    total: float = Field(0.0, description="Amount that exists.")
+    unhealthy: float = Field(
+        0.0, description="Part of the total that pods can't get: broken, or reserved for the node."
+    )
+    allocated: float = Field(0.0, description="Amount that pods which have not ended hold.")
+    free: float = Field(0.0, description="Amount that a pod can get now; 0 on a node that accepts no pods.")
 
 
 class Taint(Model):
-    """What keeps pods away from a node that do not tolerate it."""
+    """A taint of a node, which keeps pods without a toleration away."""
 
     key: str
     value: str = ""
@@ -42,12 +44,12 @@ class NodeCapacity(Model):
     roles: list[str] = Field(default_factory=list)
     ready: bool = True
     cordoned: bool = False
-    taints: list[Taint] = Field(default_factory=list, description="Those that keep pods away.")
-    product: str | None = Field(None, description="Of its accelerators, as its labels say.")
-    product_label: str | None = Field(None, description="The label that says it.")
-    pods: int = Field(0, description="Pods on it that have not ended.")
+    taints: list[Taint] = Field(default_factory=list, description="Taints that keep pods away.")
+    product: str | None = Field(None, description="Product name of its accelerators, from its labels.")
+    product_label: str | None = Field(None, description="Label with the product name.")
+    pods: int = Field(0, description="Number of its pods that have not ended.")
     amounts: list[Amount] = Field(default_factory=list)
-    mine: dict[str, float] = Field(default_factory=dict, description="What this user's jobs hold of it, by resource.")
+    mine: dict[str, float] = Field(default_factory=dict, description="Amounts that this user's jobs hold, by resource.")
 
 
 class Pool(Model):
@@ -55,25 +57,27 @@ class Pool(Model):
 
     resource: str
     product: str | None = None
-    product_label: str | None = Field(None, description="The label that all of its nodes have, with the product.")
+    product_label: str | None = Field(None, description="Label with the product name that all of its nodes have.")
     nodes: int = 0
     amount: Amount
-    most_on_a_node: float = Field(0.0, description="The most that is free on one node: what decides for a replica.")
-    largest_node: float = Field(0.0, description="The most that one of its nodes has, free or not.")
+    most_on_a_node: float = Field(0.0, description="Largest free amount on one node, which limits a replica.")
+    largest_node: float = Field(0.0, description="Largest total amount of one node.")
     most_beside: dict[str, float] = Field(
-        default_factory=dict, description="CPU and memory: the most that is free on one of its nodes."
+        default_factory=dict, description="CPU and memory: largest free amount on one of its nodes."
     )
-    mine: float = Field(0.0, description="What of the allocated this user's jobs hold.")
+    mine: float = Field(0.0, description="Allocated amount that this user's jobs hold.")
 
 
 class QuotaLine(Model):
     """One limit of a namespace, or of a queue."""
 
-    quota: str = Field(description="Whose limit it is: a ResourceQuota or a queue, by its name.")
-    resource: str = Field(description="As in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.")
-    used: float | None = Field(None, description="Null where nobody tells.")
+    quota: str = Field(description="Name of the ResourceQuota or queue.")
+    resource: str = Field(description="Name in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.")
+    used: float | None = Field(None, description="Used amount; null if unknown.")
     hard: float
-    scoped: bool = Field(False, description="Whether it counts only some pods, such as those of a priority class.")
+    scoped: bool = Field(
+        False, description="True if the quota counts only some pods, such as those of a priority class."
+    )
 
 
 class NamespaceQuota(Model):
@@ -81,28 +85,28 @@ class NamespaceQuota(Model):
 
     namespace: str
     lines: list[QuotaLine] = Field(default_factory=list)
-    limited: Sentence | None = Field(None, description="Why they are not known, a sentence.")
+    limited: Sentence | None = Field(None, description="Sentence that says why the limits are not known.")
 
 
 class Capacity(Model):
-    """What is known of a cluster's capacity now; `limited` says why that is not all."""
+    """Capacity of a cluster as far as it is known; `limited` says why a part is missing."""
 
-    time: Time = Field(description="When it was right; older than now where the cluster can't be reached.")
+    time: Time = Field(description="Time of the numbers; in the past if the cluster can't be reached.")
     server: str = Field("", description="Host of the API server.")
     nodes: int = 0
     amounts: list[Amount] = Field(default_factory=list, description="CPU and memory of all nodes together.")
     most_on_a_node: dict[str, float] = Field(
-        default_factory=dict, description="CPU and memory: the most that is free on one node."
+        default_factory=dict, description="CPU and memory: largest free amount on one node."
     )
-    pools: list[Pool] = Field(default_factory=list, description="The largest first.")
+    pools: list[Pool] = Field(default_factory=list, description="Accelerators by kind, the largest pool first.")
     mine: dict[str, float] | None = Field(
         None,
-        description="What this user's jobs hold, by resource, accelerators, CPU and memory; null where not known.",
+        description="Accelerators, CPU and memory that this user's jobs hold, by resource; null if unknown.",
     )
-    quotas: list[NamespaceQuota] = Field(default_factory=list, description="Of the namespaces that are looked at.")
+    quotas: list[NamespaceQuota] = Field(default_factory=list, description="Quotas of the namespaces that are read.")
     counting: bool = Field(False, description=COUNTING)
     limited: Sentence | None = Field(
-        None, description="Why not all is known, in sentences; there are no pools if nodes are not."
+        None, description="Sentences that say why a part is missing; without nodes there are no pools."
     )
 
 
@@ -112,23 +116,25 @@ class NodeList(Model):
     time: Time
     nodes: list[NodeCapacity] = Field(default_factory=list)
     counting: bool = Field(False, description=COUNTING)
-    limited: Sentence | None = Field(None, description="Why not all is known, in sentences.")
+    limited: Sentence | None = Field(None, description="Sentences that say why a part is missing.")
 
 
 class Queue(Model):
-    """A queue that a job can be put into: one of T9k's scheduler, or a LocalQueue of Kueue."""
+    """A queue for jobs: one of T9k's scheduler, or a LocalQueue of Kueue."""
 
     name: str
     kind: Sentence = Field(description="“T9k queue”, “Kueue queue”.")
     open: bool = True
-    reason: Sentence | None = Field(None, description="Why it takes no job, or none of this namespace, a sentence.")
-    default: bool = Field(False, description="What a job gets that names none.")
+    reason: Sentence | None = Field(
+        None, description="Sentence that says why it accepts no jobs, or none of this namespace."
+    )
+    default: bool = Field(False, description="True for the queue of jobs that name none.")
     priority: int | None = None
-    preemptible: bool | None = Field(None, description="Whether its jobs may have to give way to others.")
-    max_duration: float | None = Field(None, description="Seconds after which its jobs are ended or paused.")
-    waiting: int | None = Field(None, description="Jobs that wait in it.")
+    preemptible: bool | None = Field(None, description="True if its jobs can be preempted.")
+    max_duration: float | None = Field(None, description="Seconds of running after which its jobs are ended or paused.")
+    waiting: int | None = Field(None, description="Number of jobs that wait in it.")
     quota: list[QuotaLine] = Field(default_factory=list)
-    borrows: bool = Field(False, description="Whether its jobs may get more than its quota, of what others leave.")
+    borrows: bool = Field(False, description="True if its jobs can use the unused quota of other queues.")
 
 
 class QueueList(Model):
@@ -136,6 +142,6 @@ class QueueList(Model):
 
     queues: list[Queue] = Field(default_factory=list)
     applied: str | None = Field(
-        None, description="Name of the queue that the cluster puts a job into that names none; null: it gets none."
+        None, description="Queue to which the cluster assigns jobs that name none; null if it assigns none."
     )
     limited: Sentence | None = None

@@ -1,4 +1,4 @@
-"""A job as the API gives it: its phase, reason, replicas, attempts, events and log streams.
+"""The API's models of a job: phase, reason, replicas, attempts, events and log streams.
 
 All times are seconds since the epoch (UTC), as floats.
 """
@@ -28,27 +28,27 @@ Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 
 
 class Fix(Model):
-    """A change of named fields of the spec that one click applies."""
+    """A change of fields of the spec that one click applies."""
 
     label: Sentence
-    changes: dict[str, Any] = Field(description="JSON pointer into the spec → new value.")
+    changes: dict[str, Any] = Field(description="New values by JSON pointer into the spec.")
 
 
 class Link(Model):
-    """Where a reason or a check points: a log position, a line of a file, or a field."""
+    """Target of a reason or check: a log position, a line of a file, a field, or a page."""
 
     kind: Literal["log", "file", "field", "url"]
     label: Sentence
     stream: str | None = None
     offset: int | None = None
-    path: str | None = Field(None, description="A file as the server's contents API names it.")
+    path: str | None = Field(None, description="Path of a file in the contents API.")
     line: int | None = None
     field: str | None = Field(None, description="JSON pointer into the spec.")
     url: str | None = None
 
 
 class Reason(Model):
-    """Why something is as it is: for programs, for people, and what to do about it."""
+    """Reason of a state: a code for programs, a sentence for people, and what the user can do."""
 
     code: str
     sentence: Sentence
@@ -59,12 +59,12 @@ class Reason(Model):
 
 
 class Progress(Model):
-    """How far the job says that it is, read from its log."""
+    """Progress that the job reports in its log."""
 
-    text: Sentence = Field(description="For people: “Epoch 4 of 10, batch 412 of 938”.")
+    text: Sentence = Field(description="“Epoch 4 of 10, batch 412 of 938”.")
     fraction: float | None = Field(None, ge=0, le=1)
     rate: Sentence | None = Field(None, description="“22.7 batches a second”.")
-    eta_seconds: float | None = Field(None, description="After three measured steps, else null.")
+    eta_seconds: float | None = Field(None, description="Remaining seconds; null before three steps were measured.")
     metrics: dict[str, float] = Field(default_factory=dict)
     updated_at: Time
 
@@ -73,7 +73,9 @@ class Frame(Model):
     """One frame of a Python traceback."""
 
     file: str
-    path: str | None = Field(None, description="Contents API path, if it lies below the root.")
+    path: str | None = Field(
+        None, description="Path in the contents API; null if the file does not lie below its root."
+    )
     line: int
     function: str
     code: str | None = None
@@ -81,10 +83,10 @@ class Frame(Model):
 
 
 class LastOutput(Model):
-    """The last lines of a log, which need not tell why its process ended."""
+    """The last lines of a log, which need not show why its process ended."""
 
     stream: str
-    offset: int = Field(description="Where the first of the lines begins in the stream.")
+    offset: int = Field(description="Offset of the first line in the stream, in bytes.")
     lines: list[str]
 
 
@@ -97,14 +99,15 @@ class Failure(Model):
     local_rank: int | None = None
     exit_code: int
     signaled: bool | None = Field(
-        None, description="Whether a signal ended it, so that the exit code is 128 and its number; null if unknown."
+        None, description="True if a signal ended it, so that the exit code is 128 plus its number; null if unknown."
     )
     ended: Sentence | None = Field(None, description="The exit code in words: “Error (1)”, “Killed (137)”.")
     error: str | None = Field(
-        None, description="The error that ended it: a traceback's last line, or one of a known form; null if unknown."
+        None,
+        description="Error that ended it: the last line of a traceback, or a line of a known form; null if unknown.",
     )
     note: Sentence | None = Field(
-        None, description="A sentence on how the error came about, or on what else the log has."
+        None, description="Sentence about the origin of the error, or about other errors in the log."
     )
     frames: list[Frame] = Field(default_factory=list)
     time: Time | None = None
@@ -113,7 +116,7 @@ class Failure(Model):
 
 
 class JobSummary(Model):
-    """One row of the list; what the stream pushes for every job."""
+    """One row of the list of jobs, as the stream pushes it."""
 
     id: str
     engine: EngineName
@@ -131,102 +134,102 @@ class JobSummary(Model):
     ran_seconds: float = Field(
         0.0,
         ge=0,
-        description="How long the ended attempts of the first replica ran; a pause is in none of them.",
+        description="Seconds that the ended attempts of the first replica ran, without pauses.",
     )
     running_since: Time | None = Field(
-        None, description="When the attempt of the first replica began that runs now, if one does."
+        None, description="Start of the first replica's running attempt; null if none runs."
     )
-    attempt: int = Field(1, description="The newest attempt of any replica, from 1.")
+    attempt: int = Field(1, description="Number of the newest attempt of any replica, from 1.")
     restarts: int = 0
     replicas: int = 1
     replicas_running: int = 0
-    processes: int | None = Field(None, description="Ranks of the whole job, where known.")
-    queue: str | None = Field(None, description="That it is in, or waits in.")
-    devices: Device | None = Field(None, description="Accelerators that the whole job asks for.")
-    devices_held: int | None = Field(None, description="How many of them it has now; null where nobody tells.")
+    processes: int | None = Field(None, description="Number of ranks of the whole job; null if unknown.")
+    queue: str | None = Field(None, description="Queue that the job is in, or waits in.")
+    devices: Device | None = Field(None, description="Accelerators that the whole job requests.")
+    devices_held: int | None = Field(None, description="Number of accelerators that the job has now; null if unknown.")
     progress: Progress | None = None
     mine: bool = True
     owner: str | None = None
-    read_only: Sentence | None = Field(None, description="Why nothing can be done to it from here.")
+    read_only: Sentence | None = Field(None, description="Why the job can't be changed here.")
     deleted: bool = False
     actions: list[Action] = Field(default_factory=list)
     refused: dict[Action, Sentence] = Field(
         default_factory=dict,
-        description="What its phase would allow, and the account or the cluster does not; each with the reason.",
+        description="Actions that the phase allows and the account or the cluster does not, with the reasons.",
     )
-    entrypoint_path: str | None = Field(None, description="Contents API path of what it runs.")
-    log_dirs: list[str] = Field(default_factory=list, description="TensorBoard log directories.")
+    entrypoint_path: str | None = Field(None, description="Path of the entrypoint in the contents API.")
+    log_dirs: list[str] = Field(default_factory=list, description="Log directories for TensorBoard.")
 
 
 class Job(JobSummary):
-    """Everything that the job's tab shows in its header and overview."""
+    """A job in full, for the job's tab."""
 
     def summary(self) -> JobSummary:
         """Return the part of the job that lists show."""
         return JobSummary.model_construct(**{name: getattr(self, name) for name in JobSummary.model_fields})
 
     spec: JobSpec
-    command: list[str] = Field(description="The argv that runs on the first replica.")
+    command: list[str] = Field(description="argv of the first replica.")
     working_dir: str | None = None
-    working_dir_path: str | None = Field(None, description="Contents API path, if it has one.")
+    working_dir_path: str | None = Field(None, description="Path in the contents API; null if it has none.")
     log_dir_paths: list[str | None] = Field(default_factory=list)
-    log_location: str | None = Field(None, description="Directory that keeps the log files.")
+    log_location: str | None = Field(None, description="Directory of the log files.")
     failure: Failure | None = None
     limited: list[Sentence] = Field(
-        default_factory=list, description="What of the job this account has no permission to see, a sentence each."
+        default_factory=list, description="Sentences about parts of the job that this account has no permission to see."
     )
-    tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for it.")
+    tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
     request_id: str | None = None
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
 
 
 class Attempt(Model):
-    """One life of a replica."""
+    """One attempt of a replica: its run between two restarts."""
 
     number: int
     started_at: Time | None = None
     ended_at: Time | None = None
     exit_code: int | None = None
-    ended: Sentence | None = Field(None, description="In words: “Error (1)”, “Killed (137)”.")
+    ended: Sentence | None = Field(None, description="End of the attempt: “Error (1)”, “Killed (137)”.")
     worker_restarts: int = 0
     restart: int | None = Field(
-        None, description="Which of the counted restarts began it; null where none did, as at first and after a pause."
+        None, description="Number of the restart that began the attempt; null for the first one and after a pause."
     )
 
 
 class PodMount(Model):
-    """A volume as a container of a pod has it."""
+    """A volume of a container."""
 
     path: str
-    source: Sentence = Field(description="In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.")
+    source: Sentence = Field(description="“PVC t9k-mnt”, “memory”, “ConfigMap x”.")
     sub_path: str | None = None
     read_only: bool = False
 
 
 class Pod(Model):
-    """A replica's pod as it really is: what the cluster has made of what was asked for."""
+    """A replica's pod as it is in the cluster."""
 
     name: str
     uid: str
     created_at: Time
     ip: str | None = None
-    image: str | None = Field(None, description="Of the training container.")
-    command: list[str] = Field(default_factory=list, description="Its command and arguments.")
+    image: str | None = Field(None, description="Image of the training container.")
+    command: list[str] = Field(default_factory=list, description="Command and arguments of the training container.")
     mounts: list[PodMount] = Field(default_factory=list)
-    device: Device | None = Field(None, description="Accelerators that it was given or asks for.")
+    device: Device | None = Field(None, description="Accelerators that the pod has or requests.")
 
 
 class Replica(Model):
-    """One node's worth of the job."""
+    """A replica of a job, and its newest attempt."""
 
     name: str = Field(description="“worker-0”.")
     type: str
     index: int
-    status: str = Field(description="kubectl's words: Running, Completed, Error, Pending …")
+    status: str = Field(description="Status as kubectl shows it: Running, Completed, Error, Pending …")
     ready: bool = False
     node: str | None = None
     pid: int | None = None
-    ranks: list[int] = Field(default_factory=list, description="Global ranks, once known.")
+    ranks: list[int] = Field(default_factory=list, description="Global ranks; empty while unknown.")
     processes: int | None = None
     devices: list[str] = Field(default_factory=list)
     restarts: int = 0
@@ -234,80 +237,85 @@ class Replica(Model):
     ended_at: Time | None = None
     exit_code: int | None = None
     attempts: list[Attempt] = Field(default_factory=list)
-    reason: Reason | None = Field(None, description="Why it waits or failed, where there is more to say than `status`.")
-    pod: Pod | None = Field(None, description="Null on one machine, and while there is none.")
+    reason: Reason | None = Field(
+        None, description="Why the replica waits or failed; null if `status` says everything."
+    )
+    pod: Pod | None = Field(None, description="The replica's pod; null without a cluster, and while there is no pod.")
 
 
 class Event(Model):
-    """One thing that happened; repeats are folded into `count`."""
+    """An event of a job; repeats are folded into `count`."""
 
     time: Time
     type: Literal["Normal", "Warning"] = "Normal"
     reason: str
     message: Sentence
     replica: str | None = None
-    object: str | None = Field(None, description="In a cluster what it happened to: “Pod train-1-worker-0”.")
+    object: str | None = Field(
+        None, description="Object of the cluster that the event is about: “Pod train-1-worker-0”."
+    )
     count: int = 1
-    first_time: Time | None = Field(None, description="Of the first of those that are folded.")
+    first_time: Time | None = Field(None, description="Time of the first folded event.")
 
 
 class MissingSpan(Model):
-    """A part of a log that was lost before anybody could keep it."""
+    """A part of a log that was lost before it could be kept."""
 
-    sentence: Sentence = Field(description="What is not here and why.")
-    offset: int = Field(description="Where in the file it would be.")
+    sentence: Sentence = Field(description="Which part is missing, and why.")
+    offset: int = Field(description="Offset of the missing part in the stream, in bytes.")
     since: Time | None = None
     until: Time | None = None
 
 
 class LogStream(Model):
-    """One file of log bytes.
-
-    A rank has two (torchrun keeps its stdout and stderr apart), the launcher one.
-    """
+    """A log stream. A rank has two, since torchrun separates stdout and stderr; the launcher has one."""
 
     id: str = Field(description="“worker-0.1.rank-0.out”: replica, attempt, source, file.")
     replica: str
     attempt: int
     source: Literal["rank", "launcher", "container", "init"]
     output: Literal["stdout", "stderr", "both"] = "both"
-    container: str | None = Field(None, description="A pod's container, where it is not the training one.")
+    container: str | None = Field(None, description="Name of the container; null for the training container.")
     local_rank: int | None = None
-    rank: int | None = Field(None, description="Global rank, once torchrun has told it.")
-    worker_restart: int = Field(0, description="torchrun's own restart count within the attempt.")
-    size: int = Field(description="Bytes that were written, those that have been removed since included.")
-    removed: int = Field(0, description="Of these, bytes that were cut out to keep the job's log below its cap.")
+    rank: int | None = Field(None, description="Global rank; null while unknown.")
+    worker_restart: int = Field(0, description="Number of torchrun's own restart within the attempt.")
+    size: int = Field(description="Bytes that were written, including removed ones.")
+    removed: int = Field(0, description="Bytes that were cut out to keep the job's log below its cap.")
     first_time: Time | None = None
     last_time: Time | None = None
-    complete: bool = Field(False, description="Nothing more will be written.")
-    missing: list[MissingSpan] = Field(default_factory=list, description="What is not here.")
-    waiting: Sentence | None = Field(None, description="Why nothing comes yet, a sentence.")
+    complete: bool = Field(False, description="True if nothing more will be written.")
+    missing: list[MissingSpan] = Field(default_factory=list, description="Missing parts.")
+    waiting: Sentence | None = Field(None, description="Sentence that says why the log is still empty.")
 
 
 class CheckpointFile(Model):
     """One checkpoint file."""
 
-    path: str = Field(description="As the contents API names it.")
-    time: Time = Field(description="When it was changed last.")
+    path: str = Field(description="Path in the contents API.")
+    time: Time = Field(description="Time of the last change.")
 
 
 class Checkpoints(Model):
-    """Checkpoint files in a job's folders that were changed while the job ran."""
+    """Checkpoint files in a job's folders that changed while the job ran."""
 
-    folders: list[str] = Field(default_factory=list, description="Where they were looked for, as contents API paths.")
+    folders: list[str] = Field(
+        default_factory=list, description="Folders that were searched, as paths of the contents API."
+    )
     count: int = 0
-    size: int = Field(0, description="Bytes of all of them.")
+    size: int = Field(0, description="Bytes of all files together.")
     newest: CheckpointFile | None = None
-    complete: bool = Field(True, description="False: there were too many files or folders to look at all.")
+    complete: bool = Field(True, description="False if there were too many files or folders to search all.")
 
 
 class ManifestView(Model):
     """A job as it was submitted and as it is now."""
 
     submitted: dict[str, Any]
-    current: dict[str, Any] | None = Field(None, description="Null where it is in no cluster, or there no more.")
-    submitted_text: str = Field("", description="The same as YAML, as people write it.")
-    current_text: str | None = Field(None, description="As YAML; the status is the last of its fields.")
+    current: dict[str, Any] | None = Field(
+        None, description="Null if the job is in no cluster, or its object was deleted."
+    )
+    submitted_text: str = Field("", description="`submitted` as YAML.")
+    current_text: str | None = Field(None, description="`current` as YAML, with the status as the last field.")
 
 
 def job_id(engine: str, namespace: str, name: str, uid: str) -> str:

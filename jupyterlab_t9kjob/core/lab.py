@@ -1,7 +1,7 @@
-"""What jobs in a cluster inherit from the lab: its volumes, image and ids; and paths as both sides see them.
+"""Volumes, image and ids of the lab, which jobs in a cluster inherit, and paths in the lab and in jobs.
 
-A file that both see is told by where it lies: the PVC, and the path on it. That leads from a path of the lab to one of
-the job and back, wherever either has the PVC mounted.
+A file on a PVC is identified by the PVC and the path on it. With that, a path of the lab is converted to a path of a
+job and back, wherever lab and job mount the PVC.
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ from .system.disk_threads import real_path
 
 @dataclass(frozen=True)
 class LabMount:
-    """A PVC, or a folder of one, that the lab has on its disk.
+    """A PVC, or a folder of one, that the lab has mounted.
 
     Attributes
     ----------
-    claim, sub_path
-        The PVC, and the folder of it; None for its root.
+    claim
+        Name of the PVC.
+    sub_path
+        Folder of the PVC; None for its root.
     namespace
-        Where the PVC is: jobs of another namespace can't have it.
+        Namespace of the PVC; jobs of other namespaces can't mount it.
     lab_path
-        Where the lab sees it.
+        Path in the lab.
     mount_path
-        Where jobs get it: the same path in a pod, whatever a trait says elsewhere.
+        Path in jobs: the lab's own in a pod, otherwise the one that a trait gives.
     read_only
-        Whether the lab may only read it.
+        True if the lab can only read it.
     access_modes
-        The PVC's: ``ReadWriteMany`` …; empty where the account may not read it.
+        Access modes of the PVC (``ReadWriteMany`` …); empty if the account may not read the PVC.
     """
 
     claim: str
@@ -46,7 +48,7 @@ class LabMount:
 
     @property
     def mount(self) -> Mount:
-        """The same for a job."""
+        """Mount of the same PVC in a job's spec."""
         return Mount(
             claim=self.claim, mount_path=str(self.mount_path), sub_path=self.sub_path, read_only=self.read_only
         )
@@ -54,24 +56,24 @@ class LabMount:
 
 @dataclass(frozen=True)
 class Lab:
-    """The lab, as far as it concerns its jobs in a cluster.
+    """Properties of the lab that its jobs in a cluster inherit.
 
     Attributes
     ----------
     mounts
-        What of it jobs can have.
+        PVCs of the lab that jobs can mount.
     elsewhere
-        Where something is mounted that is no PVC: what lies below is on none.
+        Mount points of volumes that are no PVCs.
     image, pull_policy, pull_secrets
-        Of the lab's own container; None and empty outside a pod.
+        Image of the lab's own container and how it is pulled; None and empty outside a pod.
     security
-        The ids that it runs as; none outside a pod.
+        Ids that the lab runs as; empty outside a pod.
     user
-        Its name, for ``USER`` and ``LOGNAME``.
+        Name of the user, for ``USER`` and ``LOGNAME``.
     home
-        Its ``HOME``, see `home_in_job`.
+        The lab's ``HOME``, see `home_in_job`.
     problems
-        What could not be found out, and what that means.
+        Checks that say which of this could not be read, and what follows from that.
     """
 
     mounts: tuple[LabMount, ...] = ()
@@ -85,85 +87,105 @@ class Lab:
     problems: tuple[Check, ...] = ()
 
     def in_job(self, path: Path, namespace: str) -> tuple[LabMount, PurePosixPath] | None:
-        """Return the mount that a file of the lab lies on, and how a job that has it sees the file.
+        """Return the mount that holds a file of the lab, and the file's path in a job with that mount.
 
-        Links are followed (blocking): of a file that is reached by one, its own place counts.
+        Links are followed (blocking).
 
         Parameters
         ----------
         path
-            An absolute path, whether or not there is anything.
+            Absolute path in the lab; it need not exist.
         namespace
-            The job's.
+            Namespace of the job.
 
         Returns
         -------
         mount, path
-            None where the file lies on no PVC of that namespace.
+            None if the file does not lie on a PVC of the namespace.
         """
-        found = self._place(path, namespace)
+        found = self._on_mount(path, namespace)
         return (found[0], found[0].mount_path / found[1]) if found else None
 
     def seen_by(self, path: Path, mounts: Sequence[Mount], namespace: str) -> PurePosixPath | None:
-        """Return how a job with these mounts sees a file of the lab; None if it does not. Links are followed."""
-        found = self._place(path, namespace)
-        if found is None:
-            return None
-        mount, inside = found
-        place = (_folder(mount.sub_path) or PurePosixPath()) / inside
-        for other in mounts:
-            below = _below(place, _folder(other.sub_path)) if other.claim == mount.claim else None
-            # another mount may lie over that part of this one
-            if below is not None and on_volume(f"{other.mount_path}/{below}", mounts) == (mount.claim, place):
-                return PurePosixPath(other.mount_path) / below
-        return None
-
-    def in_lab(self, path: str, mounts: Sequence[Mount], namespace: str) -> Path | None:
-        """Return where the lab sees a path of a job; None if it does not.
-
-        Neither ``..`` nor a link leads out of the volume that the path is on (blocking: links are followed).
+        """Return the path of a lab's file in a job; None if no mount of the job holds the file (blocking).
 
         Parameters
         ----------
         path
-            As the job sees it, whether or not there is anything.
-        mounts, namespace
-            The job's.
+            Absolute path in the lab, whose links are followed.
+        mounts
+            Mounts of the job.
+        namespace
+            Namespace of the job.
+        """
+        found = self._on_mount(path, namespace)
+        if found is None:
+            return None
+        mount, inside = found
+        on_claim = (_folder(mount.sub_path) or PurePosixPath()) / inside
+        for other in mounts:
+            below = _below(on_claim, _folder(other.sub_path)) if other.claim == mount.claim else None
+            # Another mount of the job may hide this part of the volume.
+            if below is not None and on_volume(f"{other.mount_path}/{below}", mounts) == (mount.claim, on_claim):
+                return PurePosixPath(other.mount_path) / below
+        return None
+
+    def in_lab(self, path: str, mounts: Sequence[Mount], namespace: str) -> Path | None:
+        """Return the path in the lab of a job's file; None if the lab does not have it.
+
+        Links are followed (blocking). A path that leaves its volume by ``..`` or a link gives None.
+
+        Parameters
+        ----------
+        path
+            Absolute path in the job; it need not exist.
+        mounts
+            Mounts of the job.
+        namespace
+            Namespace of the job.
         """
         found = on_volume(path, mounts)
         if found is None:
             return None
-        claim, place = found
+        claim, on_claim = found
         for mount in self.mounts:
-            inside = _below(place, _folder(mount.sub_path))
+            inside = _below(on_claim, _folder(mount.sub_path))
             if (mount.claim, mount.namespace) != (claim, namespace) or inside is None:
                 continue
             real = _real(mount.lab_path / inside)
-            there = self._place(real, namespace)
-            if there is not None and there[0] is mount:
+            held = self._on_mount(real, namespace)
+            if held is not None and held[0] is mount:
                 return real
         return None
 
     def home_in_job(self, mounts: Sequence[Mount], namespace: str) -> str | None:
-        """Return the ``HOME`` of a job with these mounts: the lab's where the job has it, else None (blocking)."""
+        """Return the ``HOME`` of a job: the lab's if a mount of the job holds it, otherwise None (blocking).
+
+        Parameters
+        ----------
+        mounts
+            Mounts of the job.
+        namespace
+            Namespace of the job.
+        """
         home = self.seen_by(self.home, mounts, namespace) if self.home is not None else None
         return None if home is None else str(home)
 
-    def _place(self, path: Path, namespace: str) -> tuple[LabMount, PurePosixPath] | None:
-        """Return the mount of the namespace that a file really lies on, and where on it."""
+    def _on_mount(self, path: Path, namespace: str) -> tuple[LabMount, PurePosixPath] | None:
+        """Return the mount of the namespace that holds a file, and the path on it, with links followed."""
         if "\0" in str(path):
             return None
         real = _real(path)
-        places: list[tuple[Path, LabMount | None]] = [(mount.lab_path, mount) for mount in self.mounts]
-        places += [(folder, None) for folder in self.elsewhere]
-        resolved = [(_real(folder), mount) for folder, mount in places]
+        points: list[tuple[Path, LabMount | None]] = [(mount.lab_path, mount) for mount in self.mounts]
+        points += [(folder, None) for folder in self.elsewhere]
+        resolved = [(_real(folder), mount) for folder, mount in points]
         around = [(root, mount) for root, mount in resolved if real.is_relative_to(root)]
 
-        def depth(place: tuple[Path, LabMount | None]) -> tuple[int, bool]:
-            root, mount = place
+        def depth(point: tuple[Path, LabMount | None]) -> tuple[int, bool]:
+            root, mount = point
             return len(root.parts), mount is not None and mount.namespace == namespace
 
-        # the deepest one is what the lab sees; of several PVCs at one place that of the namespace
+        # The deepest mount hides the others; of several PVCs at one path, that of the namespace is used.
         root, mount = max(around, key=depth, default=(real, None))
         if mount is None or mount.namespace != namespace:
             return None
@@ -176,14 +198,14 @@ def _real(path: Path) -> Path:
 
 
 def on_volume(path: str, mounts: Sequence[Mount]) -> tuple[str, PurePosixPath] | None:
-    """Return the PVC that holds a path of a job, and the path on it; None if none does.
+    """Return the PVC that holds a path of a job, and the path on the PVC; None if no PVC holds it.
 
     Parameters
     ----------
     path
-        An absolute path as the job sees it.
+        Absolute path in the job.
     mounts
-        The job's; of several that are around the path the deepest one counts.
+        Mounts of the job; the deepest one that holds the path is used.
     """
     if not path.startswith("/") or "\0" in path:
         return None
@@ -198,16 +220,16 @@ def on_volume(path: str, mounts: Sequence[Mount]) -> tuple[str, PurePosixPath] |
 
 
 def _absolute(path: str) -> str:
-    """Return a path without ``..`` in it and with one slash before it."""
+    """Return a path without ``..`` and with one slash at its beginning."""
     return "/" + posixpath.normpath(f"/{path}").lstrip("/")
 
 
 def _folder(sub_path: str | None) -> PurePosixPath | None:
-    """Return a folder of a volume as a relative path; None if it leads out of the volume."""
+    """Return a folder of a volume as a relative path; None if it lies outside of the volume."""
     folder = PurePosixPath(posixpath.normpath((sub_path or "").lstrip("/") or "."))
     return None if ".." in folder.parts[:1] else folder
 
 
-def _below(place: PurePosixPath, folder: PurePosixPath | None) -> PurePosixPath | None:
-    """Return a place on a volume as seen from a folder of it; None if it is not below that."""
-    return place.relative_to(folder) if folder is not None and place.is_relative_to(folder) else None
+def _below(path: PurePosixPath, folder: PurePosixPath | None) -> PurePosixPath | None:
+    """Return a path on a volume relative to a folder of the volume; None if it does not lie below the folder."""
+    return path.relative_to(folder) if folder is not None and path.is_relative_to(folder) else None

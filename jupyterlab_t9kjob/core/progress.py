@@ -1,4 +1,7 @@
-"""How far a training run says that it is, read from the lines of its log. Standard library only."""
+"""Reads the progress of a training run from the lines of its log: epochs, steps, rate and metrics.
+
+The supervisor of local jobs uses this module, so it needs only the standard library.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ import re
 import time
 from dataclasses import dataclass, field
 
+from .translation import Text, _, _n
+
 _LONGEST_LINE = 4096
 _MEASURED_STEPS = 3
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-# A log is anybody's: no pattern may take more than linear time, and counts stay small enough to divide.
+# A log can hold anything: patterns take linear time at most, and counts are small enough for floats.
 _AMOUNT = r"\d{1,15}(?!\d)"
 # tqdm: "Epoch 2:  37%|███▋      | 37/100 [00:12<00:20,  3.10it/s, loss=0.3]"
 _TQDM = re.compile(rf"(?:^|\s)\d{{1,3}}%\|[^|]*\|\s*(?P<done>{_AMOUNT})/(?P<total>{_AMOUNT})")
@@ -21,7 +26,7 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 _METRIC = re.compile(
-    r"(?<![\w@./-])(?:(?![A-Za-z])[\w@./-])*"  # only where a word begins
+    r"(?<![\w@./-])(?:(?![A-Za-z])[\w@./-])*"  # Only at the beginning of a word.
     r"(?P<name>(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test|eval|best|final|mean|average|avg)[ _/-])?"
     rf"[A-Za-z][\w@./-]*)['\"]?\s*[:=]\s*(?P<value>{_NUMBER})(?P<percent>\s?%)?(?![\w:.%/]*[\d:/])",
     re.IGNORECASE,
@@ -36,11 +41,11 @@ _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 @dataclass(frozen=True)
 class Reading:
-    """What the log says; the fields are those of `core.job.Progress`."""
+    """Progress that a log reports; the fields are those of `core.job.Progress`."""
 
-    text: str
+    text: Text
     fraction: float | None
-    rate: str | None
+    rate: Text | None
     eta_seconds: float | None
     metrics: dict[str, float]
     updated_at: float
@@ -56,7 +61,7 @@ class _Counter:
 class ProgressReader:
     """Reads progress from a log as it grows.
 
-    `feed` it every new piece of the log; `reading` is what is known, or None.
+    `feed` takes each new piece of the log; `reading` is the newest progress, or None.
     """
 
     reading: Reading | None = None
@@ -68,10 +73,18 @@ class ProgressReader:
     _measured: list[tuple[float, float]] = field(default_factory=list)
 
     def feed(self, data: bytes, now: float | None = None) -> None:
-        """Take the next bytes of the log, as written at the time `now` (seconds since the epoch)."""
+        """Read the next bytes of the log.
+
+        Parameters
+        ----------
+        data
+            Bytes that follow those of the last call.
+        now
+            When they were written, in seconds since the epoch; None for the current time.
+        """
         lines = re.split(rb"[\r\n]", self._rest + data)
         self._rest = lines.pop()[-_LONGEST_LINE:]
-        # A bar that stands at the end has no line end yet, but it is whole when it ends with "]".
+        # A progress bar at the end of the log has no line end yet; it is complete if it ends with "]".
         if self._rest.rstrip().endswith(b"]"):
             lines.append(self._rest)
         when = time.time() if now is None else now
@@ -114,7 +127,7 @@ class ProgressReader:
         step = _share(self._step)
         epoch = self._epoch
         if epoch is None or epoch.total is None:
-            # Without a number of epochs, a bar that starts anew says nothing about the whole.
+            # Without the number of epochs, a bar that starts again does not show the progress of the run.
             return step if epoch is None else None
         if self._step is None:
             return min(1.0, epoch.done / epoch.total) if epoch.total else None
@@ -130,7 +143,7 @@ class ProgressReader:
             self._measured.clear()
         if not self._measured or fraction > self._measured[-1][1]:
             self._measured.append((now, fraction))
-            # The latest stretch tells the present speed; the first one the whole run's.
+            # The rate is the average since the first measurement, which is kept.
             del self._measured[1:-50]
 
     def _eta(self) -> float | None:
@@ -141,7 +154,7 @@ class ProgressReader:
             return None
         return rounded((now - start) / (last - first) * (1 - last))
 
-    def _rate(self) -> str | None:
+    def _rate(self) -> Text | None:
         if len(self._measured) <= _MEASURED_STEPS or self._step is None or not self._step.total:
             return None
         (start, first), (now, last) = self._measured[0], self._measured[-1]
@@ -149,22 +162,14 @@ class ProgressReader:
             return None
         epochs = self._epoch.total if self._epoch and self._epoch.total else 1
         rate = (last - first) * epochs * self._step.total / (now - start)
-        amount, time_unit = (rate, "second") if rate >= 0.1 else (rate * 60, "minute")
-        units = ("batch", "batches") if self._step_unit == "Batch" else ("step", "steps")
-        number = f"{amount:.3g}"
-        return f"{number} {units[number != '1']} a {time_unit}"
+        return _rate_text(rate, in_batches=self._step_unit == "Batch")
 
     def _summary(self, now: float) -> Reading | None:
-        parts = []
-        if self._epoch is not None:
-            parts.append(_words("epoch", self._epoch))
-        if self._step is not None:
-            parts.append(_words(self._step_unit.lower(), self._step))
-        if not parts:
+        text = _progress_text(self._epoch, self._step, in_batches=self._step_unit == "Batch")
+        if text is None:
             return None
-        text = ", ".join(parts)
         return Reading(
-            text=text[0].upper() + text[1:],
+            text=text,
             fraction=self._fraction(),
             rate=self._rate(),
             eta_seconds=self._eta(),
@@ -174,14 +179,57 @@ class ProgressReader:
 
 
 def rounded(seconds: float) -> float:
-    """Round a remaining time: below 2 min to 5 s, below 1 h to 1 min, else to 5 min."""
+    """Round a remaining time (seconds): below 2 min to 5 s, below 1 h to 1 min, otherwise to 5 min."""
     step = 5 if seconds < 120 else 60 if seconds < 3600 else 300
     return float(max(step, round(seconds / step) * step))
 
 
-def _words(unit: str, counter: _Counter) -> str:
-    total = f" of {_grouped(counter.total)}" if counter.total is not None else ""
-    return f"{unit} {_grouped(counter.done)}{total}"
+def _progress_text(epoch: _Counter | None, step: _Counter | None, *, in_batches: bool) -> Text | None:
+    """Return “Epoch 4 of 10, batch 412 of 938”; None without counters."""
+    if epoch is None:
+        return None if step is None else _step_text(step, in_batches=in_batches)
+    done, total = _grouped(epoch.done), _grouped(epoch.total or 0)
+    if step is None:
+        if epoch.total is None:
+            return _("Epoch {epoch}", epoch=done)
+        return _("Epoch {epoch} of {epochs}", epoch=done, epochs=total)
+    at, steps = _grouped(step.done), _grouped(step.total or 0)
+    match epoch.total is None, in_batches:
+        case True, True:
+            return _("Epoch {epoch}, batch {batch} of {batches}", epoch=done, batch=at, batches=steps)
+        case True, False:
+            return _("Epoch {epoch}, step {step} of {steps}", epoch=done, step=at, steps=steps)
+        case False, True:
+            return _(
+                "Epoch {epoch} of {epochs}, batch {batch} of {batches}",
+                epoch=done,
+                epochs=total,
+                batch=at,
+                batches=steps,
+            )
+    return _("Epoch {epoch} of {epochs}, step {step} of {steps}", epoch=done, epochs=total, step=at, steps=steps)
+
+
+def _step_text(step: _Counter, *, in_batches: bool) -> Text:
+    done, total = _grouped(step.done), _grouped(step.total or 0)
+    if in_batches:
+        return _("Batch {batch} of {batches}", batch=done, batches=total)
+    return _("Step {step} of {steps}", step=done, steps=total)
+
+
+def _rate_text(rate: float, *, in_batches: bool) -> Text:
+    """Return “22.7 batches a second” for a rate in units per second."""
+    per_minute = rate < 0.1
+    number = f"{rate * 60 if per_minute else rate:.3g}"
+    count = 1 if number == "1" else 2  # “1.5” has the plural, too.
+    match in_batches, per_minute:
+        case True, True:
+            return _n("{number} batch a minute", "{number} batches a minute", count, number=number)
+        case True, False:
+            return _n("{number} batch a second", "{number} batches a second", count, number=number)
+        case False, True:
+            return _n("{number} step a minute", "{number} steps a minute", count, number=number)
+    return _n("{number} step a second", "{number} steps a second", count, number=number)
 
 
 def _grouped(number: int) -> str:

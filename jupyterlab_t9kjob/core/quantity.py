@@ -1,4 +1,4 @@
-"""Kubernetes quantities: ``500m``, ``16Gi``, ``2``."""
+"""Parses Kubernetes quantities: ``500m``, ``16Gi``, ``2``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BINARY: Final = {f"{suffix}i": 1024.0**power for power, suffix in enumerate("KM
 
 
 def amount(text: str | None) -> float | None:
-    """Return a quantity in its base unit (cores, bytes); None if it is no quantity."""
+    """Return a quantity in its base unit (cores, bytes); None if the text is no quantity."""
     match = _QUANTITY.fullmatch(text or "")
     if match is None:
         return None
@@ -21,4 +21,5 @@ def amount(text: str | None) -> float | None:
     if suffix in _BINARY:
         return number * _BINARY[suffix]
     power = _POWERS[suffix] if suffix in _POWERS else int(suffix[1:])
-    return number * 10.0**power if power >= 0 else number / 10.0**-power  # 7350m is 7.35, which 7350 * 0.001 is not
+    # Negative powers divide, since 7350 * 0.001 is not exactly 7.35.
+    return number * 10.0**power if power >= 0 else number / 10.0**-power

@@ -1,4 +1,4 @@
-"""`JobSpec`: the one description of a job that the form, the manifests and the engines share."""
+"""`JobSpec`, the description of a job that the form, the manifests and the engines share."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 NAME_PATTERN = r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
-"""What a job's name may be on every engine."""
+"""Pattern of job names that all engines accept."""
 
 MOST = 2**31 - 1
-"""What a count or a number of seconds may be: more would not fit into a manifest's field, or a clock."""
+"""Largest count or number of seconds: a larger one does not fit into fields of manifests."""
 
 NAMESPACE_PATTERN = r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$"
-"""What a Kubernetes namespace may be called; empty for the engine's own."""
+"""Pattern of Kubernetes namespaces; empty for the engine's own namespace."""
 
 ENV_NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -24,27 +24,27 @@ EntrypointKind = Literal["script", "module", "notebook", "command"]
 
 Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
 JobName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-# A NUL byte can't be passed to a process, and a path or argument that has one is never meant.
+# A NUL byte can't be passed to a process.
 PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 PathText = Annotated[PlainText, StringConstraints(max_length=4096)]
 
 
 class Model(BaseModel):
-    """Base of everything that crosses the API: unknown fields are errors, not silently dropped."""
+    """Base of the API's models. Unknown fields are errors."""
 
     # An answer always has every field, so the TypeScript types need no question marks.
     model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Entrypoint(Model):
-    """What is run.
+    """Program that a job runs.
 
     Attributes
     ----------
     kind
         A script file, a module (``python -m value``), a notebook, or a command.
     value
-        The file's absolute path as the job sees it, the module's dotted name, or the program.
+        Absolute path of the file in the job, dotted name of the module, or the command.
     """
 
     kind: EntrypointKind = "script"
@@ -52,12 +52,12 @@ class Entrypoint(Model):
 
     @property
     def script(self) -> str:
-        """The file that is run: a notebook is written beside itself as ``<name>.t9kjob.py``."""
+        """The value that runs: for a notebook, the script ``<name>.t9kjob.py`` that is written beside it."""
         return self.value.removesuffix(".ipynb") + ".t9kjob.py" if self.kind == "notebook" else self.value
 
 
 class SecretRef(Model):
-    """A key of a Kubernetes Secret; the value itself never passes through here."""
+    """A key of a Kubernetes Secret. The secret's value is not part of the API."""
 
     name: str
     key: str
@@ -78,13 +78,13 @@ class EnvVar(Model):
 
 
 class Runtime(Model):
-    """The container image (cluster) or the Jupyter kernel (local) that supplies Python."""
+    """Container image (cluster) or Jupyter kernel (local) in which a job runs."""
 
     image: str | None = None
     pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = None
     pull_secrets: list[str] = Field(default_factory=list)
     kernel: Annotated[str, StringConstraints(max_length=256)] | None = Field(
-        None, description="Name of a kernelspec; null is the default one."
+        None, description="Name of a kernelspec; null for the default one."
     )
 
 
@@ -96,14 +96,14 @@ class Quantity(Model):
 
 
 class Device(Model):
-    """Accelerators of one replica; the request is also the limit."""
+    """Accelerators of one replica. The count is request and limit."""
 
     name: str = "nvidia.com/gpu"
     count: Annotated[int, Field(ge=0, le=1024)]
 
 
 class Resources(Model):
-    """What one replica asks for."""
+    """Resources that one replica requests."""
 
     cpu: Quantity = Field(default_factory=Quantity)
     memory: Quantity = Field(default_factory=Quantity)
@@ -111,12 +111,12 @@ class Resources(Model):
 
     @property
     def device_count(self) -> int:
-        """Accelerators of one replica."""
+        """Number of accelerators of one replica."""
         return self.device.count if self.device is not None else 0
 
 
 class ReplicaSpec(Model):
-    """One group of equal replicas; the first group's first replica is the master."""
+    """One type of equal replicas. The first replica of the first type is the master."""
 
     type: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = "worker"
     replicas: Annotated[int, Field(ge=1, le=10_000)] = 1
@@ -130,7 +130,7 @@ class ReplicaSpec(Model):
 
 
 class Torchrun(Model):
-    """torchrun's own settings; null in the spec means that torchrun is off."""
+    """Settings of torchrun; null in the spec means that torchrun is off."""
 
     proc_per_node: Annotated[int, Field(ge=1, le=1024)] | Literal["gpu"] = 1
     max_restarts: Annotated[int, Field(ge=0)] = 0
@@ -147,18 +147,18 @@ class Elastic(Model):
 
 
 class RunPolicy(Model):
-    """Life of the job as a whole.
+    """Restarts, deadline and clean-up of the whole job.
 
     Attributes
     ----------
     backoff_limit
-        Restarts that all replicas together may use up.
+        Number of restarts that all replicas share.
     active_deadline_seconds
-        Seconds of running after which the job is ended; null for none.
+        Running time after which the job is ended, in seconds; null for no deadline.
     clean_up
-        What is removed at the end.
+        Pods that are removed when the job ends.
     ttl_seconds
-        Seconds after which a finished job's object goes; not on every engine.
+        Time after which the object of an ended job is deleted, in seconds; not on every engine.
     """
 
     backoff_limit: Annotated[int, Field(ge=0, le=MOST)] = 3
@@ -168,7 +168,7 @@ class RunPolicy(Model):
 
 
 class Scheduling(Model):
-    """Where and when a cluster places the replicas."""
+    """Queue, priority and nodes of the replicas in a cluster."""
 
     queue: str | None = None
     priority: Annotated[int, Field(ge=0, le=100)] | None = None
@@ -179,31 +179,31 @@ class Scheduling(Model):
 
 
 class Mount(Model):
-    """A PVC and the path at which the job sees it."""
+    """A PVC and its path in the job."""
 
     claim: str
     mount_path: str
     sub_path: str | None = None
     read_only: bool = False
-    volume: str | None = Field(None, description="The volume's name in the pod; null for one that is made up.")
+    volume: str | None = Field(None, description="Name of the volume in the pod; null for a generated one.")
 
 
 class Shm(Model):
-    """The memory volume at ``/dev/shm``."""
+    """Memory volume at ``/dev/shm``."""
 
     size_limit: str | None = None
-    volume: str | None = Field(None, description="The volume's name in the pod; null for “dshm”.")
+    volume: str | None = Field(None, description="Name of the volume in the pod; null for “dshm”.")
 
 
 class Security(Model):
-    """Ids that the job runs as, the lab's own by default, and limits of its pods.
+    """User and group ids of the job's processes, and restrictions of its pods.
 
     Attributes
     ----------
     uid, gid, fs_group
-        User, group, and the group of volumes; None for the image's.
+        User, group, and group of volumes; None for those of the image.
     restricted
-        Whether the pods get the fields that the restricted Pod Security Standard demands.
+        True if the pods get the fields that the restricted Pod Security Standard requires.
     """
 
     uid: int | None = None
@@ -213,14 +213,14 @@ class Security(Model):
 
 
 class ClusterTensorBoard(Model):
-    """A TensorBoard that the platform itself runs beside the job."""
+    """A TensorBoard that the platform runs for the job."""
 
     image: str | None = None
     resources: Resources = Field(default_factory=Resources)
 
 
 class TensorBoardSpec(Model):
-    """Where the job writes event files (absolute paths)."""
+    """Directories to which the job writes event files (absolute paths), and a TensorBoard of the platform."""
 
     log_dirs: Annotated[list[PathText], Field(max_length=100)] = Field(default_factory=list)
     cluster: ClusterTensorBoard | None = None
@@ -234,7 +234,7 @@ class Debug(Model):
 
 
 class ResumeSpec(Model):
-    """How one replica type is started when the job is resumed."""
+    """Command of one replica type when the job is resumed."""
 
     type: str
     command: list[str] | None = None
@@ -243,12 +243,12 @@ class ResumeSpec(Model):
 
 
 class JobSpec(Model):
-    """A job, whatever engine runs it. Engine and namespace stand outside.
+    """Description of a job for any engine. Engine and namespace are not part of it.
 
     Raises
     ------
     pydantic.ValidationError
-        If a field is malformed; the API turns it into 422 with field, reason and hint.
+        If a field is malformed; the API answers 422 with field, message and hint.
     """
 
     name: JobName
@@ -267,7 +267,9 @@ class JobSpec(Model):
     elastic: Elastic | None = None
     run_policy: RunPolicy = Field(default_factory=RunPolicy)
     paused: bool = False
-    debug: dict[str, Debug] | None = Field(None, description="By replica type; an empty one is on, with defaults.")
+    debug: dict[str, Debug] | None = Field(
+        None, description="Debug mode by replica type; an empty object turns it on with defaults."
+    )
     resume: list[ResumeSpec] = Field(default_factory=list)
     scheduling: Scheduling = Field(default_factory=Scheduling)
     mounts: list[Mount] = Field(default_factory=list)
@@ -278,7 +280,7 @@ class JobSpec(Model):
     source: dict[str, Any] | None = None
     extra: dict[str, Any] = Field(
         default_factory=dict,
-        description="A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).",
+        description="JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.",
     )
 
     @model_validator(mode="after")
@@ -297,18 +299,17 @@ class JobSpec(Model):
 
 
 def name_from(text: str) -> str:
-    """Make a valid job name from any text, such as a file's stem.
+    """Return a valid job name made from any text, such as the stem of a file's name.
 
     Parameters
     ----------
     text
-        Anything; ``"MNIST_ddp"`` gives ``"mnist-ddp"``, text without a usable letter ``"job"``.
+        ``"MNIST_ddp"`` gives ``"mnist-ddp"``; a text without a usable letter gives ``"job"``.
 
     Returns
     -------
     str
-        A name that matches `NAME_PATTERN`, at most 36 characters long, so that a number fits
-        behind it.
+        A name that matches `NAME_PATTERN`, at most 36 characters long, so that a number can be appended.
     """
     name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     name = re.sub(r"^[^a-z]+", "", name)[:36].strip("-")
@@ -316,14 +317,14 @@ def name_from(text: str) -> str:
 
 
 def numbered(name: str, taken: set[str]) -> str:
-    """Return `name` with the first number that is not taken (``train-1``, ``train-2`` …).
+    """Return a name with a number higher than those of all names in use (``train-1``, ``train-2`` …).
 
     Parameters
     ----------
     name
-        A valid job name; a number at its end is counted up rather than extended.
+        A valid job name; a number at its end is replaced.
     taken
-        The names in use.
+        Names in use.
     """
     stem = re.sub(r"-\d+$", "", name)
     used = [int(match[1]) for other in taken if (match := re.fullmatch(re.escape(stem) + r"-(\d+)", other))]

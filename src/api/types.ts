@@ -459,7 +459,7 @@ export interface components {
         };
         /**
          * Amount
-         * @description One resource of a node, or of many; in its base unit (devices, cores, bytes).
+         * @description Amount of one resource on one or more nodes, in its base unit (devices, cores, bytes).
          */
         Amount: {
             /**
@@ -469,25 +469,25 @@ export interface components {
             resource: string;
             /**
              * Total
-             * @description What there is.
+             * @description Amount that exists.
              * @default 0
              */
             total: number;
             /**
              * Unhealthy
-             * @description What of it can't be had: broken, or kept for the node itself.
+             * @description Part of the total that pods can't get: broken, or reserved for the node.
              * @default 0
              */
             unhealthy: number;
             /**
              * Allocated
-             * @description What pods hold that have not ended.
+             * @description Amount that pods which have not ended hold.
              * @default 0
              */
             allocated: number;
             /**
              * Free
-             * @description What a pod can have now; nothing of a node that takes none.
+             * @description Amount that a pod can get now; 0 on a node that accepts no pods.
              * @default 0
              */
             free: number;
@@ -547,7 +547,7 @@ export interface components {
         };
         /**
          * Attempt
-         * @description One life of a replica.
+         * @description One attempt of a replica: its run between two restarts.
          */
         Attempt: {
             /** Number */
@@ -569,7 +569,7 @@ export interface components {
             exit_code: number | null;
             /**
              * Ended
-             * @description In words: “Error (1)”, “Killed (137)”.
+             * @description End of the attempt: “Error (1)”, “Killed (137)”.
              * @default null
              */
             ended: string | null;
@@ -580,7 +580,7 @@ export interface components {
             worker_restarts: number;
             /**
              * Restart
-             * @description Which of the counted restarts began it; null where none did, as at first and after a pause.
+             * @description Number of the restart that began the attempt; null for the first one and after a pause.
              * @default null
              */
             restart: number | null;
@@ -600,12 +600,12 @@ export interface components {
         };
         /**
          * Capacity
-         * @description What is known of a cluster's capacity now; `limited` says why that is not all.
+         * @description Capacity of a cluster as far as it is known; `limited` says why a part is missing.
          */
         Capacity: {
             /**
              * Time
-             * @description When it was right; older than now where the cluster can't be reached.
+             * @description Time of the numbers; in the past if the cluster can't be reached.
              */
             time: number;
             /**
@@ -626,19 +626,19 @@ export interface components {
             amounts: components["schemas"]["Amount"][];
             /**
              * Most On A Node
-             * @description CPU and memory: the most that is free on one node.
+             * @description CPU and memory: largest free amount on one node.
              */
             most_on_a_node: {
                 [key: string]: number;
             };
             /**
              * Pools
-             * @description The largest first.
+             * @description Accelerators by kind, the largest pool first.
              */
             pools: components["schemas"]["Pool"][];
             /**
              * Mine
-             * @description What this user's jobs hold, by resource, accelerators, CPU and memory; null where not known.
+             * @description Accelerators, CPU and memory that this user's jobs hold, by resource; null if unknown.
              * @default null
              */
             mine: {
@@ -646,18 +646,18 @@ export interface components {
             } | null;
             /**
              * Quotas
-             * @description Of the namespaces that are looked at.
+             * @description Quotas of the namespaces that are read.
              */
             quotas: components["schemas"]["NamespaceQuota"][];
             /**
              * Counting
-             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon; for an account that may not see them all, also quotas, pods and jobs of its namespaces.
+             * @description True while nodes or pods are read for the first time, so that the numbers will change soon. For an account without permission to see them all, also while quotas, pods and jobs of its namespaces are read.
              * @default false
              */
             counting: boolean;
             /**
              * Limited
-             * @description Why not all is known, in sentences; there are no pools if nodes are not.
+             * @description Sentences that say why a part is missing; without nodes there are no pools.
              * @default null
              */
             limited: string | null;
@@ -719,23 +719,23 @@ export interface components {
         CheckpointFile: {
             /**
              * Path
-             * @description As the contents API names it.
+             * @description Path in the contents API.
              */
             path: string;
             /**
              * Time
-             * @description When it was changed last.
+             * @description Time of the last change.
              */
             time: number;
         };
         /**
          * Checkpoints
-         * @description Checkpoint files in a job's folders that were changed while the job ran.
+         * @description Checkpoint files in a job's folders that changed while the job ran.
          */
         Checkpoints: {
             /**
              * Folders
-             * @description Where they were looked for, as contents API paths.
+             * @description Folders that were searched, as paths of the contents API.
              */
             folders: string[];
             /**
@@ -745,7 +745,7 @@ export interface components {
             count: number;
             /**
              * Size
-             * @description Bytes of all of them.
+             * @description Bytes of all files together.
              * @default 0
              */
             size: number;
@@ -753,7 +753,7 @@ export interface components {
             newest: components["schemas"]["CheckpointFile"] | null;
             /**
              * Complete
-             * @description False: there were too many files or folders to look at all.
+             * @description False if there were too many files or folders to search all.
              * @default true
              */
             complete: boolean;
@@ -831,7 +831,7 @@ export interface components {
         };
         /**
          * ClusterTensorBoard
-         * @description A TensorBoard that the platform itself runs beside the job.
+         * @description A TensorBoard that the platform runs for the job.
          */
         ClusterTensorBoard: {
             /**
@@ -843,7 +843,7 @@ export interface components {
         };
         /**
          * ClusterTensorBoard
-         * @description A TensorBoard that the platform itself runs beside the job.
+         * @description A TensorBoard that the platform runs for the job.
          */
         ClusterTensorBoardInput: {
             /**
@@ -964,7 +964,7 @@ export interface components {
         };
         /**
          * Device
-         * @description Accelerators of one replica; the request is also the limit.
+         * @description Accelerators of one replica. The count is request and limit.
          */
         Device: {
             /**
@@ -1027,7 +1027,7 @@ export interface components {
         };
         /**
          * Device
-         * @description Accelerators of one replica; the request is also the limit.
+         * @description Accelerators of one replica. The count is request and limit.
          */
         DeviceInput: {
             /**
@@ -1172,14 +1172,14 @@ export interface components {
         };
         /**
          * Entrypoint
-         * @description What is run.
+         * @description Program that a job runs.
          *
          *     Attributes
          *     ----------
          *     kind
          *         A script file, a module (``python -m value``), a notebook, or a command.
          *     value
-         *         The file's absolute path as the job sees it, the module's dotted name, or the program.
+         *         Absolute path of the file in the job, dotted name of the module, or the command.
          */
         Entrypoint: {
             /**
@@ -1193,14 +1193,14 @@ export interface components {
         };
         /**
          * Entrypoint
-         * @description What is run.
+         * @description Program that a job runs.
          *
          *     Attributes
          *     ----------
          *     kind
          *         A script file, a module (``python -m value``), a notebook, or a command.
          *     value
-         *         The file's absolute path as the job sees it, the module's dotted name, or the program.
+         *         Absolute path of the file in the job, dotted name of the module, or the command.
          */
         EntrypointInput: {
             /**
@@ -1259,7 +1259,7 @@ export interface components {
         };
         /**
          * Event
-         * @description One thing that happened; repeats are folded into `count`.
+         * @description An event of a job; repeats are folded into `count`.
          */
         Event: {
             /**
@@ -1284,7 +1284,7 @@ export interface components {
             replica: string | null;
             /**
              * Object
-             * @description In a cluster what it happened to: “Pod train-1-worker-0”.
+             * @description Object of the cluster that the event is about: “Pod train-1-worker-0”.
              * @default null
              */
             object: string | null;
@@ -1295,7 +1295,7 @@ export interface components {
             count: number;
             /**
              * First Time
-             * @description Of the first of those that are folded.
+             * @description Time of the first folded event.
              * @default null
              */
             first_time: number | null;
@@ -1331,7 +1331,7 @@ export interface components {
             exit_code: number;
             /**
              * Signaled
-             * @description Whether a signal ended it, so that the exit code is 128 and its number; null if unknown.
+             * @description True if a signal ended it, so that the exit code is 128 plus its number; null if unknown.
              * @default null
              */
             signaled: boolean | null;
@@ -1343,13 +1343,13 @@ export interface components {
             ended: string | null;
             /**
              * Error
-             * @description The error that ended it: a traceback's last line, or one of a known form; null if unknown.
+             * @description Error that ended it: the last line of a traceback, or a line of a known form; null if unknown.
              * @default null
              */
             error: string | null;
             /**
              * Note
-             * @description A sentence on how the error came about, or on what else the log has.
+             * @description Sentence about the origin of the error, or about other errors in the log.
              * @default null
              */
             note: string | null;
@@ -1367,14 +1367,14 @@ export interface components {
         };
         /**
          * Fix
-         * @description A change of named fields of the spec that one click applies.
+         * @description A change of fields of the spec that one click applies.
          */
         Fix: {
             /** Label */
             label: string;
             /**
              * Changes
-             * @description JSON pointer into the spec → new value.
+             * @description New values by JSON pointer into the spec.
              */
             changes: {
                 [key: string]: unknown;
@@ -1413,7 +1413,7 @@ export interface components {
             file: string;
             /**
              * Path
-             * @description Contents API path, if it lies below the root.
+             * @description Path in the contents API; null if the file does not lie below its root.
              * @default null
              */
             path: string | null;
@@ -1444,7 +1444,7 @@ export interface components {
         };
         /**
          * Job
-         * @description Everything that the job's tab shows in its header and overview.
+         * @description A job in full, for the job's tab.
          */
         Job: {
             /** Id */
@@ -1496,19 +1496,19 @@ export interface components {
             ended_at: number | null;
             /**
              * Ran Seconds
-             * @description How long the ended attempts of the first replica ran; a pause is in none of them.
+             * @description Seconds that the ended attempts of the first replica ran, without pauses.
              * @default 0
              */
             ran_seconds: number;
             /**
              * Running Since
-             * @description When the attempt of the first replica began that runs now, if one does.
+             * @description Start of the first replica's running attempt; null if none runs.
              * @default null
              */
             running_since: number | null;
             /**
              * Attempt
-             * @description The newest attempt of any replica, from 1.
+             * @description Number of the newest attempt of any replica, from 1.
              * @default 1
              */
             attempt: number;
@@ -1529,24 +1529,24 @@ export interface components {
             replicas_running: number;
             /**
              * Processes
-             * @description Ranks of the whole job, where known.
+             * @description Number of ranks of the whole job; null if unknown.
              * @default null
              */
             processes: number | null;
             /**
              * Queue
-             * @description That it is in, or waits in.
+             * @description Queue that the job is in, or waits in.
              * @default null
              */
             queue: string | null;
             /**
-             * @description Accelerators that the whole job asks for.
+             * @description Accelerators that the whole job requests.
              * @default null
              */
             devices: components["schemas"]["Device"] | null;
             /**
              * Devices Held
-             * @description How many of them it has now; null where nobody tells.
+             * @description Number of accelerators that the job has now; null if unknown.
              * @default null
              */
             devices_held: number | null;
@@ -1564,7 +1564,7 @@ export interface components {
             owner: string | null;
             /**
              * Read Only
-             * @description Why nothing can be done to it from here.
+             * @description Why the job can't be changed here.
              * @default null
              */
             read_only: string | null;
@@ -1577,26 +1577,26 @@ export interface components {
             actions: ("stop" | "pause" | "resume" | "rerun" | "remove" | "delete")[];
             /**
              * Refused
-             * @description What its phase would allow, and the account or the cluster does not; each with the reason.
+             * @description Actions that the phase allows and the account or the cluster does not, with the reasons.
              */
             refused: {
                 [key: string]: string;
             };
             /**
              * Entrypoint Path
-             * @description Contents API path of what it runs.
+             * @description Path of the entrypoint in the contents API.
              * @default null
              */
             entrypoint_path: string | null;
             /**
              * Log Dirs
-             * @description TensorBoard log directories.
+             * @description Log directories for TensorBoard.
              */
             log_dirs: string[];
             spec: components["schemas"]["JobSpec"];
             /**
              * Command
-             * @description The argv that runs on the first replica.
+             * @description argv of the first replica.
              */
             command: string[];
             /**
@@ -1606,7 +1606,7 @@ export interface components {
             working_dir: string | null;
             /**
              * Working Dir Path
-             * @description Contents API path, if it has one.
+             * @description Path in the contents API; null if it has none.
              * @default null
              */
             working_dir_path: string | null;
@@ -1614,7 +1614,7 @@ export interface components {
             log_dir_paths: (string | null)[];
             /**
              * Log Location
-             * @description Directory that keeps the log files.
+             * @description Directory of the log files.
              * @default null
              */
             log_location: string | null;
@@ -1622,12 +1622,12 @@ export interface components {
             failure: components["schemas"]["Failure"] | null;
             /**
              * Limited
-             * @description What of the job this account has no permission to see, a sentence each.
+             * @description Sentences about parts of the job that this account has no permission to see.
              */
             limited: string[];
             /**
              * Tensorboard Url
-             * @description Page of the TensorBoard that the platform runs for it.
+             * @description Page of the TensorBoard that the platform runs for the job.
              * @default null
              */
             tensorboard_url: string | null;
@@ -1679,12 +1679,12 @@ export interface components {
         };
         /**
          * JobSpec
-         * @description A job, whatever engine runs it. Engine and namespace stand outside.
+         * @description Description of a job for any engine. Engine and namespace are not part of it.
          *
          *     Raises
          *     ------
          *     pydantic.ValidationError
-         *         If a field is malformed; the API turns it into 422 with field, reason and hint.
+         *         If a field is malformed; the API answers 422 with field, message and hint.
          */
         JobSpec: {
             /** Name */
@@ -1726,7 +1726,7 @@ export interface components {
             paused: boolean;
             /**
              * Debug
-             * @description By replica type; an empty one is on, with defaults.
+             * @description Debug mode by replica type; an empty object turns it on with defaults.
              * @default null
              */
             debug: {
@@ -1754,7 +1754,7 @@ export interface components {
             } | null;
             /**
              * Extra
-             * @description A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).
+             * @description JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.
              */
             extra: {
                 [key: string]: unknown;
@@ -1762,12 +1762,12 @@ export interface components {
         };
         /**
          * JobSpec
-         * @description A job, whatever engine runs it. Engine and namespace stand outside.
+         * @description Description of a job for any engine. Engine and namespace are not part of it.
          *
          *     Raises
          *     ------
          *     pydantic.ValidationError
-         *         If a field is malformed; the API turns it into 422 with field, reason and hint.
+         *         If a field is malformed; the API answers 422 with field, message and hint.
          */
         JobSpecInput: {
             /** Name */
@@ -1809,7 +1809,7 @@ export interface components {
             paused?: boolean;
             /**
              * Debug
-             * @description By replica type; an empty one is on, with defaults.
+             * @description Debug mode by replica type; an empty object turns it on with defaults.
              * @default null
              */
             debug?: {
@@ -1837,7 +1837,7 @@ export interface components {
             } | null;
             /**
              * Extra
-             * @description A JSON merge patch on the manifest, applied last; lists may be patched by item ($by).
+             * @description JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.
              */
             extra?: {
                 [key: string]: unknown;
@@ -1845,7 +1845,7 @@ export interface components {
         };
         /**
          * JobSummary
-         * @description One row of the list; what the stream pushes for every job.
+         * @description One row of the list of jobs, as the stream pushes it.
          */
         JobSummary: {
             /** Id */
@@ -1897,19 +1897,19 @@ export interface components {
             ended_at: number | null;
             /**
              * Ran Seconds
-             * @description How long the ended attempts of the first replica ran; a pause is in none of them.
+             * @description Seconds that the ended attempts of the first replica ran, without pauses.
              * @default 0
              */
             ran_seconds: number;
             /**
              * Running Since
-             * @description When the attempt of the first replica began that runs now, if one does.
+             * @description Start of the first replica's running attempt; null if none runs.
              * @default null
              */
             running_since: number | null;
             /**
              * Attempt
-             * @description The newest attempt of any replica, from 1.
+             * @description Number of the newest attempt of any replica, from 1.
              * @default 1
              */
             attempt: number;
@@ -1930,24 +1930,24 @@ export interface components {
             replicas_running: number;
             /**
              * Processes
-             * @description Ranks of the whole job, where known.
+             * @description Number of ranks of the whole job; null if unknown.
              * @default null
              */
             processes: number | null;
             /**
              * Queue
-             * @description That it is in, or waits in.
+             * @description Queue that the job is in, or waits in.
              * @default null
              */
             queue: string | null;
             /**
-             * @description Accelerators that the whole job asks for.
+             * @description Accelerators that the whole job requests.
              * @default null
              */
             devices: components["schemas"]["Device"] | null;
             /**
              * Devices Held
-             * @description How many of them it has now; null where nobody tells.
+             * @description Number of accelerators that the job has now; null if unknown.
              * @default null
              */
             devices_held: number | null;
@@ -1965,7 +1965,7 @@ export interface components {
             owner: string | null;
             /**
              * Read Only
-             * @description Why nothing can be done to it from here.
+             * @description Why the job can't be changed here.
              * @default null
              */
             read_only: string | null;
@@ -1978,20 +1978,20 @@ export interface components {
             actions: ("stop" | "pause" | "resume" | "rerun" | "remove" | "delete")[];
             /**
              * Refused
-             * @description What its phase would allow, and the account or the cluster does not; each with the reason.
+             * @description Actions that the phase allows and the account or the cluster does not, with the reasons.
              */
             refused: {
                 [key: string]: string;
             };
             /**
              * Entrypoint Path
-             * @description Contents API path of what it runs.
+             * @description Path of the entrypoint in the contents API.
              * @default null
              */
             entrypoint_path: string | null;
             /**
              * Log Dirs
-             * @description TensorBoard log directories.
+             * @description Log directories for TensorBoard.
              */
             log_dirs: string[];
         };
@@ -2030,14 +2030,14 @@ export interface components {
         };
         /**
          * LastOutput
-         * @description The last lines of a log, which need not tell why its process ended.
+         * @description The last lines of a log, which need not show why its process ended.
          */
         LastOutput: {
             /** Stream */
             stream: string;
             /**
              * Offset
-             * @description Where the first of the lines begins in the stream.
+             * @description Offset of the first line in the stream, in bytes.
              */
             offset: number;
             /** Lines */
@@ -2078,7 +2078,7 @@ export interface components {
         };
         /**
          * Link
-         * @description Where a reason or a check points: a log position, a line of a file, or a field.
+         * @description Target of a reason or check: a log position, a line of a file, a field, or a page.
          */
         Link: {
             /**
@@ -2100,7 +2100,7 @@ export interface components {
             offset: number | null;
             /**
              * Path
-             * @description A file as the server's contents API names it.
+             * @description Path of a file in the contents API.
              * @default null
              */
             path: string | null;
@@ -2329,9 +2329,7 @@ export interface components {
         LogRequest: components["schemas"]["ReadLog"] | components["schemas"]["FollowLog"] | components["schemas"]["UnfollowLog"] | components["schemas"]["AckLog"] | components["schemas"]["SearchLog"];
         /**
          * LogStream
-         * @description One file of log bytes.
-         *
-         *     A rank has two (torchrun keeps its stdout and stderr apart), the launcher one.
+         * @description A log stream. A rank has two, since torchrun separates stdout and stderr; the launcher has one.
          */
         LogStream: {
             /**
@@ -2356,7 +2354,7 @@ export interface components {
             output: "stdout" | "stderr" | "both";
             /**
              * Container
-             * @description A pod's container, where it is not the training one.
+             * @description Name of the container; null for the training container.
              * @default null
              */
             container: string | null;
@@ -2367,24 +2365,24 @@ export interface components {
             local_rank: number | null;
             /**
              * Rank
-             * @description Global rank, once torchrun has told it.
+             * @description Global rank; null while unknown.
              * @default null
              */
             rank: number | null;
             /**
              * Worker Restart
-             * @description torchrun's own restart count within the attempt.
+             * @description Number of torchrun's own restart within the attempt.
              * @default 0
              */
             worker_restart: number;
             /**
              * Size
-             * @description Bytes that were written, those that have been removed since included.
+             * @description Bytes that were written, including removed ones.
              */
             size: number;
             /**
              * Removed
-             * @description Of these, bytes that were cut out to keep the job's log below its cap.
+             * @description Bytes that were cut out to keep the job's log below its cap.
              * @default 0
              */
             removed: number;
@@ -2400,18 +2398,18 @@ export interface components {
             last_time: number | null;
             /**
              * Complete
-             * @description Nothing more will be written.
+             * @description True if nothing more will be written.
              * @default false
              */
             complete: boolean;
             /**
              * Missing
-             * @description What is not here.
+             * @description Missing parts.
              */
             missing: components["schemas"]["MissingSpan"][];
             /**
              * Waiting
-             * @description Why nothing comes yet, a sentence.
+             * @description Sentence that says why the log is still empty.
              * @default null
              */
             waiting: string | null;
@@ -2481,7 +2479,7 @@ export interface components {
             };
             /**
              * Current
-             * @description Null where it is in no cluster, or there no more.
+             * @description Null if the job is in no cluster, or its object was deleted.
              * @default null
              */
             current: {
@@ -2489,30 +2487,30 @@ export interface components {
             } | null;
             /**
              * Submitted Text
-             * @description The same as YAML, as people write it.
+             * @description `submitted` as YAML.
              * @default
              */
             submitted_text: string;
             /**
              * Current Text
-             * @description As YAML; the status is the last of its fields.
+             * @description `current` as YAML, with the status as the last field.
              * @default null
              */
             current_text: string | null;
         };
         /**
          * MissingSpan
-         * @description A part of a log that was lost before anybody could keep it.
+         * @description A part of a log that was lost before it could be kept.
          */
         MissingSpan: {
             /**
              * Sentence
-             * @description What is not here and why.
+             * @description Which part is missing, and why.
              */
             sentence: string;
             /**
              * Offset
-             * @description Where in the file it would be.
+             * @description Offset of the missing part in the stream, in bytes.
              */
             offset: number;
             /**
@@ -2528,7 +2526,7 @@ export interface components {
         };
         /**
          * Mount
-         * @description A PVC and the path at which the job sees it.
+         * @description A PVC and its path in the job.
          */
         Mount: {
             /** Claim */
@@ -2547,14 +2545,14 @@ export interface components {
             read_only: boolean;
             /**
              * Volume
-             * @description The volume's name in the pod; null for one that is made up.
+             * @description Name of the volume in the pod; null for a generated one.
              * @default null
              */
             volume: string | null;
         };
         /**
          * Mount
-         * @description A PVC and the path at which the job sees it.
+         * @description A PVC and its path in the job.
          */
         MountInput: {
             /** Claim */
@@ -2573,7 +2571,7 @@ export interface components {
             read_only?: boolean;
             /**
              * Volume
-             * @description The volume's name in the pod; null for one that is made up.
+             * @description Name of the volume in the pod; null for a generated one.
              * @default null
              */
             volume?: string | null;
@@ -2589,7 +2587,7 @@ export interface components {
             lines: components["schemas"]["QuotaLine"][];
             /**
              * Limited
-             * @description Why they are not known, a sentence.
+             * @description Sentence that says why the limits are not known.
              * @default null
              */
             limited: string | null;
@@ -2620,24 +2618,24 @@ export interface components {
             cordoned: boolean;
             /**
              * Taints
-             * @description Those that keep pods away.
+             * @description Taints that keep pods away.
              */
             taints: components["schemas"]["Taint"][];
             /**
              * Product
-             * @description Of its accelerators, as its labels say.
+             * @description Product name of its accelerators, from its labels.
              * @default null
              */
             product: string | null;
             /**
              * Product Label
-             * @description The label that says it.
+             * @description Label with the product name.
              * @default null
              */
             product_label: string | null;
             /**
              * Pods
-             * @description Pods on it that have not ended.
+             * @description Number of its pods that have not ended.
              * @default 0
              */
             pods: number;
@@ -2645,7 +2643,7 @@ export interface components {
             amounts: components["schemas"]["Amount"][];
             /**
              * Mine
-             * @description What this user's jobs hold of it, by resource.
+             * @description Amounts that this user's jobs hold, by resource.
              */
             mine: {
                 [key: string]: number;
@@ -2665,13 +2663,13 @@ export interface components {
             nodes: components["schemas"]["NodeCapacity"][];
             /**
              * Counting
-             * @description Whether nodes or pods are still being read for the first time, so that what is told will change soon; for an account that may not see them all, also quotas, pods and jobs of its namespaces.
+             * @description True while nodes or pods are read for the first time, so that the numbers will change soon. For an account without permission to see them all, also while quotas, pods and jobs of its namespaces are read.
              * @default false
              */
             counting: boolean;
             /**
              * Limited
-             * @description Why not all is known, in sentences.
+             * @description Sentences that say why a part is missing.
              * @default null
              */
             limited: string | null;
@@ -2718,7 +2716,7 @@ export interface components {
         };
         /**
          * Pod
-         * @description A replica's pod as it really is: what the cluster has made of what was asked for.
+         * @description A replica's pod as it is in the cluster.
          */
         Pod: {
             /** Name */
@@ -2737,33 +2735,33 @@ export interface components {
             ip: string | null;
             /**
              * Image
-             * @description Of the training container.
+             * @description Image of the training container.
              * @default null
              */
             image: string | null;
             /**
              * Command
-             * @description Its command and arguments.
+             * @description Command and arguments of the training container.
              */
             command: string[];
             /** Mounts */
             mounts: components["schemas"]["PodMount"][];
             /**
-             * @description Accelerators that it was given or asks for.
+             * @description Accelerators that the pod has or requests.
              * @default null
              */
             device: components["schemas"]["Device"] | null;
         };
         /**
          * PodMount
-         * @description A volume as a container of a pod has it.
+         * @description A volume of a container.
          */
         PodMount: {
             /** Path */
             path: string;
             /**
              * Source
-             * @description In words: “PVC t9k-mnt”, “memory”, “ConfigMap x”.
+             * @description “PVC t9k-mnt”, “memory”, “ConfigMap x”.
              */
             source: string;
             /**
@@ -2791,7 +2789,7 @@ export interface components {
             product: string | null;
             /**
              * Product Label
-             * @description The label that all of its nodes have, with the product.
+             * @description Label with the product name that all of its nodes have.
              * @default null
              */
             product_label: string | null;
@@ -2803,26 +2801,26 @@ export interface components {
             amount: components["schemas"]["Amount"];
             /**
              * Most On A Node
-             * @description The most that is free on one node: what decides for a replica.
+             * @description Largest free amount on one node, which limits a replica.
              * @default 0
              */
             most_on_a_node: number;
             /**
              * Largest Node
-             * @description The most that one of its nodes has, free or not.
+             * @description Largest total amount of one node.
              * @default 0
              */
             largest_node: number;
             /**
              * Most Beside
-             * @description CPU and memory: the most that is free on one of its nodes.
+             * @description CPU and memory: largest free amount on one of its nodes.
              */
             most_beside: {
                 [key: string]: number;
             };
             /**
              * Mine
-             * @description What of the allocated this user's jobs hold.
+             * @description Allocated amount that this user's jobs hold.
              * @default 0
              */
             mine: number;
@@ -2952,12 +2950,12 @@ export interface components {
         };
         /**
          * Progress
-         * @description How far the job says that it is, read from its log.
+         * @description Progress that the job reports in its log.
          */
         Progress: {
             /**
              * Text
-             * @description For people: “Epoch 4 of 10, batch 412 of 938”.
+             * @description “Epoch 4 of 10, batch 412 of 938”.
              */
             text: string;
             /**
@@ -2973,7 +2971,7 @@ export interface components {
             rate: string | null;
             /**
              * Eta Seconds
-             * @description After three measured steps, else null.
+             * @description Remaining seconds; null before three steps were measured.
              * @default null
              */
             eta_seconds: number | null;
@@ -3021,7 +3019,7 @@ export interface components {
         };
         /**
          * Queue
-         * @description A queue that a job can be put into: one of T9k's scheduler, or a LocalQueue of Kueue.
+         * @description A queue for jobs: one of T9k's scheduler, or a LocalQueue of Kueue.
          */
         Queue: {
             /** Name */
@@ -3038,13 +3036,13 @@ export interface components {
             open: boolean;
             /**
              * Reason
-             * @description Why it takes no job, or none of this namespace, a sentence.
+             * @description Sentence that says why it accepts no jobs, or none of this namespace.
              * @default null
              */
             reason: string | null;
             /**
              * Default
-             * @description What a job gets that names none.
+             * @description True for the queue of jobs that name none.
              * @default false
              */
             default: boolean;
@@ -3055,19 +3053,19 @@ export interface components {
             priority: number | null;
             /**
              * Preemptible
-             * @description Whether its jobs may have to give way to others.
+             * @description True if its jobs can be preempted.
              * @default null
              */
             preemptible: boolean | null;
             /**
              * Max Duration
-             * @description Seconds after which its jobs are ended or paused.
+             * @description Seconds of running after which its jobs are ended or paused.
              * @default null
              */
             max_duration: number | null;
             /**
              * Waiting
-             * @description Jobs that wait in it.
+             * @description Number of jobs that wait in it.
              * @default null
              */
             waiting: number | null;
@@ -3075,7 +3073,7 @@ export interface components {
             quota: components["schemas"]["QuotaLine"][];
             /**
              * Borrows
-             * @description Whether its jobs may get more than its quota, of what others leave.
+             * @description True if its jobs can use the unused quota of other queues.
              * @default false
              */
             borrows: boolean;
@@ -3089,7 +3087,7 @@ export interface components {
             queues: components["schemas"]["Queue"][];
             /**
              * Applied
-             * @description Name of the queue that the cluster puts a job into that names none; null: it gets none.
+             * @description Queue to which the cluster assigns jobs that name none; null if it assigns none.
              * @default null
              */
             applied: string | null;
@@ -3106,17 +3104,17 @@ export interface components {
         QuotaLine: {
             /**
              * Quota
-             * @description Whose limit it is: a ResourceQuota or a queue, by its name.
+             * @description Name of the ResourceQuota or queue.
              */
             quota: string;
             /**
              * Resource
-             * @description As in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.
+             * @description Name in the quota: `requests.nvidia.com/gpu`, `limits.cpu`, `pods`.
              */
             resource: string;
             /**
              * Used
-             * @description Null where nobody tells.
+             * @description Used amount; null if unknown.
              * @default null
              */
             used: number | null;
@@ -3124,7 +3122,7 @@ export interface components {
             hard: number;
             /**
              * Scoped
-             * @description Whether it counts only some pods, such as those of a priority class.
+             * @description True if the quota counts only some pods, such as those of a priority class.
              * @default false
              */
             scoped: boolean;
@@ -3224,7 +3222,7 @@ export interface components {
         };
         /**
          * Reason
-         * @description Why something is as it is: for programs, for people, and what to do about it.
+         * @description Reason of a state: a code for programs, a sentence for people, and what the user can do.
          */
         Reason: {
             /** Code */
@@ -3248,7 +3246,7 @@ export interface components {
         };
         /**
          * Replica
-         * @description One node's worth of the job.
+         * @description A replica of a job, and its newest attempt.
          */
         Replica: {
             /**
@@ -3262,7 +3260,7 @@ export interface components {
             index: number;
             /**
              * Status
-             * @description kubectl's words: Running, Completed, Error, Pending …
+             * @description Status as kubectl shows it: Running, Completed, Error, Pending …
              */
             status: string;
             /**
@@ -3282,7 +3280,7 @@ export interface components {
             pid: number | null;
             /**
              * Ranks
-             * @description Global ranks, once known.
+             * @description Global ranks; empty while unknown.
              */
             ranks: number[];
             /**
@@ -3315,12 +3313,12 @@ export interface components {
             /** Attempts */
             attempts: components["schemas"]["Attempt"][];
             /**
-             * @description Why it waits or failed, where there is more to say than `status`.
+             * @description Why the replica waits or failed; null if `status` says everything.
              * @default null
              */
             reason: components["schemas"]["Reason"] | null;
             /**
-             * @description Null on one machine, and while there is none.
+             * @description The replica's pod; null without a cluster, and while there is no pod.
              * @default null
              */
             pod: components["schemas"]["Pod"] | null;
@@ -3335,7 +3333,7 @@ export interface components {
         };
         /**
          * ReplicaSpec
-         * @description One group of equal replicas; the first group's first replica is the master.
+         * @description One type of equal replicas. The first replica of the first type is the master.
          */
         ReplicaSpec: {
             /**
@@ -3377,7 +3375,7 @@ export interface components {
         };
         /**
          * ReplicaSpec
-         * @description One group of equal replicas; the first group's first replica is the master.
+         * @description One type of equal replicas. The first replica of the first type is the master.
          */
         ReplicaSpecInput: {
             /**
@@ -3419,7 +3417,7 @@ export interface components {
         };
         /**
          * Resources
-         * @description What one replica asks for.
+         * @description Resources that one replica requests.
          */
         Resources: {
             cpu: components["schemas"]["Quantity"];
@@ -3429,7 +3427,7 @@ export interface components {
         };
         /**
          * Resources
-         * @description What one replica asks for.
+         * @description Resources that one replica requests.
          */
         ResourcesInput: {
             cpu?: components["schemas"]["QuantityInput"];
@@ -3453,7 +3451,7 @@ export interface components {
         };
         /**
          * ResumeSpec
-         * @description How one replica type is started when the job is resumed.
+         * @description Command of one replica type when the job is resumed.
          */
         ResumeSpec: {
             /** Type */
@@ -3476,7 +3474,7 @@ export interface components {
         };
         /**
          * ResumeSpec
-         * @description How one replica type is started when the job is resumed.
+         * @description Command of one replica type when the job is resumed.
          */
         ResumeSpecInput: {
             /** Type */
@@ -3499,18 +3497,18 @@ export interface components {
         };
         /**
          * RunPolicy
-         * @description Life of the job as a whole.
+         * @description Restarts, deadline and clean-up of the whole job.
          *
          *     Attributes
          *     ----------
          *     backoff_limit
-         *         Restarts that all replicas together may use up.
+         *         Number of restarts that all replicas share.
          *     active_deadline_seconds
-         *         Seconds of running after which the job is ended; null for none.
+         *         Running time after which the job is ended, in seconds; null for no deadline.
          *     clean_up
-         *         What is removed at the end.
+         *         Pods that are removed when the job ends.
          *     ttl_seconds
-         *         Seconds after which a finished job's object goes; not on every engine.
+         *         Time after which the object of an ended job is deleted, in seconds; not on every engine.
          */
         RunPolicy: {
             /**
@@ -3537,18 +3535,18 @@ export interface components {
         };
         /**
          * RunPolicy
-         * @description Life of the job as a whole.
+         * @description Restarts, deadline and clean-up of the whole job.
          *
          *     Attributes
          *     ----------
          *     backoff_limit
-         *         Restarts that all replicas together may use up.
+         *         Number of restarts that all replicas share.
          *     active_deadline_seconds
-         *         Seconds of running after which the job is ended; null for none.
+         *         Running time after which the job is ended, in seconds; null for no deadline.
          *     clean_up
-         *         What is removed at the end.
+         *         Pods that are removed when the job ends.
          *     ttl_seconds
-         *         Seconds after which a finished job's object goes; not on every engine.
+         *         Time after which the object of an ended job is deleted, in seconds; not on every engine.
          */
         RunPolicyInput: {
             /**
@@ -3575,7 +3573,7 @@ export interface components {
         };
         /**
          * Runtime
-         * @description The container image (cluster) or the Jupyter kernel (local) that supplies Python.
+         * @description Container image (cluster) or Jupyter kernel (local) in which a job runs.
          */
         Runtime: {
             /**
@@ -3592,14 +3590,14 @@ export interface components {
             pull_secrets: string[];
             /**
              * Kernel
-             * @description Name of a kernelspec; null is the default one.
+             * @description Name of a kernelspec; null for the default one.
              * @default null
              */
             kernel: string | null;
         };
         /**
          * Runtime
-         * @description The container image (cluster) or the Jupyter kernel (local) that supplies Python.
+         * @description Container image (cluster) or Jupyter kernel (local) in which a job runs.
          */
         RuntimeInput: {
             /**
@@ -3616,14 +3614,14 @@ export interface components {
             pull_secrets?: string[];
             /**
              * Kernel
-             * @description Name of a kernelspec; null is the default one.
+             * @description Name of a kernelspec; null for the default one.
              * @default null
              */
             kernel?: string | null;
         };
         /**
          * Scheduling
-         * @description Where and when a cluster places the replicas.
+         * @description Queue, priority and nodes of the replicas in a cluster.
          */
         Scheduling: {
             /**
@@ -3657,7 +3655,7 @@ export interface components {
         };
         /**
          * Scheduling
-         * @description Where and when a cluster places the replicas.
+         * @description Queue, priority and nodes of the replicas in a cluster.
          */
         SchedulingInput: {
             /**
@@ -3829,7 +3827,7 @@ export interface components {
         };
         /**
          * SecretRef
-         * @description A key of a Kubernetes Secret; the value itself never passes through here.
+         * @description A key of a Kubernetes Secret. The secret's value is not part of the API.
          */
         SecretRef: {
             /** Name */
@@ -3839,14 +3837,14 @@ export interface components {
         };
         /**
          * Security
-         * @description Ids that the job runs as, the lab's own by default, and limits of its pods.
+         * @description User and group ids of the job's processes, and restrictions of its pods.
          *
          *     Attributes
          *     ----------
          *     uid, gid, fs_group
-         *         User, group, and the group of volumes; None for the image's.
+         *         User, group, and group of volumes; None for those of the image.
          *     restricted
-         *         Whether the pods get the fields that the restricted Pod Security Standard demands.
+         *         True if the pods get the fields that the restricted Pod Security Standard requires.
          */
         Security: {
             /**
@@ -3872,14 +3870,14 @@ export interface components {
         };
         /**
          * Security
-         * @description Ids that the job runs as, the lab's own by default, and limits of its pods.
+         * @description User and group ids of the job's processes, and restrictions of its pods.
          *
          *     Attributes
          *     ----------
          *     uid, gid, fs_group
-         *         User, group, and the group of volumes; None for the image's.
+         *         User, group, and group of volumes; None for those of the image.
          *     restricted
-         *         Whether the pods get the fields that the restricted Pod Security Standard demands.
+         *         True if the pods get the fields that the restricted Pod Security Standard requires.
          */
         SecurityInput: {
             /**
@@ -3905,7 +3903,7 @@ export interface components {
         };
         /**
          * Shm
-         * @description The memory volume at ``/dev/shm``.
+         * @description Memory volume at ``/dev/shm``.
          */
         Shm: {
             /**
@@ -3915,14 +3913,14 @@ export interface components {
             size_limit: string | null;
             /**
              * Volume
-             * @description The volume's name in the pod; null for “dshm”.
+             * @description Name of the volume in the pod; null for “dshm”.
              * @default null
              */
             volume: string | null;
         };
         /**
          * Shm
-         * @description The memory volume at ``/dev/shm``.
+         * @description Memory volume at ``/dev/shm``.
          */
         ShmInput: {
             /**
@@ -3932,7 +3930,7 @@ export interface components {
             size_limit?: string | null;
             /**
              * Volume
-             * @description The volume's name in the pod; null for “dshm”.
+             * @description Name of the volume in the pod; null for “dshm”.
              * @default null
              */
             volume?: string | null;
@@ -4062,7 +4060,7 @@ export interface components {
         };
         /**
          * Taint
-         * @description What keeps pods away from a node that do not tolerate it.
+         * @description A taint of a node, which keeps pods without a toleration away.
          */
         Taint: {
             /** Key */
@@ -4182,7 +4180,7 @@ export interface components {
         };
         /**
          * TensorBoardSpec
-         * @description Where the job writes event files (absolute paths).
+         * @description Directories to which the job writes event files (absolute paths), and a TensorBoard of the platform.
          */
         TensorBoardSpec: {
             /** Log Dirs */
@@ -4192,7 +4190,7 @@ export interface components {
         };
         /**
          * TensorBoardSpec
-         * @description Where the job writes event files (absolute paths).
+         * @description Directories to which the job writes event files (absolute paths), and a TensorBoard of the platform.
          */
         TensorBoardSpecInput: {
             /** Log Dirs */
@@ -4219,7 +4217,7 @@ export interface components {
         };
         /**
          * Torchrun
-         * @description torchrun's own settings; null in the spec means that torchrun is off.
+         * @description Settings of torchrun; null in the spec means that torchrun is off.
          */
         Torchrun: {
             /**
@@ -4243,7 +4241,7 @@ export interface components {
         };
         /**
          * Torchrun
-         * @description torchrun's own settings; null in the spec means that torchrun is off.
+         * @description Settings of torchrun; null in the spec means that torchrun is off.
          */
         TorchrunInput: {
             /**
