@@ -21,7 +21,7 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, Stat
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import reason_of
-from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import place_reason
+from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import replica_reason
 
 HERE = Path(__file__).parent
 NAMES = sorted(path.stem for path in (HERE / "objects").glob("*.json"))
@@ -54,7 +54,7 @@ class Situation:
         return self.kind.state(self.job, self.pods)
 
     @property
-    def places(self) -> list[ReplicaView]:
+    def replicas(self) -> list[ReplicaView]:
         return self.kind.replicas(self.job, self.pods)
 
     @property
@@ -64,14 +64,14 @@ class Situation:
         return created + self.after
 
     def reason(self, **more: Any) -> Reason:
-        arguments = {"state": self.state, "places": self.places, "events": self.events, "now": self.now} | more
+        arguments = {"state": self.state, "replicas": self.replicas, "events": self.events, "now": self.now} | more
         found = reason_of(self.job, self.spec, **arguments)
         assert found is not None
         return found
 
     def of_place(self, name: str) -> Reason | None:
-        place = next(place for place in self.places if place.name == name)
-        return place_reason(place, self.state, self.events, now=self.now)
+        place = next(place for place in self.replicas if place.name == name)
+        return replica_reason(place, self.state, self.events, now=self.now)
 
     def later(self, after: float) -> Situation:
         return replace(self, after=after)

@@ -408,7 +408,7 @@ def test_what_a_log_has_beside_the_exit_code_is_said() -> None:
 def test_a_signal_that_the_log_tells_of_is_said(code: int, signaled: bool | None, words: str, hint: str) -> None:
     """The shell that ran the command wrote of it to the container's log, and ended with 128 + n."""
     job = kubeflow(pod(MASTER, ended(code), phase="Failed"), failed=GONE)
-    failure = Failure(replica=job.places[0].name, attempt=1, exit_code=code, signaled=signaled)
+    failure = Failure(replica=job.replicas[0].name, attempt=1, exit_code=code, signaled=signaled)
     reason = job.reason(failure=failure)
     assert reason.sentence == f"The command {words}"
     assert reason.hint is not None and reason.hint.startswith(hint)
@@ -418,7 +418,7 @@ def kept(*situations: Situation) -> dict[str, EndingRecord]:
     """Return what is kept of how replicas ended, after these were seen."""
     known: dict[str, EndingRecord] = {}
     for seen in situations:
-        for place in seen.places:
+        for place in seen.replicas:
             ending = keep(known.get(place.name), place, seen.state)
             known = {name: one for name, one in known.items() if name != place.name}
             known |= {place.name: ending} if ending is not None else {}
@@ -452,7 +452,7 @@ def test_an_eviction_is_a_drain_only_where_the_node_is_cordoned(
 ) -> None:
     target = ("EvictionByEvictionAPI", "Eviction API: evicting")
     job = kubeflow(pod(MASTER, ended(143), phase="Failed", asked=ASKED, target=target))
-    (place,) = job.places
+    (place,) = job.replicas
     ending = keep(None, place, job.state, cordoned)
     assert ending is not None
     reason = kubeflow(failed=GONE).reason(endings={place.name: ending})

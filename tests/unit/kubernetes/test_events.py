@@ -18,7 +18,7 @@ def happened(reason: str, message: str, at: str, **more: Any) -> dict[str, Any]:
 
 def test_newest_first_with_the_replica_and_the_object() -> None:
     job = situation("crash-loop")
-    events = events_of(job.events, job.places)
+    events = events_of(job.events, job.replicas)
     assert [event.time for event in events] == sorted((event.time for event in events), reverse=True)
     backoff = next(event for event in events if event.reason == "BackOff")
     assert (backoff.type, backoff.object, backoff.replica) == ("Warning", "Pod crash-loop-master-0", "master-0")
@@ -28,7 +28,7 @@ def test_newest_first_with_the_replica_and_the_object() -> None:
 
 def test_the_cluster_counts_repeats() -> None:
     job = situation("secret-volume")
-    mount = next(event for event in events_of(job.events, job.places) if event.reason == "FailedMount")
+    mount = next(event for event in events_of(job.events, job.replicas) if event.reason == "FailedMount")
     assert mount.count > 1
     assert mount.first_time is not None and mount.first_time < mount.time
 
@@ -70,15 +70,15 @@ def test_events_of_the_newer_api() -> None:
 def test_what_happened_to_an_earlier_pod_of_a_place_is_of_that_replica() -> None:
     job = situation("crash-loop")
     about = {"kind": "Pod", "name": "crash-loop-master-0", "uid": "old"}
-    (event,) = events_of([happened("Killing", "Stopping", "2026-11-21T10:00:00Z", involvedObject=about)], job.places)
+    (event,) = events_of([happened("Killing", "Stopping", "2026-11-21T10:00:00Z", involvedObject=about)], job.replicas)
     assert event.replica == "master-0"
 
 
 def test_what_happened_to_a_pod_that_is_gone_is_still_of_its_replica() -> None:
     """A job that is paused has no pods, and its places no pods' names."""
     job = situation("crash-loop")
-    lives = {place.name: observe([], place, job.state, now=job.now) for place in job.places}
-    paused = [replace(place, pod=None, pod_uid=None, pod_name=None) for place in job.places]
+    lives = {place.name: observe([], place, job.state, now=job.now) for place in job.replicas}
+    paused = [replace(place, pod=None, pod_uid=None, pod_name=None) for place in job.replicas]
     events = events_of(job.events, paused, lives)
     assert {event.replica for event in events if event.object == "Pod crash-loop-master-0"} == {"master-0"}
 

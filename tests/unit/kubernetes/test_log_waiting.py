@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio
 
 async def streams_of(job: Situation, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, LogStream]:
     logs = JobLogs(None, "demo", folder, ranks=None, always=True, slots=Slots(1))
-    logs.update(job.places, ended=False, events=job.events)
+    logs.update(job.replicas, ended=False, events=job.events)
     with monkeypatch.context() as patches:
         patches.setattr(time, "time", lambda: job.now)
         files = await logs.files()

@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord,
 from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import ENDED_BY, reason_of
-from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import place_reason
+from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import replica_reason
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom, Node
 from tests.unit.kubernetes.situations import NAMES, situation
 
@@ -197,8 +197,8 @@ def test_a_long_wait_counts_up_in_whole_minutes() -> None:
 def test_some_run_and_one_waits() -> None:
     job = situation("t9k-run")
     waits = situation("gpu-9").pods[0]
-    places = [*job.places[:3], replace(job.places[3], pod=waits, pod_uid=waits["metadata"]["uid"])]
-    reason = job.reason(places=places)
+    places = [*job.replicas[:3], replace(job.replicas[3], pod=waits, pod_uid=waits["metadata"]["uid"])]
+    reason = job.reason(replicas=places)
     start = "3 of 4 replicas are running · worker-3: Needs 9 GPUs, but the only node doesn't fit: too few free"
     assert reason.sentence.startswith(start)
 
@@ -207,31 +207,31 @@ def test_a_job_that_comes_back() -> None:
     job = situation("t9k-run")
     state = replace(job.state, phase="Resuming")
     assert job.reason(state=state).sentence == "4 of 4 replicas are back"
-    away = [*job.places[:2], *(replace(place, pod=None, said="Creating") for place in job.places[2:])]
-    assert job.reason(state=state, places=away).sentence == "2 of 4 replicas are back"
+    away = [*job.replicas[:2], *(replace(place, pod=None, said="Creating") for place in job.replicas[2:])]
+    assert job.reason(state=state, replicas=away).sentence == "2 of 4 replicas are back"
     made = situation("t9k-run").pods
     starting = [{**pod, "status": {"phase": "Pending"}} for pod in made]
-    places = [replace(place, pod=pod) for place, pod in zip(job.places, starting, strict=True)]
-    assert job.reason(state=state, places=places).sentence.startswith("0 of 4 replicas are back · All 4 replicas: ")
+    places = [replace(place, pod=pod) for place, pod in zip(job.replicas, starting, strict=True)]
+    assert job.reason(state=state, replicas=places).sentence.startswith("0 of 4 replicas are back · All 4 replicas: ")
 
 
 def test_out_of_memory_explains_what_failed_a_moment_before() -> None:
     """Its peers lose their connections, and may be first: times are whole seconds."""
     exits, killed = situation("t9k-exit"), situation("t9k-oom").pods[0]
-    peer, first = exits.places
+    peer, first = exits.replicas
     for pod, second in ((peer.pod, "02"), (killed, "05")):
         assert pod is not None
         pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = f"2026-11-21T23:45:{second}Z"
-    reason = exits.reason(places=[peer, replace(first, pod=killed)])
+    reason = exits.reason(replicas=[peer, replace(first, pod=killed)])
     assert reason.sentence == "worker-1 was killed: out of memory (137)"
 
 
 def test_memory_is_named_where_a_node_did_not_notice_that_it_ran_out() -> None:
-    pod = situation("oom").places[0].pod
+    pod = situation("oom").replicas[0].pod
     assert pod is not None
     pod["status"]["containerStatuses"][0]["state"]["terminated"]["reason"] = "Error"
     job = situation("oom")
-    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    reason = job.reason(replicas=[replace(job.replicas[0], pod=pod)])
     assert (reason.code, reason.sentence) == ("ExitCode", "The command ended with exit code 137 (as after SIGKILL)")
     said = "The cluster does not say why. It may have run out of memory: its limit is 16Mi."
     assert reason.hint == f"{said} Its log may end with the cause."
@@ -245,13 +245,13 @@ def test_memory_is_named_where_a_node_did_not_notice_that_it_ran_out() -> None:
     ],
 )
 def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> None:
-    pod = situation("init-fails").places[0].pod
+    pod = situation("init-fails").replicas[0].pod
     assert pod is not None
     pod["spec"]["initContainers"][0]["resources"] = {"limits": {"memory": "64Mi"}}
     pod["spec"]["containers"][0]["resources"] = {"limits": {"memory": "192Gi"}}
     pod["status"]["initContainerStatuses"][0]["state"]["terminated"] |= {"exitCode": 137, "reason": how}
     job = situation("init-fails")
-    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    reason = job.reason(replicas=[replace(job.replicas[0], pod=pod)])
     oom = "was killed: out of memory (137)"
     words = oom if how == "OOMKilled" else "ended with exit code 137 (as after SIGKILL)"
     assert reason.sentence == f"The job could not start: Its init container fetch {words}"
@@ -262,7 +262,7 @@ def test_an_init_container_is_killed_for_its_own_memory(how: str, hint: str) -> 
 
 def test_a_sidecar_that_fails_is_named() -> None:
     """Nothing is wrong with the container that trains, and no more memory for that would help."""
-    pod = situation("oom").places[0].pod
+    pod = situation("oom").replicas[0].pod
     assert pod is not None
     (status,) = pod["status"]["containerStatuses"]
     ended = status["state"]["terminated"]
@@ -272,7 +272,7 @@ def test_a_sidecar_that_fails_is_named() -> None:
         {"name": "logger", "state": {"terminated": ended}},
     ]
     job = situation("oom")
-    reason = job.reason(places=[replace(job.places[0], pod=pod)])
+    reason = job.reason(replicas=[replace(job.replicas[0], pod=pod)])
     assert reason.sentence == "The job failed: Its container logger was killed: out of memory (137)"
     assert (reason.code, reason.fix) == ("ContainerFailed", None)
     assert reason.hint == "Its memory limit is 64Mi. Give it more memory."
@@ -288,8 +288,8 @@ def test_twice_the_memory_is_offered() -> None:
 
 def test_what_was_seen_of_a_pod_that_is_gone_still_counts() -> None:
     before, gone = situation("t9k-oom"), situation("t9k-oom-gone")
-    seen = observe([], before.places[0], before.state, now=before.now)
-    reason = gone.reason(lives={"worker-0": seen})
+    seen = observe([], before.replicas[0], before.state, now=before.now)
+    reason = gone.reason(attempts={"worker-0": seen})
     assert (reason.code, reason.sentence) == ("OOMKilled", "The job was killed: out of memory (137)")
     assert reason.hint == "Give it more memory, or use smaller batches or fewer workers that load data."
 
@@ -300,11 +300,11 @@ def test_how_long_it_ran_is_without_its_pauses() -> None:
     assert job.reason().sentence == "Ran 6 s"
     last = job.state.ended_at
     assert last is not None
-    place = job.places[0]
+    place = job.replicas[0]
     (life,) = observe([], place, job.state, now=job.now)
     first: AttemptRecord = {**life, "started_at": last - 500, "ended_at": last - 400}
     second: AttemptRecord = {**life, "number": 2, "started_at": last - 5, "ended_at": last}
-    assert job.reason(lives={place.name: [first, second]}).sentence == "Ran 1 min 45 s"
+    assert job.reason(attempts={place.name: [first, second]}).sentence == "Ran 1 min 45 s"
 
 
 def test_who_paused_it() -> None:
@@ -478,7 +478,7 @@ def test_what_is_lacking_where_nodes_are_known(name: str) -> None:
     job = situation("gpu-9")
     reason = job.reason(room=there)
     assert (reason.code, reason.sentence, reason.hint) == ("Unschedulable", sentence + WAIT, hint)
-    place = place_reason(job.places[0], job.state, job.events, now=job.now, room=there)
+    place = replica_reason(job.replicas[0], job.state, job.events, now=job.now, room=there)
     assert place is not None and place.sentence == reason.sentence
 
 
@@ -595,7 +595,7 @@ def test_no_shape_of_an_object_is_too_odd(data: st.DataObject) -> None:
     state, places = job.kind.state(odd["job"], odd["pods"]), job.kind.replicas(odd["job"], odd["pods"])
     assert_fit_to_show(reason_of(odd["job"], None, state, places, odd["events"], now=job.now))
     for place in places[:10]:
-        assert_fit_to_show(place_reason(place, state, odd["events"], now=job.now))
+        assert_fit_to_show(replica_reason(place, state, odd["events"], now=job.now))
     for event in events_of(odd["events"], places):
         assert not [char for char in event.message if unicodedata.category(char)[0] == "C" and char != "\n"]
 
@@ -608,7 +608,7 @@ def test_no_status_is_too_odd(status: Any, spec: Any, events: list[Any], words: 
     for phase in ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"):
         state = State(phase, cause=words, message=words)  # type: ignore[arg-type]
         assert_fit_to_show(reason_of({"status": status}, None, state, [place], events, now=1e9))
-    assert_fit_to_show(place_reason(place, State("Running"), events, now=1e9))
+    assert_fit_to_show(replica_reason(place, State("Running"), events, now=1e9))
 
 
 @settings(deadline=None)

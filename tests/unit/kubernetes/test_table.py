@@ -98,13 +98,13 @@ async def test_a_job_that_changes_is_read_by_its_own_thread_only(
 ) -> None:
     """The loop puts attempts into a job at any time: nobody else may look through them."""
     looked: set[threading.Thread] = set()
-    find = tracked_job.failed_life
+    find = tracked_job.failed_attempt
 
     def note(lives: Any) -> Any:
         looked.add(threading.current_thread())
         return find(lives)
 
-    monkeypatch.setattr(tracked_job, "failed_life", note)
+    monkeypatch.setattr(tracked_job, "failed_attempt", note)
     table = a_table(tmp_path)
     table._cluster.lab = Lab()
     await table.start()

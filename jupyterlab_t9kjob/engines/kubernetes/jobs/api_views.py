@@ -19,7 +19,7 @@ from ..objects.kinds import JobKind, ReplicaView
 from ..objects.pods import describe, held, is_running
 from ..objects.replicas import replica
 from ..reasons.job import ENDED_BY
-from ..reasons.replica import place_reason
+from ..reasons.replica import replica_reason
 from .actions import actions_of, refused_of
 from .snapshot import JobSnapshot
 from .tracked_job import TrackedJob
@@ -48,7 +48,7 @@ def replicas(snapshot: JobSnapshot, *, now: float) -> list[Replica]:
     return [
         replica(view, job.attempts.get(view.name, []), spec, snapshot.state).model_copy(
             update={
-                "reason": place_reason(
+                "reason": replica_reason(
                     view, snapshot.state, events.get(view.pod_uid or job.uid, []), now=now, room=snapshot.room
                 )
             }

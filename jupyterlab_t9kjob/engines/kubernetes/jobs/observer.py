@@ -84,7 +84,7 @@ class Observer:
                 events,
                 now=now,
                 user=self._owner,
-                lives=job.attempts,
+                attempts=job.attempts,
                 endings=job.endings,
                 failure=failure,
                 metrics=job.progress.metrics if job.progress is not None else None,

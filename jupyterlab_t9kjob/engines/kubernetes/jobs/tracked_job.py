@@ -20,7 +20,7 @@ from ..objects.attempts import AttemptRecord, earlier, observe
 from ..objects.compressed import Packed, Packer
 from ..objects.kinds import ReplicaView, State
 from ..reasons.causes import EndingRecord, keep
-from ..reasons.rank_failures import cause_of, failed_life, with_paths
+from ..reasons.rank_failures import cause_of, failed_attempt, with_paths
 from ..scheduling.job_size import Size
 from .job_reading import NOWHERE, Reading, Unread
 from .older_records import correct
@@ -172,7 +172,7 @@ class TrackedJob:
         return with_paths(self._failure(), self.paths.frames.get)
 
     def _failure(self) -> Failure | None:
-        attempts = {name: failed_life(attempts) for name, attempts in self.attempts.items()}
+        attempts = {name: failed_attempt(attempts) for name, attempts in self.attempts.items()}
         failed = ((name, attempt) for name, attempt in attempts.items() if attempt is not None)
         return cause_of(self.failures[name] for name, attempt in failed if self.knows_failure(name, attempt))
 

@@ -16,7 +16,7 @@ from ....logs.serving.sources import places
 from ..cluster.connection import Cluster
 from ..jobs.snapshot import JobSnapshot
 from ..objects.attempts import AttemptRecord
-from ..reasons.rank_failures import failed_life, read_failure
+from ..reasons.rank_failures import failed_attempt, read_failure
 from .manager import LogKeeper
 from .script_sources import Sources, sources_of
 
@@ -92,7 +92,7 @@ class FailureReader:
     def _due(self, seen: JobSnapshot) -> dict[str, AttemptRecord]:
         """Return the failed attempts that have not been read, by replica."""
         job, tried = seen.job, self._tried.get(seen.job.uid, set())
-        attempts = {replica.name: failed_life(job.attempts.get(replica.name, [])) for replica in seen.replicas}
+        attempts = {replica.name: failed_attempt(job.attempts.get(replica.name, [])) for replica in seen.replicas}
         failed = [(name, attempt) for name, attempt in attempts.items() if attempt is not None]
         failed.sort(key=lambda entry: entry[1]["ended_at"] or 0.0)
         return {

@@ -217,14 +217,14 @@ def of_code(replica: ReplicaView, container: Json, code: int, at: float | None, 
         return _out_of_memory(replica, container, code, at, message)
     if reason in ("StartError", "ContainerCannotRun"):
         return _not_started(replica, container, code, at, message)
-    told = told_by_message(message, code)
-    hint: str | None = advice(code, told.error, signaled=told.signaled)
-    if told.error is None and code == 137:
+    cause = told_by_message(message, code)
+    hint: str | None = advice(code, cause.error, signaled=cause.signaled)
+    if cause.error is None and code == 137:
         hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
-    if told.error is None:
+    if cause.error is None:
         hint = sentences(_left(message), hint or _IN_THE_LOG)
-    sentence = failure(who, code, told.error, signaled=told.signaled)
-    return Ending(replica, "ExitCode", sentence, code, at, told.error, sentences(hint), message)
+    sentence = failure(who, code, cause.error, signaled=cause.signaled)
+    return Ending(replica, "ExitCode", sentence, code, at, cause.error, sentences(hint), message)
 
 
 def _not_started(replica: ReplicaView, container: Json, code: int, at: float | None, message: str) -> Ending:
@@ -306,10 +306,10 @@ def _from_outside(
     message, exit_code = text(pod, "status", "message") or "", whole(ended, "exitCode") or None
     target = _disruption(pod)
     codes = [text(pod, "status", "reason"), text(target, "reason") if target.get("status") == "True" else None]
-    said = message or text(target, "message")
+    reported = message or text(target, "message")
     who, node = named(replica.name), node_of(pod)
     if "Evicted" in codes or "TerminationByKubelet" in codes:
-        sentence, hint = _evicted(who, pod, said or "")
+        sentence, hint = _evicted(who, pod, reported or "")
         return Ending(replica, "Evicted", sentence, exit_code, at, hint=hint, verbatim=message, rerun=hint is None)
     if "EvictionByEvictionAPI" in codes:
         if text(pod, "spec", "nodeName") in cordoned:
@@ -318,11 +318,11 @@ def _from_outside(
         else:
             code, sentence = "Evicted", _("{who} was evicted from {node}", who=who, node=node)
             hint = sentences(_REQUESTED, _FINE)
-        return Ending(replica, code, sentence, exit_code, at, hint=hint, verbatim=said, rerun=True)
+        return Ending(replica, code, sentence, exit_code, at, hint=hint, verbatim=reported, rerun=True)
     found = next(filter(None, (_disrupted(replica, pod, code) for code in codes)), None)
     if found is not None:
         code, sentence = found
-        return Ending(replica, code, sentence, exit_code, at, hint=_FINE, verbatim=said, rerun=True)
+        return Ending(replica, code, sentence, exit_code, at, hint=_FINE, verbatim=reported, rerun=True)
     if text(pod, "status", "reason") == "DeadlineExceeded":
         sentence = _("{who} was ended at its deadline", who=who)
         return Ending(replica, "DeadlineExceeded", sentence, exit_code, at, verbatim=message)

@@ -62,8 +62,8 @@ def no_image(code: str, message: str, image: str, node: str) -> Reason | None:
         hint = _("Choose another pull policy, or an image that the nodes have.")
         return made(code, sentence, hint, verbatim=message)
     # The image's own name may contain any of the words.
-    said = _BEFORE.sub("", message).replace(image, "").lower() if image else message.lower()
-    found = next((ours for ours, words in _SIGNS if any(word in said for word in words)), "ImagePull")
+    shortened = _BEFORE.sub("", message).replace(image, "").lower() if image else message.lower()
+    found = next((ours for ours, words in _SIGNS if any(word in shortened for word in words)), "ImagePull")
     sentence, hint = _explained(found, shown, node, named(registry_of(image)))
     return made(found, sentence, hint, verbatim=message)
 

@@ -65,12 +65,12 @@ def reason_of(
     manifest: Json,
     spec: JobSpec | None,
     state: State,
-    places: Sequence[ReplicaView],
+    replicas: Sequence[ReplicaView],
     events: Sequence[Json],
     *,
     now: float,
     user: str | None = None,
-    lives: Mapping[str, Sequence[AttemptRecord]] | None = None,
+    attempts: Mapping[str, Sequence[AttemptRecord]] | None = None,
     endings: Mapping[str, EndingRecord] | None = None,
     failure: Failure | None = None,
     metrics: Mapping[str, float] | None = None,
@@ -86,7 +86,7 @@ def reason_of(
         The job's object.
     spec
         The job's spec; None if the object can't be read as one.
-    state, places
+    state, replicas
         The job's state and replicas, as its kind reads them from the object and the pods.
     events
         Events of the job and its pods, in any order.
@@ -94,7 +94,7 @@ def reason_of(
         Seconds since the epoch; long waits are counted from their start.
     user
         Name of the lab's user, whose own actions are “by you”.
-    lives
+    attempts
         Recorded attempts by replica name; they outlive the pods.
     endings
         Records of how the replicas' newest pods ended, by replica name; see `causes.keep`.
@@ -113,13 +113,13 @@ def reason_of(
         manifest,
         spec,
         state,
-        places,
+        replicas,
         events,
         now,
         room,
         hold,
         group,
-        lives or {},
+        attempts or {},
         endings or {},
         user,
         failure,
@@ -135,7 +135,7 @@ def reason_of(
         return about.succeeded()
     if state.phase == "Failed":
         return about.failed()
-    if is_over(places, state):
+    if is_over(replicas, state):
         return about.ended()
     if state.phase == "Running":
         return about.running()

@@ -232,8 +232,8 @@ class _Pod:
 
     def _without_pull_secret(self, of_image: Reason) -> Reason:
         """Return that a pull secret is missing if that may be why the registry refuses an image."""
-        said = (one.message for one in self.happenings if one.reason == "FailedToRetrieveImagePullSecret")
-        report = _NO_PULL_SECRET.search(next(said, ""))
+        messages = (one.message for one in self.happenings if one.reason == "FailedToRetrieveImagePullSecret")
+        report = _NO_PULL_SECRET.search(next(messages, ""))
         if report is None:
             return of_image
         names, namespace = report["names"].replace(",", " ").split(), namespace_of(self.pod)

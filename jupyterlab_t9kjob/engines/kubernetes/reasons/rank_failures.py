@@ -31,7 +31,7 @@ _MOST_FRAMES: Final = 100
 _MOST_ERROR: Final = 1000
 
 
-def failed_life(attempts: Sequence[AttemptRecord]) -> AttemptRecord | None:
+def failed_attempt(attempts: Sequence[AttemptRecord]) -> AttemptRecord | None:
     """Return the newest attempt of a replica if it has failed by itself; otherwise None."""
     last = attempts[-1] if attempts else None
     return last if last is not None and last["exit_code"] and last["cause"] is None else None
@@ -55,7 +55,7 @@ def read_failure(
     """
     code = attempt["exit_code"] or 0
     streams = [file for file in files if (file.stream.replica, file.stream.attempt) == (replica, attempt["number"])]
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     with contextlib.suppress(OSError):  # A log that is gone or not readable leaves the failure without details.
         ends = list(_ends(streams))
         newest = max(streams, key=lambda file: file.stream.worker_restart, default=None)
@@ -63,16 +63,16 @@ def read_failure(
         first = 0 if alone else None
         if not alone and one is not None and one.rank is not None and one.local_rank is not None:
             first = one.rank - one.local_rank
-        told = first_failure(ends, exit_code=code, first_rank=first, utc=True, check=check)
-    stream, offset = told.pop("stream", None), told.pop("offset", None)
+        found = first_failure(ends, exit_code=code, first_rank=first, utc=True, check=check)
+    stream, offset = found.pop("stream", None), found.pop("offset", None)
     link = None
     if stream is not None:
         link = Link(kind="log", label=_("Show in log"), stream=stream, offset=offset or 0)
-    frames = [Frame(**frame) for frame in told.pop("frames", [])[-_MOST_FRAMES:]]
-    time = _time(told.pop("time", None), attempt)
-    error, note = told.pop("error", None), told.pop("note", None)
-    output = told.pop("last_output", None)
-    known = {"exit_code": code, **told, "replica": replica, "attempt": attempt["number"]}
+    frames = [Frame(**frame) for frame in found.pop("frames", [])[-_MOST_FRAMES:]]
+    time = _time(found.pop("time", None), attempt)
+    error, note = found.pop("error", None), found.pop("note", None)
+    output = found.pop("last_output", None)
+    known = {"exit_code": code, **found, "replica": replica, "attempt": attempt["number"]}
     return Failure(
         **known,
         time=time,

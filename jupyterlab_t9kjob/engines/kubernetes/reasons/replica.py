@@ -19,7 +19,7 @@ from .finished import leaving, lingering, starts_again
 from .pod_pending import waiting, waiting_container
 
 
-def place_reason(
+def replica_reason(
     replica: ReplicaView, state: State, events: Sequence[Json], *, now: float, room: ClusterRoom | None = None
 ) -> Reason | None:
     """Return why one replica waits or failed; None if its status says everything.
@@ -47,7 +47,7 @@ def container_reason(replica: ReplicaView, name: str, events: Sequence[Json], *,
     Parameters
     ----------
     replica, now
-        See `place_reason`.
+        See `replica_reason`.
     name
         Name of the container.
     events
@@ -70,7 +70,7 @@ def of_pod(
     Parameters
     ----------
     replica, state, now, room
-        See `place_reason`.
+        See `replica_reason`.
     events
         Events of the pod, in any order.
     """
