@@ -136,11 +136,6 @@ def _death(who: str, code: int) -> Text:
             return _("{who} was ended by {signal} ({exit_code})", who=who, signal=_signal(code), exit_code=code)
 
 
-def failed(code: int, error: str | None, *, signaled: bool | None = None) -> str:
-    """Return what `failure` says after the name of who failed."""
-    return failure("", code, error, signaled=signaled).lstrip()
-
-
 def code_in_words(code: int, *, signaled: bool | None = None) -> Text:
     """Return an exit code in words: “Killed (137)”, “As after SIGKILL (137)”; see `failure`."""
     if code == 0:

@@ -10,7 +10,6 @@ from datetime import datetime, timezone
 
 from ..client.api import Json
 from ..client.json_access import seconds, text
-from .text import named
 
 
 @dataclass(frozen=True)
@@ -27,10 +26,6 @@ class Mark:
 
     at: float | None
     by: str | None
-
-    def whom(self, user: str | None) -> str:
-        """Say who it was, to a user."""
-        return "you" if self.by is None or self.by == user else named(self.by)
 
 
 def mark(user: str | None, now: float) -> str:

@@ -134,11 +134,6 @@ def listed(names: Sequence[str], most: int = 3) -> Text:
     return listing([name.with_words(named) if isinstance(name, Text) else named(name) for name in names], most)
 
 
-def joined(*sentences: str | None) -> str | None:
-    """Return sentences one after the other, without those that are None."""
-    return " ".join(filter(None, sentences)) or None
-
-
 def _visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else "".join(" " if _hidden(char) else char for char in text)
 

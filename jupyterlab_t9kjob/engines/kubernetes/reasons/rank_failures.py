@@ -13,7 +13,7 @@ from ....core.job import Failure, Frame, LastOutput, Link, Reason
 from ....core.log_sources import LogFile
 from ....core.system import disk
 from ....core.translation import Text, _, sentences
-from ....core.wording import failure as failed
+from ....core.wording import failure as failure_text
 from ....logs.failures.advice import advice, next_step
 from ....logs.failures.endings import ECHO
 from ....logs.failures.failure_text import LogEnd, first_failure
@@ -115,10 +115,10 @@ def reason_of_failure(failure: Failure, who: str, code: str, used_up: Text | Non
         who = _("Rank {rank}", rank=failure.rank)
     trouble = disk.told_by(failure.error or "")
     if trouble is not None:
-        code, sentence = trouble.code, failed(who, failure.exit_code, trouble.sentence, signaled=failure.signaled)
+        code, sentence = trouble.code, failure_text(who, failure.exit_code, trouble.sentence, signaled=failure.signaled)
         hint = sentences(trouble.hint, _("Then run it again."))
     else:
-        sentence = failed(who, failure.exit_code, failure.error, signaled=failure.signaled)
+        sentence = failure_text(who, failure.exit_code, failure.error, signaled=failure.signaled)
         what_to_do = advice(failure.exit_code, failure.error, failure.note, signaled=failure.signaled) or next_step(
             failure.exit_code, failure.error, traceback=bool(failure.frames), signaled=failure.signaled
         )
@@ -143,7 +143,9 @@ def with_signal(ending: Ending, failure: Failure) -> Ending:
     if not (same and failure.signaled):
         return ending
     hint = sentences(advice(failure.exit_code, None, signaled=True) or ending.hint)
-    return replace(ending, sentence=failed(ending.replica.name, failure.exit_code, None, signaled=True), hint=hint)
+    return replace(
+        ending, sentence=failure_text(ending.replica.name, failure.exit_code, None, signaled=True), hint=hint
+    )
 
 
 def links_of(failure: Failure | None) -> list[Link]:
