@@ -11,6 +11,7 @@ import { clusterEngine } from './model/capacity';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { DeferredWidget } from '../ui/deferred';
+import { showTab } from '../ui/showTab';
 import type { NodesWidget } from './widget';
 
 /** The table of the cluster's nodes. */
@@ -57,17 +58,13 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
       ),
       describedBy: { args: { type: 'object', properties: {} } },
       isVisible: () => clusterEngine(jobs.engines) !== null,
-      execute: async () => {
+      execute: () => {
         let widget = tracker.find(() => true);
         if (!widget) {
           widget = create();
-          app.shell.add(widget, 'main', { type: 'Distributed Job' });
-          await tracker.add(widget);
-        } else if (!widget.isAttached) {
-          // restored without a place, since the lab was loaded without this extension meanwhile
-          app.shell.add(widget, 'main', { type: 'Distributed Job' });
+          void tracker.add(widget);
         }
-        app.shell.activateById(widget.id);
+        showTab(app.shell, widget);
       }
     });
     let hadCluster = false;

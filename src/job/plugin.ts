@@ -12,6 +12,7 @@ import { JOB_PANES, JobPane } from './model/jobPanes';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { DeferredWidget } from '../ui/deferred';
+import { showTab } from '../ui/showTab';
 import { addLogCommands } from './logCommands';
 import type { JobWidget } from './widget';
 import type { JobPages } from './pages';
@@ -101,13 +102,9 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
         let widget = tracker.find(item => item.jobId === id);
         if (!widget) {
           widget = open(id);
-          app.shell.add(widget, 'main', { type: 'Distributed Job' });
-          await tracker.add(widget);
-        } else if (!widget.isAttached) {
-          // restored without a place, since the lab was loaded without this extension meanwhile
-          app.shell.add(widget, 'main', { type: 'Distributed Job' });
+          void tracker.add(widget);
         }
-        app.shell.activateById(widget.id);
+        showTab(app.shell, widget);
         const pane = JOB_PANES.find(known => known === tab) as
           JobPane | undefined;
         if (typeof stream === 'string') {

@@ -7,6 +7,7 @@ import type { ILaunchFormHandle } from './form/LaunchForm';
 import type { LaunchModel } from './model/launch';
 import type { IClone, IManifest } from './model/state';
 import { DeferredWidget } from '../ui/deferred';
+import { showTab } from '../ui/showTab';
 import type { LaunchWidget } from './widget';
 import { notifyError } from '../ui/notices';
 import type { IBeginning, ILaunchParts } from './page';
@@ -82,13 +83,9 @@ export class LaunchTabs {
     });
     if (!widget || manifest?.path === null) {
       widget = this._create(path, { clone, manifest, tab });
-      app.shell.add(widget, 'main', { type: 'Distributed Job' });
       void tracker.add(widget);
-    } else if (!widget.isAttached) {
-      // restored without a place, since the lab was loaded without this extension meanwhile
-      app.shell.add(widget, 'main', { type: 'Distributed Job' });
     }
-    app.shell.activateById(widget.id);
+    showTab(app.shell, widget);
   }
 
   /** The form of the tab in front, if it is shown. */

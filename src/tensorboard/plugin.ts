@@ -21,6 +21,7 @@ import { tensorBoardIcon } from '../ui/icons';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { notifyError } from '../ui/notices';
+import { showTab } from '../ui/showTab';
 import type { TensorBoardPages } from './pages';
 import type { TensorBoardWidget } from './widget';
 import { ITensorBoardSource, keyOf } from './model/tensorboard';
@@ -78,10 +79,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
     const show = (source: ITensorBoardSource): void => {
       const key = keyOf(source);
       const widget = tracker.find(known => known.key === key) ?? create(source);
-      if (!widget.isAttached) {
-        app.shell.add(widget, 'main', { type: 'TensorBoard' });
-      }
-      app.shell.activateById(widget.id);
+      showTab(app.shell, widget, 'TensorBoard');
     };
 
     /** The folder that was clicked in the file browser, with its drive. */
