@@ -20,7 +20,7 @@ export function someActions(): jest.Mocked<ILaunchActions> {
     backToForm: jest.fn(),
     submit: jest.fn(),
     dryRun: jest.fn(),
-    withShortcut: jest.fn((label, _command) => label)
+    withShortcut: jest.fn<string, [string, string]>(label => label)
   };
 }
 
