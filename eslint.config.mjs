@@ -16,6 +16,7 @@ const LAYERS = [
   ['tensorboard', ['view', 'model']],
   ['jobs'],
   ['tokens'],
+  ['shell'],
   ['ui'],
   ['api'],
   ['common']

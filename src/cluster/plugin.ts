@@ -10,8 +10,8 @@ import { jobIcon } from '../ui/icons';
 import { clusterEngine } from './model/capacity';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
-import { DeferredWidget } from '../ui/deferred';
-import { showTab } from '../ui/showTab';
+import { DeferredWidget } from '../shell/deferred';
+import { showTab } from '../shell/showTab';
 import type { NodesWidget } from './widget';
 
 /** The table of the cluster's nodes. */

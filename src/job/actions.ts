@@ -16,7 +16,7 @@ import {
   confirmRemove,
   confirmStop
 } from './confirm';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../shell/notices';
 
 const JOB_ARGS = {
   type: 'object',

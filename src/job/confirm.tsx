@@ -7,7 +7,7 @@ import { Confirm, IConsequence } from '../ui/Confirm';
 import { formatBytes } from '../common/format';
 import { canAsk, isActive } from '../jobs/phase';
 import { jobTitle } from '../jobs/sentence';
-import { namedDialog } from '../ui/dialog';
+import { namedDialog } from '../shell/dialog';
 
 /** What a person chose; null is cancel. */
 export type StopChoice = 'stop' | 'pause' | null;

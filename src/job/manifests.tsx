@@ -4,7 +4,7 @@ import * as React from 'react';
 import { ApiError } from '../api/client';
 import { Check } from '../api/types';
 import { Confirm, IConsequence } from '../ui/Confirm';
-import { namedDialog } from '../ui/dialog';
+import { namedDialog } from '../shell/dialog';
 import '../../style/pages.css';
 
 /** Ask before what only the manifest can say is lost. */

@@ -11,7 +11,7 @@ import { stateOf } from '../jobs/phase';
 import { endSentence } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
-import { ERROR_STAYS } from '../ui/notices';
+import { ERROR_STAYS } from '../shell/notices';
 
 /** How long the news of a success stays, in ms. */
 const SUCCESS_STAYS = 10_000;

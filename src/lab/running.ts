@@ -17,7 +17,7 @@ import { jobSentence, jobTitle } from '../jobs/sentence';
 import { hasBar } from '../sidebar/model/sidebar';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../shell/notices';
 
 /** Between two looks at what the panel shows of the jobs, in ms. */
 const INTERVAL = 250;

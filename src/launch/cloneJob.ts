@@ -4,7 +4,7 @@ import { Fix } from '../api/types';
 import { IClone } from './model/state';
 import { specWith } from './model/specChanges';
 import { CommandIDs, IJobsModel } from '../tokens';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../shell/notices';
 
 /** Add the command that starts the form from a job, with a change of its spec if one is given. */
 export function addCloneCommand(

@@ -6,9 +6,9 @@ import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../shell/notices';
 import { askToSave } from './saveFirst';
-import { localPath, otherDrive } from '../ui/localFiles';
+import { localPath, otherDrive } from '../shell/localFiles';
 import { isOfKind, isYaml, ManifestFiles } from './manifestFiles';
 
 /** Where our settings are. */

@@ -6,7 +6,7 @@ import { Icon } from '../ui/Icon';
 import { hintIcon } from '../ui/icons';
 import { baseName } from '../common/contentsPath';
 import { formatTime } from '../common/format';
-import { namedDialog } from '../ui/dialog';
+import { namedDialog } from '../shell/dialog';
 
 /** What to do about unsaved changes; null is not to go on. */
 export interface ISaveChoice {

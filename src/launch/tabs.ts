@@ -6,10 +6,10 @@ import { baseName } from '../common/contentsPath';
 import type { ILaunchFormHandle } from './form/LaunchForm';
 import type { LaunchModel } from './model/launch';
 import type { IClone, IManifest } from './model/state';
-import { DeferredWidget } from '../ui/deferred';
-import { showTab } from '../ui/showTab';
+import { DeferredWidget } from '../shell/deferred';
+import { showTab } from '../shell/showTab';
 import type { LaunchWidget } from './widget';
-import { notifyError } from '../ui/notices';
+import { notifyError } from '../shell/notices';
 import type { IBeginning, ILaunchParts } from './page';
 
 export interface ILaunchTabsOptions extends ILaunchParts {

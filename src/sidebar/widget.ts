@@ -6,7 +6,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import type { IMonitorModel, ISidebarState } from './view/Monitor';
 import { jobIcon } from '../ui/icons';
 import { IJobsModel } from '../tokens';
-import { DeferredWidget } from '../ui/deferred';
+import { DeferredWidget } from '../shell/deferred';
 
 /** The sidebar “Distributed Jobs”, whose content is loaded when it is shown for the first time. */
 export class MonitorWidget extends DeferredWidget<ReactWidget> {

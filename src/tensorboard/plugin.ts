@@ -20,13 +20,13 @@ import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { tensorBoardIcon } from '../ui/icons';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
-import { notifyError } from '../ui/notices';
-import { showTab } from '../ui/showTab';
+import { notifyError } from '../shell/notices';
+import { showTab } from '../shell/showTab';
 import type { TensorBoardPages } from './pages';
 import type { TensorBoardWidget } from './widget';
 import { ITensorBoardSource, keyOf } from './model/tensorboard';
 import { TensorBoardTab, TOOLBAR } from './tab';
-import { localPath, otherDrive } from '../ui/localFiles';
+import { localPath, otherDrive } from '../shell/localFiles';
 
 /** TensorBoards in tabs. */
 export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {

@@ -1,6 +1,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { tensorBoardIcon } from '../ui/icons';
-import { DeferredWidget } from '../ui/deferred';
+import { DeferredWidget } from '../shell/deferred';
 import { ITensorBoardSource, keyOf } from './model/tensorboard';
 import type { TensorBoardWidget } from './widget';
 

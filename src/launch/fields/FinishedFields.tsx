@@ -3,7 +3,7 @@ import { CheckField, Select } from '../parts/choices';
 import { Row, useField } from '../parts/Row';
 import { SpanField } from '../parts/TextField';
 import { useLaunch, useModel } from '../parts/context';
-import { CleanUp, describeCleanUp } from './lifecycleText';
+import { CleanUp, describeCleanUp } from '../model/lifecycleText';
 
 const CLEAN_UPS: readonly CleanUp[] = ['None', 'Unfinished', 'All'];
 

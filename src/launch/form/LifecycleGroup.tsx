@@ -7,7 +7,7 @@ import { Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/Group';
-import { describeLifecycle, RestartPolicy } from '../fields/lifecycleText';
+import { describeLifecycle, RestartPolicy } from '../model/lifecycleText';
 
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';

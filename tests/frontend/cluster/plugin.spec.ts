@@ -5,7 +5,7 @@ import { ApiClient } from '../../../src/api/client';
 import { Jobs } from '../../../src/jobs/jobs';
 import { nodesPlugin } from '../../../src/cluster/plugin';
 import { CommandIDs } from '../../../src/tokens';
-import { DeferredWidget } from '../../../src/ui/deferred';
+import { DeferredWidget } from '../../../src/shell/deferred';
 import { NodesWidget } from '../../../src/cluster/widget';
 import { someCluster } from '../fakeJob';
 import { FakeServer, delta, json, snapshot } from '../fakes';

@@ -4,10 +4,10 @@ import { PromiseDelegate } from '@lumino/coreutils';
 import { Message } from '@lumino/messaging';
 import { BoxPanel, Widget } from '@lumino/widgets';
 import * as React from 'react';
-import { Button } from './Buttons';
-import { EmptyState } from './EmptyState';
+import { Button } from '../ui/Buttons';
+import { EmptyState } from '../ui/EmptyState';
 import { useAfter } from '../common/hooks';
-import { errorIcon } from './icons';
+import { errorIcon } from '../ui/icons';
 
 /** How long (ms) loading may take before it is mentioned. */
 const MENTIONED_AFTER = 300;

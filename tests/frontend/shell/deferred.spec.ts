@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { screen, waitFor } from '@testing-library/dom';
-import { DeferredWidget } from '../../../src/ui/deferred';
+import { DeferredWidget } from '../../../src/shell/deferred';
 
 const trans = nullTranslator.load('');
 
