@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import yaml
 
@@ -14,8 +15,7 @@ from ..core.engine import Edited
 from ..core.errors import FieldError, JobError
 from ..core.job import EngineName
 from ..core.manifests import (
-    CURRENT,
-    Dialect,
+    KINDS,
     ManifestError,
     Pasted,
     cross,
@@ -24,7 +24,6 @@ from ..core.manifests import (
     places_of,
     read_job,
     to_yaml,
-    translate,
 )
 from ..core.manifests.text.yaml_reader import Place, read_documents
 from ..core.spec import JobSpec
@@ -80,7 +79,7 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
     return Submission(pasted.spec, pasted.namespace or request.namespace, edited, notes)
 
 
-async def read(text: str, jobs: JobService) -> tuple[Pasted, Dialect]:
+async def read(text: str, jobs: JobService) -> tuple[Pasted, Any]:
     """Read a manifest; what is said of its spelling goes by the cluster's.
 
     Raises
@@ -89,13 +88,11 @@ async def read(text: str, jobs: JobService) -> tuple[Pasted, Dialect]:
         If it can't be read.
     """
     pasted = await asyncio.to_thread(read_job, text)
-    if pasted.kind != "t9k":
-        return pasted, CURRENT
-    try:
-        dialect = await jobs.dialect("t9k")
-    except FieldError:  # there is no such engine here
-        dialect = CURRENT
-    if dialect != CURRENT:
+    usual = KINDS[pasted.kind].usual
+    engine = next(iter(jobs.engines_of(pasted.kind)), None)
+    found = await jobs.dialect(engine) if engine is not None else None
+    dialect = usual if found is None else found
+    if dialect != usual:
         pasted = await asyncio.to_thread(partial(read_job, text, dialect=dialect))
     return pasted, dialect
 
@@ -138,10 +135,10 @@ async def _places(found: Sequence[JobError | Check], text: str) -> dict[int, Pla
     return {index: place for index, place in zip(pointers, places, strict=True) if place is not None}
 
 
-def as_submitted(pasted: Pasted, text: str, dialect: Dialect) -> str:
+def as_submitted(pasted: Pasted, text: str, dialect: Any) -> str:
     """Return the YAML that would be submitted: the text itself where it is that (blocking)."""
     manifest = pasted.manifest or {}
-    wanted = translate(manifest, dialect)[0] if pasted.kind == "t9k" else manifest
+    wanted = KINDS[pasted.kind].translate(manifest, dialect)[0]
     try:
         documents = [document.value for document in read_documents(text)]
     except FieldError:  # it was mended before it could be read

@@ -28,7 +28,7 @@ from jupyterlab_t9kjob.core.job import (
 )
 from jupyterlab_t9kjob.core.lab import Lab
 from jupyterlab_t9kjob.core.log_sources import LogFile
-from jupyterlab_t9kjob.core.manifests import CAPABILITIES, CURRENT, Dialect, problems, render, to_yaml
+from jupyterlab_t9kjob.core.manifests import CURRENT, KINDS, Dialect, problems, render, to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
@@ -265,7 +265,7 @@ class FakeCluster(FakeEngine):
             available=True,
             namespaces=["team", "other"],
             default_namespace="team",
-            capabilities=CAPABILITIES[self.name],
+            capabilities=KINDS[self.name].capabilities,
         )
 
     async def lab(self, namespace: str | None = None) -> Lab | None:

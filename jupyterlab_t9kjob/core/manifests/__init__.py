@@ -6,13 +6,16 @@ The door of this package::
     parsed = parse(manifest)          # of a cluster
     parsed = read_job(text)           # pasted by a user: YAML, hostile
     checks = problems(spec, "kubeflow")
-    spec, notes = cross(spec, "t9k", "local", capabilities)
+    spec, notes = cross(spec, "t9k", "kubeflow", capabilities)
 
 Nothing in here asks a cluster anything. The parts:
 
 ===============================  ======================================================================
 `.convert`                       `render` and `parse`: what both kinds share
-`.kinds.formats`                 what there is to know of each kind
+`.registry`                      the registered kinds
+`.kinds.formats`                 what a kind declares
+`.kinds.t9k_kind`                PyTorchTrainingJob as a registered kind
+`.kinds.pytorchjob_kind`         PyTorchJob as a registered kind
 `.own_fields`                    what we add beside the spec: annotations, environment
 `.common_names`                  names that a spec can have, and the way back to a manifest's own
 `.kinds.t9k`, `.kinds.t9kboard`  PyTorchTrainingJob, in its current spelling
@@ -43,13 +46,14 @@ from .kinds.dialect import CURRENT, OLDER, Dialect, translate
 from .leaks import leaks
 from .model import Context, Kind, ManifestError, Parsed
 from .pasted import Pasted, places_of, read_job
-from .support import CAPABILITIES, problems
+from .registry import KINDS
+from .support import problems
 from .text.merge_patch import vanished
 from .text.yaml_writer import to_yaml
 
 __all__ = [
-    "CAPABILITIES",
     "CURRENT",
+    "KINDS",
     "OLDER",
     "Context",
     "Dialect",

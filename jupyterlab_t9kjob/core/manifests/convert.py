@@ -16,10 +16,8 @@ from ..errors import FieldError
 from ..spec import JobSpec
 from .common_names import with_usual_names
 from .entrypoints import log_directory
-from .kinds import dialect as dialects
 from .kinds import shapes
-from .kinds.dialect import CURRENT, Dialect
-from .kinds.formats import FORMATS, Format
+from .kinds.formats import Format
 from .model import Context, Kind, ManifestError, Notes, Parsed, in_words
 from .names import (
     DISPLAY_NAME,
@@ -28,6 +26,7 @@ from .names import (
     SPEC,
 )
 from .own_fields import add_env, add_metadata, take_ours
+from .registry import KINDS
 from .remainder import complete, remainder
 from .text.merge_patch import apply, diff, leaves
 
@@ -42,7 +41,7 @@ def render(
     kind: Kind,
     *,
     context: Context | None = None,
-    dialect: Dialect = CURRENT,
+    dialect: Any = None,
 ) -> dict[str, Any]:
     """Return the manifest of a spec.
 
@@ -55,7 +54,7 @@ def render(
     context
         What else goes into it; nothing by default.
     dialect
-        The cluster's spelling of a PyTorchTrainingJob.
+        The cluster's spelling of the kind; None for the usual one.
 
     Raises
     ------
@@ -63,7 +62,7 @@ def render(
         If `spec.extra` makes something of it that is no job any more.
     """
     context = context or Context()
-    form = FORMATS[kind]
+    form = KINDS[kind]
     manifest = _full(form, spec)
     try:
         read = _read(form, _canonical(form, _checked(manifest, form, Notes())), Notes())
@@ -79,7 +78,7 @@ def render(
         annotations[SPEC] = rest
     if not annotations:
         del manifest["metadata"]["annotations"]
-    return dialects.translate(manifest, dialect)[0] if kind == "t9k" else manifest
+    return form.translate(manifest, form.usual if dialect is None else dialect)[0]
 
 
 def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
@@ -90,7 +89,7 @@ def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
 # -- to a spec ---------------------------------------------------------------------------------------------------------
 
 
-def parse(manifest: Any, *, dialect: Dialect = CURRENT) -> Parsed:
+def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
     """Read a manifest, whoever made it: ours, pasted, or as the cluster has it.
 
     Parameters
@@ -98,7 +97,7 @@ def parse(manifest: Any, *, dialect: Dialect = CURRENT) -> Parsed:
     manifest
         A PyTorchTrainingJob in either spelling, or a PyTorchJob; its status doesn't matter.
     dialect
-        The cluster's spelling, for notes of what would be written differently.
+        The cluster's spelling, for notes of what would be written differently; None for the usual one.
 
     Raises
     ------
@@ -110,11 +109,10 @@ def parse(manifest: Any, *, dialect: Dialect = CURRENT) -> Parsed:
     if not isinstance(manifest, dict):
         raise ManifestError("A manifest is an object with apiVersion, kind, metadata and spec.")
     kind = kind_of(manifest, notes)
-    form = FORMATS[kind]
+    form = KINDS[kind]
     checked = _checked(manifest, form, notes)
-    if kind == "t9k":
-        notes.checks += dialects.translate(checked, dialect)[1].checks
-        checked = dialects.translate(checked, CURRENT)[0]
+    notes.checks += form.translate(checked, form.usual if dialect is None else dialect)[1].checks
+    checked = form.translate(checked, form.usual)[0]
     metadata = checked["metadata"]
     name, namespace = metadata.get("name"), metadata.get("namespace")
     ours = take_ours(form, checked)
@@ -133,10 +131,9 @@ def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
     What a cluster has put there (`status`, uid …) does not count, nor what means the same in other words.
     """
     kind = kind_of(manifest, Notes())
-    form = FORMATS[kind]
+    form = KINDS[kind]
     checked = _checked(manifest, form, Notes())
-    if kind == "t9k":
-        checked = dialects.translate(checked, CURRENT)[0]
+    checked = form.translate(checked, form.usual)[0]
     take_ours(form, checked)
     checked["metadata"].pop("namespace", None)
     there = _said(diff(_settled(form, spec) or {}, _canonical(form, checked)))
@@ -159,7 +156,7 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
         If it is something else.
     """
     kind, version, spec = manifest.get("kind"), manifest.get("apiVersion"), manifest.get("spec")
-    for name, form in FORMATS.items():
+    for name, form in KINDS.items():
         if kind == form.kind:
             if version != form.api_version:
                 said = f"says apiVersion {version}" if isinstance(version, str) else "has no apiVersion"
@@ -170,7 +167,7 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
             message = f"The manifest doesn't say its kind; it is read as a {form.kind}."
             notes.hint("NoKind", message, "/manifest/kind")
             return name
-    known = " and ".join(f"{form.kind} ({form.api_version})" for form in FORMATS.values())
+    known = " and ".join(f"{form.kind} ({form.api_version})" for form in KINDS.values())
     if kind is None:
         message = "The manifest doesn't say its kind, and has no replicas by which to tell it."
         hint = f"Paste it from “apiVersion” on. What can be read: {known}."

@@ -1,4 +1,4 @@
-"""From one engine to another: a T9k manifest becomes a local run or a PyTorchJob, and back."""
+"""From one engine to another: a job of one manifest kind becomes one of another kind, or one without a manifest."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 from ..checks import Capability, Check
 from ..features import adapt
 from ..spec import JobSpec
-from .kinds.formats import kind_of_extra
 from .model import Kind
-from .names import CONTAINER
+from .registry import KINDS, kind_of_extra
 from .text.merge_patch import BY, leaves
 
 
@@ -37,7 +36,7 @@ def cross(
     # an engine without manifests keeps the extra content of the manifest that its job was made from
     source = source or kind_of_extra(spec.extra)
     if spec.extra and target is not None and source is not None and target != source:
-        extra, lost = _moved(spec, source)
+        extra, lost = _moved(spec, source, target)
         result = result.model_copy(update={"extra": extra})
         if lost:
             message = f"Left out, for the other kind has no such field: {', '.join(lost)}."
@@ -47,50 +46,15 @@ def cross(
     return result, notes
 
 
-def _moved(spec: JobSpec, source: Kind) -> tuple[dict[str, Any], list[str]]:
+def _moved(spec: JobSpec, source: Kind, target: Kind) -> tuple[dict[str, Any], list[str]]:
     """Move the patches of pod templates to where the other kind has these; the rest is lost."""
     rest = deepcopy(spec.extra)
-    names = [group.type for group in spec.replica_specs]
-    first, last = names[0], names[-1]
-    if source == "t9k":
-        by_type = _take(rest, "replicaSpecs", names)
-        found = {"Master": by_type.get(first)}
-        if spec.total_replicas > 1:
-            found["Worker"] = by_type.get(last)
-        if spec.elastic is not None:
-            found = {"Worker": by_type.get(first)}
-        field, head = "pytorchReplicaSpecs", {}
-    else:
-        by_role = _take(rest, "pytorchReplicaSpecs", ["Master", "Worker"])
-        found = {last: by_role.get("Worker"), first: by_role.get("Master") or by_role.get("Worker")}
-        field, head = "replicaSpecs", {BY: "type"}
-    templates = {name: {"template": patch} for name, patch in found.items() if patch}
+    form = KINDS[target]
+    patches = form.put_templates(*KINDS[source].take_templates(rest, spec), spec)
+    templates = {name: {"template": patch} for name, patch in patches.items() if patch}
     lost = [".".join(path) for path in leaves(rest)]
-    return ({"spec": {field: {**head, **templates}}} if templates else {}), lost
-
-
-def _take(extra: dict[str, Any], field: str, names: list[str]) -> dict[str, Any]:
-    """Take the patches of templates out of `extra`, by the name of their replica type."""
-    spec = extra.get("spec")
-    groups = spec.get(field) if isinstance(spec, dict) else None
-    taken: dict[str, Any] = {}
-    if not isinstance(groups, dict):
-        return taken
-    for name in names:
-        group = groups.get(name)
-        if isinstance(group, dict) and isinstance(group.get("template"), dict):
-            taken[name] = _with_usual_container(group.pop("template"))
-    return taken
-
-
-def _with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
-    """Leave the training container the name that every kind knows."""
-    pod = template.get("spec")
-    containers = pod.get("containers") if isinstance(pod, dict) else None
-    container = containers.get(CONTAINER) if isinstance(containers, dict) else None
-    if isinstance(container, dict):
-        container.pop("name", None)
-    return template
+    head = {BY: form.listed_by} if form.listed_by else {}
+    return ({"spec": {form.replicas: {**head, **templates}}} if templates else {}), lost
 
 
 def _local_notes(spec: JobSpec) -> list[Check]:

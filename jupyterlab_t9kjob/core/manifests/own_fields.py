@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from ..spec import JobSpec
 from .entrypoints import log_directory, log_options
-from .kinds import pytorchjob
 from .kinds.formats import Format, training_of
 from .model import Context
 from .names import (
@@ -67,8 +66,7 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
         "USER": context.user,
         "LOGNAME": context.user,
         "HOME": context.home,
-        # Kubeflow's operator sets it itself (kube-engines.md §2.2)
-        ENV_UNBUFFERED: None if form.kind == pytorchjob.KIND else "1",
+        ENV_UNBUFFERED: None if form.sets_unbuffered else "1",
         # the ranks of one replica alone are its local ones
         ENV_LINE_PREFIX: LINE_PREFIX if log_options(spec) and (spec.total_replicas > 1 or spec.elastic) else None,
     }

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from ..checks import Check
 from .convert import kind_of, parse
-from .kinds.dialect import CURRENT, Dialect
-from .kinds.formats import FORMATS
 from .model import ManifestError, Notes, Parsed
+from .registry import KINDS
 from .text.reindent import reindented
 from .text.yaml_reader import Document, Place, read_documents
 
@@ -36,7 +35,7 @@ class Pasted(Parsed):
     manifest: dict[str, Any] | None = None
 
 
-def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
+def read_job(text: str, *, dialect: Any = None) -> Pasted:
     """Read the job in a text of YAML or JSON.
 
     Of several documents, or of a List, the first job is taken, and a note says what was left out.
@@ -47,7 +46,7 @@ def read_job(text: str, *, dialect: Dialect = CURRENT) -> Pasted:
     text
         What was pasted; up to 1 MiB. Blocking: some hundred milliseconds for the largest.
     dialect
-        The cluster's spelling of a PyTorchTrainingJob.
+        The cluster's spelling of the job's kind; None for the usual one.
 
     Raises
     ------
@@ -152,8 +151,8 @@ def _is_job(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     spec = value.get("spec")
-    known = any(value.get("kind") == form.kind for form in FORMATS.values())
-    parts = isinstance(spec, dict) and any(form.replicas in spec for form in FORMATS.values())
+    known = any(value.get("kind") == form.kind for form in KINDS.values())
+    parts = isinstance(spec, dict) and any(form.replicas in spec for form in KINDS.values())
     return known or (value.get("kind") is None and parts)
 
 

@@ -1,98 +1,42 @@
-"""What a kind can't do of a spec, and what can't be right, at the field: `problems` and `CAPABILITIES`."""
+"""What is wrong with a specification on a manifest kind, at its field: `problems`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from ..checks import Capability, Check
+from ..checks import Check
 from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume
 from ..quantity import amount
 from ..spec import JobSpec
 from .convert import render
-from .entrypoints import log_directory, program_of
-from .kinds.dialect import CURRENT, Dialect
-from .kinds.formats import FORMATS
+from .entrypoints import log_directory
 from .kinds.pod_template import volume_names
 from .leaks import leaks, variables_of
 from .model import Kind
 from .names import ENV_POD, ENV_POD_UID, PREFIX, SHM, SHM_PATH
+from .registry import KINDS
 from .text.merge_patch import apply
 
-_EVERYWHERE: Final[dict[str, str | None]] = {
-    "pause": None,
-    "torchrun": None,
-    "replicas": None,
-    "deadline": None,
-    "devices": None,
-    "restarts": None,
-    "elastic": None,
-    "restart_always": None,
-    "secrets": None,
-    "queue": None,
-    "scheduling": None,
-    "image": None,
-    "mounts": None,
-    "shm": None,
-    "resource_limits": None,
-    "debug": None,
-    "security": None,
-    "extra": None,
-    "source": "Copying the source into a cluster is not possible yet; jobs run the files on their volumes.",
-    "exec": "Opening a terminal in a replica is not possible yet.",
-}
-_T9K: Final[dict[str, str | None]] = {
-    "priority": None,
-    "scaling_weight": None,
-    "skip_init": None,
-    "resume": None,
-    "resume_command": None,
-    "replica_types": None,
-    "cluster_tensorboard": None,
-    "ttl": "A PyTorchTrainingJob stays until it is deleted; T9k has no time to live for it.",
-}
-_PYTORCHJOB: Final[dict[str, str | None]] = {
-    "ttl": None,
-    "priority": "A PyTorchJob has no numbers for priorities; name a priority class instead.",
-    "scaling_weight": "A PyTorchJob scales its Workers only, so types have no weights.",
-    "skip_init": "A PyTorchJob always runs its init containers.",
-    "resume": "A PyTorchJob that is resumed runs the same command as before.",
-    "resume_command": "A PyTorchJob that is resumed runs the same command as before.",
-    "replica_types": "A PyTorchJob has one Master and one group of Workers, and no other types.",
-    "cluster_tensorboard": "The training operator runs no TensorBoard; the one in JupyterLab is used.",
-}
-
-
-def _capabilities(*tables: Mapping[str, str | None]) -> dict[str, Capability]:
-    reasons = {name: reason for table in tables for name, reason in table.items()}
-    return {name: Capability(supported=reason is None, reason=reason) for name, reason in reasons.items()}
-
-
-CAPABILITIES: Final[dict[Kind, dict[str, Capability]]] = {
-    "t9k": _capabilities(_EVERYWHERE, _T9K),
-    "kubeflow": _capabilities(_EVERYWHERE, _PYTORCHJOB),
-}
-
-# What the job itself gives torchrun; kube-engines.md §3.3 for the rendezvous' host.
-_OURS: Final = {
-    "--nnodes": None,
-    "--nproc": None,
-    "--rdzv-backend": None,
-    "--rdzv-endpoint": None,
-    "--rdzv-id": None,
-    "--max-restarts": None,
-    "--standalone": None,
-    "--node-rank": None,
-    "--no-python": None,
-    "--rdzv-conf": "kubeflow",
-}
+_OURS: Final = (
+    "--nnodes",
+    "--nproc",
+    "--rdzv-backend",
+    "--rdzv-endpoint",
+    "--rdzv-id",
+    "--max-restarts",
+    "--standalone",
+    "--node-rank",
+    "--no-python",
+)
+"""Options of torchrun that every job sets itself."""
 _LOG_OPTIONS: Final = ("--log-dir", "--tee", "-t", "--redirects", "-r")
 
 
-def problems(spec: JobSpec, kind: Kind, *, dialect: Dialect = CURRENT) -> list[Check]:
+def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
     """Return what is wrong with a spec on a kind, errors first, before any cluster is asked.
 
     Parameters
@@ -100,35 +44,24 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Dialect = CURRENT) -> list[C
     spec
         A job from a form or a manifest.
     kind
-        The engine that is to run it.
+        The manifest kind.
     dialect
-        The cluster's spelling of a PyTorchTrainingJob: the older one has no words for some things.
+        The cluster's spelling of the kind, which may lack words for some things; None for the usual one.
     """
+    form = KINDS[kind]
     order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
     checks = [
-        *unsupported(spec, CAPABILITIES[kind]),
-        *(_of_the_dialect(spec, dialect) if kind == "t9k" else ()),
+        *unsupported(spec, form.capabilities),
+        *form.problems(spec, form.usual if dialect is None else dialect),
         *_metadata(spec),
         *_programs(spec, kind),
-        *_sizes(spec, kind),
+        *_sizes(spec),
         *_volumes(spec),
         *_security(spec),
         *_extra(spec, kind),
         *leaks(spec),
     ]
     return sorted(checks, key=lambda check: order[check.level])
-
-
-def _of_the_dialect(spec: JobSpec, dialect: Dialect) -> Iterator[Check]:
-    if not dialect.pause:
-        reason = "This cluster's version of PyTorchTrainingJob can't be paused."
-        if spec.paused:
-            yield _error("Unsupported", reason, "/spec/paused", "Leave it out.")
-        if spec.resume:
-            yield _error("Unsupported", reason, "/spec/resume", "Leave it out.")
-    if not dialect.elastic and spec.elastic and spec.elastic.max != spec.total_replicas:
-        message = "This cluster's version of PyTorchTrainingJob takes the number of replicas as the maximum."
-        yield _error("Unsupported", message, "/spec/elastic/max", f"Set {spec.total_replicas}.")
 
 
 def _metadata(spec: JobSpec) -> Iterator[Check]:
@@ -140,10 +73,6 @@ def _metadata(spec: JobSpec) -> Iterator[Check]:
 
 
 def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:
-    kinds = {program_of(spec, group).entrypoint.kind for group in spec.replica_specs}
-    if kind == "t9k" and spec.torchrun and "command" in kinds and len(kinds) > 1:
-        message = "With torchrun on, either all replica types run a command or none does."
-        yield _error("MixedEntrypoints", message, "/spec/replica_specs", "Choose a script for each, or turn it off.")
     for index, group in enumerate(spec.replica_specs):
         if not (group.runtime or spec.runtime).image:
             field = f"/spec/replica_specs/{index}/runtime/image" if group.runtime else "/spec/runtime/image"
@@ -155,7 +84,7 @@ def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:
             yield _error("NotebookOfOneType", message, field, "Save the notebook as a script.")
     for index, option in enumerate(spec.torchrun.extra_options if spec.torchrun else []):
         name = option.split("=", 1)[0].replace("_", "-")
-        ours = any(name.startswith(own) and only in (None, kind) for own, only in _OURS.items())
+        ours = name.startswith((*_OURS, *KINDS[kind].own_options))
         if ours or (spec.keep_logs and name in _LOG_OPTIONS):
             message = f"The option {name} of torchrun is set by the job itself."
             hint = "Remove it from the extra options."
@@ -166,13 +95,9 @@ def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:
         if variable.name in (ENV_POD, ENV_POD_UID):
             message = f"{variable.name} is set by the job itself: it leads to the logs."
             yield _error("Reserved", message, f"{field}/name", "Choose another name.")
-        elif kind == "t9k" and variable.name == "NVIDIA_VISIBLE_DEVICES":
-            message = "T9k may refuse pods that set NVIDIA_VISIBLE_DEVICES."
-            hint = "Ask for GPUs instead; the platform sets it."
-            yield _warning("RefusedVariable", message, field, hint)
 
 
-def _sizes(spec: JobSpec, kind: Kind) -> Iterator[Check]:
+def _sizes(spec: JobSpec) -> Iterator[Check]:
     torchrun, elastic = spec.torchrun, spec.elastic
     for index, group in enumerate(spec.replica_specs):
         field = f"/spec/replica_specs/{index}/resources"
@@ -208,9 +133,6 @@ def _sizes(spec: JobSpec, kind: Kind) -> Iterator[Check]:
         field = "/spec/elastic/expected" if elastic.expected else "/spec/replica_specs/0/replicas"
         message = f"{replicas} replicas are not between {elastic.min} and {elastic.max}."
         yield _error("ElasticBounds", message, field, "Choose a number between the two.")
-    if kind == "kubeflow" and len(spec.replica_specs) > 1:
-        message = "An elastic PyTorchJob has Workers only, so it can have one replica type."
-        yield _error("Unsupported", message, "/spec/elastic", "Leave it out, or use one type.")
 
 
 def _volumes(spec: JobSpec) -> Iterator[Check]:
@@ -254,7 +176,7 @@ def _security(spec: JobSpec) -> Iterator[Check]:
 
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     """Check that the extra content leaves the job what it is; `render` finds what breaks its shape."""
-    form = FORMATS[kind]
+    form = KINDS[kind]
     plain: dict[str, Any] = form.build(spec)
     changed = apply(plain, spec.extra)
     metadata = changed.get("metadata")

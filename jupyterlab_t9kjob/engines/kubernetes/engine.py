@@ -18,7 +18,7 @@ from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.log_sources import LogFile
-from ...core.manifests import CAPABILITIES, CURRENT, Dialect
+from ...core.manifests import CURRENT, KINDS, Dialect
 from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
@@ -147,7 +147,7 @@ class KubernetesEngine:
             looking=reason == CONNECTING,
             namespaces=cluster.namespaces or [cluster.default_namespace],
             default_namespace=cluster.default_namespace,
-            capabilities={**CAPABILITIES[self._kind.manifests], "pause": self._table.observer.pausable()},
+            capabilities={**KINDS[self._kind.manifests].capabilities, "pause": self._table.observer.pausable()},
             cluster=self._cluster_info(found) if cluster.api is not None else None,
         )
 
@@ -196,8 +196,10 @@ class KubernetesEngine:
         restricted = await self._standards.of(api, namespace) == "restricted"
         return replace(lab, security=lab.security.model_copy(update={"restricted": restricted}))
 
-    async def dialect(self) -> Dialect:
-        """Return how a PyTorchTrainingJob is spelled here."""
+    async def dialect(self) -> Dialect | None:
+        """Return the spelling that the cluster uses of the kind; None for a kind with one spelling."""
+        if not self._kind.dialects:
+            return None
         await self._cluster.looked()
         found = self._cluster.found(self._kind)
         return found.dialect if found is not None else CURRENT
@@ -382,7 +384,7 @@ class KubernetesEngine:
         stale = cluster.stale(kind)
         trouble = stale.trouble if stale is not None else None
         words = f"{kind.kind} of {kind.group}/{kind.version}" if found is not None else "nothing for this engine"
-        if found is not None and kind.manifests == "t9k" and found.dialect.switch != CURRENT.switch:
+        if found is not None and found.dialect.switch != CURRENT.switch:
             words += ", in its older spelling"
         return ClusterInfo(
             server=cluster.server,

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.features import uses
-from jupyterlab_t9kjob.core.manifests import CAPABILITIES, Kind
+from jupyterlab_t9kjob.core.manifests import KINDS, Kind
 from jupyterlab_t9kjob.core.spec import JobSpec
 
 names = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
@@ -204,7 +204,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
             "extra": draw(extras),
         }
     )  # fmt: skip
-    refused = {use.capability for use in uses(spec) if not CAPABILITIES[kind][use.capability].supported}
+    refused = {use.capability for use in uses(spec) if not KINDS[kind].capabilities[use.capability].supported}
     without: dict[str, Any] = {}
     if "ttl" in refused:
         without["run_policy"] = spec.run_policy.model_copy(update={"ttl_seconds": None})

@@ -112,7 +112,7 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
     if known is not None and address and known.schema == address:
         return known
     document = await _schema(api, kind)
-    dialect = Dialect.from_schema(document) if kind.manifests == "t9k" else CURRENT
+    dialect = Dialect.from_schema(document) if kind.dialects else CURRENT
     strict = _at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
     return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
 

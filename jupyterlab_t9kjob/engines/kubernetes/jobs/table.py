@@ -18,7 +18,6 @@ from ..client.api import Json
 from ..cluster.connection import Cluster
 from ..cluster.discovery import Found
 from ..objects.kinds import JobKind
-from ..objects.t9k import T9k
 from . import api_views
 from .change_publisher import ChangePublisher
 from .job_reading import ContentsPath
@@ -298,7 +297,7 @@ class JobTable:
 
     def kind_found(self, found: Found | None) -> None:
         """Set the dialect of the kind in the cluster; None if the cluster no longer has the kind, nor its jobs."""
-        if isinstance(self.kind, T9k) and found is not None:
+        if found is not None:
             self.kind.dialect = found.dialect
         if found is None:
             for job in [job for job in self.jobs.values() if job.present]:

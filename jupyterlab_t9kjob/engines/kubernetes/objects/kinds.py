@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from ....core.engine_info import EngineFacts
 from ....core.job import EngineName, Phase
-from ....core.manifests import Kind
+from ....core.manifests import Dialect, Kind
 from ....core.manifests.names import STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
 from ..client.api import Json
@@ -123,6 +123,10 @@ class JobKind(Protocol):
     order: int
     """Position of the engine in lists, see `Engine.order`."""
     manifests: Kind
+    dialects: bool
+    """True if the kind has had more than one spelling, which its schema tells."""
+    dialect: Dialect
+    """Spelling that the cluster uses; kinds with one spelling ignore it."""
     label: str
     """Name for users: “T9k”, “Kubeflow”."""
     group: str

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....core.job import EngineName, Phase
-from ....core.manifests import Kind
+from ....core.manifests import CURRENT, Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
 from ....core.translation import _
@@ -47,6 +47,7 @@ class Kubeflow:
 
     engine: EngineName = "kubeflow"
     manifests: Kind = "kubeflow"
+    dialects = False
     facts = facts_of(
         "kubeflow",
         KIND,
@@ -63,6 +64,9 @@ class Kubeflow:
     plural = "pytorchjobs"
     kind = KIND
     queues = KUEUE
+
+    def __init__(self) -> None:
+        self.dialect = CURRENT
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`.

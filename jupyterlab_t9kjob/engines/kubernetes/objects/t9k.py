@@ -75,6 +75,7 @@ class T9k:
 
     engine: EngineName = "t9k"
     manifests: Kind = "t9k"
+    dialects = True
     facts = facts_of(
         "t9k",
         KIND,

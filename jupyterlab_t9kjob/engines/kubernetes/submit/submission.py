@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from ....core.engine import Edited
 from ....core.errors import Conflict, FieldError, JobError, Unavailable
-from ....core.manifests import Context, ManifestError, translate, vanished
-from ....core.manifests.kinds.formats import FORMATS
+from ....core.manifests import KINDS, Context, ManifestError, vanished
 from ....core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.translation import _, _n, listing, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
@@ -63,7 +62,7 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
         If the manifest is not a job of this kind, has no name, or names another namespace.
     """
     manifest: Json = deepcopy(edited.manifest)
-    form = FORMATS[kind.manifests]
+    form = KINDS[kind.manifests]
     if manifest.get("kind") != kind.kind:
         raise ManifestError(
             _(
@@ -105,7 +104,7 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
         **(annotations if isinstance(annotations, dict) else {}),
         **{key: value for key, value in ours.items() if value is not None},
     }
-    return translate(manifest, found.dialect)[0] if kind.manifests == "t9k" else manifest
+    return form.translate(manifest, found.dialect)[0]
 
 
 async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> bool:

@@ -1,0 +1,53 @@
+"""The registered manifest kinds, by name.
+
+A kind is an entry point of the group `jupyterlab_t9kjob.manifest_kinds`: its name is the one that engines declare in
+`EngineFacts.manifest_kind`, its object a `.kinds.formats.Format`. A new kind adds a module and an entry point.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from .kinds.formats import Format
+from .model import Kind
+
+log = logging.getLogger(__name__)
+
+GROUP: Final = "jupyterlab_t9kjob.manifest_kinds"
+
+
+class Kinds(Mapping[Kind, Format]):
+    """All kinds of the installed distributions, loaded at the first use. One that fails is logged and left out."""
+
+    @cached_property
+    def _formats(self) -> dict[Kind, Format]:
+        found: dict[Kind, Format] = {}
+        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+            try:
+                found[point.name] = point.load()
+            except Exception:
+                log.warning("The manifest kind %s could not be loaded.", point.name, exc_info=True)
+        return found
+
+    def __getitem__(self, name: Kind) -> Format:
+        return self._formats[name]
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+
+KINDS: Final = Kinds()
+
+
+def kind_of_extra(extra: dict[str, Any]) -> Kind | None:
+    """Return the kind whose fields the extra content of a specification has; None if it has those of none."""
+    fields = extra.get("spec")
+    found = (name for name, form in KINDS.items() if isinstance(fields, dict) and form.replicas in fields)
+    return next(found, None)
