@@ -44,7 +44,7 @@ class JobsHandler(ApiHandler):
     @guarded
     async def get(self) -> None:
         """List jobs, newest first."""
-        from ..jobs.service import Query
+        from ..jobs.query import Query
         from .messages import JobPage
 
         phases = frozenset(self.get_query_arguments("phase"))

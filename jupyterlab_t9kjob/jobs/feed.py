@@ -26,7 +26,8 @@ from ..core.system.pace import rest
 from ..core.system.tasks import spawn
 from ..tensorboard.model import TensorBoard
 from .feed_messages import Delta, JobDetail, Snapshot
-from .service import JobService, listed
+from .query import listed
+from .service import JobService
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,8 @@ from ..core.job import EngineName, JobSummary
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
 from ..core.system.disk_threads import DiskSilent, on_disk
-from ..jobs.service import JobService, Query, renamed
+from ..jobs.query import Query
+from ..jobs.service import JobService, renamed
 from . import mounts
 from .checks import log_directories, of_script, worst_first
 from .entrypoint_reader import Reader

@@ -16,7 +16,8 @@ from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
-from ..jobs.service import JobService, Query
+from ..jobs.query import Query
+from ..jobs.service import JobService
 from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, unfilled, worst_first
 from .entrypoint_reader import Reader

@@ -13,7 +13,7 @@ import anyio
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Capability, Preview
 from ...core.engine import Edited, Listener, Prepare
-from ...core.engine_info import ClusterInfo, EngineInfo, Volume
+from ...core.engine_info import EngineInfo, Volume
 from ...core.errors import JobError, Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
@@ -26,7 +26,7 @@ from .client.api import ApiError, Json, KubeApi, Unreachable
 from .cluster import volumes
 from .cluster.capacity_service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
-from .cluster.discovery import Found
+from .cluster.info import cluster_info
 from .cluster.namespace_watch import jobs_path
 from .cluster.queues import Queues
 from .jobs import actions, api_views
@@ -65,10 +65,7 @@ class KubernetesEngine:
     """
 
     def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None) -> None:
-        self.name = kind.engine
-        self.label = kind.label
-        self.facts = kind.facts
-        self.order = kind.order
+        self.name, self.label, self.facts, self.order = kind.engine, kind.label, kind.facts, kind.order
         self._kind = kind
         self._cluster = cluster
         self._records = Records(home / "cluster" / kind.engine)
@@ -148,7 +145,7 @@ class KubernetesEngine:
             namespaces=cluster.namespaces or [cluster.default_namespace],
             default_namespace=cluster.default_namespace,
             capabilities={**KINDS[self._kind.manifests].capabilities, "pause": self._table.observer.pausable()},
-            cluster=self._cluster_info(found) if cluster.api is not None else None,
+            cluster=cluster_info(cluster, self._kind, found) if cluster.api is not None else None,
         )
 
     async def jobs(self) -> list[JobSummary]:
@@ -378,27 +375,6 @@ class KubernetesEngine:
         job = await self._table.get(uid)
         self._table.opened(job)
         return self._table.observer.snapshot(job)
-
-    def _cluster_info(self, found: Found | None) -> ClusterInfo:
-        cluster, kind = self._cluster, self._kind
-        stale = cluster.stale(kind)
-        trouble = stale.trouble if stale is not None else None
-        words = f"{kind.kind} of {kind.group}/{kind.version}" if found is not None else "nothing for this engine"
-        if found is not None and found.dialect.switch != CURRENT.switch:
-            words += ", in its older spelling"
-        return ClusterInfo(
-            server=cluster.server,
-            context=cluster.api.connection.context if cluster.api is not None else None,
-            version=cluster.version,
-            found=words,
-            rights=cluster.rights(kind, cluster.default_namespace),
-            stale_since=stale.since if stale is not None else None,
-            stale_code=trouble.code if trouble is not None else None,
-            stale_reason=trouble.sentence if trouble is not None else None,
-            stale_hint=trouble.hint if trouble is not None else None,
-            stale_verbatim=trouble.verbatim if trouble is not None else None,
-            image=cluster.lab.image if cluster.lab is not None else None,
-        )
 
     def _refusal(self, error: ApiError | Unreachable) -> JobError:
         if isinstance(error, ApiError) and error.status == 403:
