@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'fs';
+import { dirname, join, relative, resolve } from 'path';
+
+const SRC = resolve(__dirname, '../../src');
+
+/** Import statements, those of types included, and dynamic imports. */
+const IMPORT = /(?:\bfrom|\bimport\(|^import) ?'(\.[^']+)'/gm;
+
+/** Modules that each module of `src/` imports. */
+function readImports(): Map<string, string[]> {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter(file => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
+    .map(file => join(SRC, file));
+  const byModule = new Map(
+    files.map(file => [file.replace(/\.tsx?$/, ''), file])
+  );
+  return new Map(
+    [...byModule].map(([module, file]) => [
+      module,
+      [...readFileSync(file, 'utf8').matchAll(IMPORT)]
+        .map(([, target]) => resolve(dirname(file), target))
+        .filter(target => byModule.has(target))
+    ])
+  );
+}
+
+/** Return the first circle of imports that a depth-first search meets; null if there is none. */
+function findCircle(imports: ReadonlyMap<string, string[]>): string[] | null {
+  const done = new Set<string>();
+  const visit = (module: string, path: string[]): string[] | null => {
+    if (path.includes(module)) {
+      return [...path.slice(path.indexOf(module)), module];
+    }
+    if (done.has(module)) {
+      return null;
+    }
+    for (const target of imports.get(module) ?? []) {
+      const circle = visit(target, [...path, module]);
+      if (circle) {
+        return circle;
+      }
+    }
+    done.add(module);
+    return null;
+  };
+  for (const module of imports.keys()) {
+    const circle = visit(module, []);
+    if (circle) {
+      return circle.map(one => relative(SRC, one));
+    }
+  }
+  return null;
+}
+
+describe('imports', () => {
+  it('have no circles, also none of types', () => {
+    const imports = readImports();
+    expect(imports.size).toBeGreaterThan(200);
+    expect([...imports.values()].flat().length).toBeGreaterThan(1000);
+    expect(findCircle(imports)).toBeNull();
+  });
+
+  it('of a circle are reported', () => {
+    const imports = new Map([
+      [join(SRC, 'a'), [join(SRC, 'b')]],
+      [join(SRC, 'b'), [join(SRC, 'a')]]
+    ]);
+    expect(findCircle(imports)).toEqual(['a', 'b', 'a']);
+  });
+});
