@@ -1,4 +1,4 @@
-"""An engine in a cluster: the jobs of one kind, whoever made them."""
+"""The engine of a cluster: all jobs of one kind in the watched namespaces, whoever created them."""
 
 from __future__ import annotations
 
@@ -14,54 +14,51 @@ from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Capability, Preview
 from ...core.engine import Edited, Listener, Prepare
 from ...core.engine_info import EngineInfo, Volume
-from ...core.errors import JobError, Unavailable
+from ...core.errors import Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.log_sources import LogFile
 from ...core.manifests import CURRENT, KINDS, Dialect
-from ...core.manifests.names import KUEUE, PAUSED, STOPPED
 from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
-from .client.api import ApiError, Json, KubeApi, Unreachable
+from ...core.translation import _
+from .client.api import KubeApi
 from .cluster import volumes
 from .cluster.capacity_service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
 from .cluster.info import cluster_info
-from .cluster.namespace_watch import jobs_path
 from .cluster.queues import Queues
-from .jobs import actions, api_views
+from .jobs import api_views
 from .jobs.deadline_nudge import DeadlineNudge
 from .jobs.job_reading import contents_path
 from .jobs.records import Record, Records
 from .jobs.snapshot import JobSnapshot
 from .jobs.table import JobTable
-from .jobs.tracked_job import TrackedJob
 from .logs.failure_reader import FailureReader
 from .logs.manager import LogKeeper
 from .logs.progress_reader import LiveProgress
-from .objects.action_notes import mark
 from .objects.kinds import JobKind
-from .reasons.job import refused
 from .submit.creation import Creation
+from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
 
 GLANCE_SECONDS: Final = 0.5
-"""How long who opens a job that waits is kept waiting for what is free."""
+"""How long the answer about a waiting job is delayed for the capacity, which its reason may need."""
 
 
 class KubernetesEngine:
-    """The jobs of one kind in a cluster.
+    """The engine of one kind of job in a cluster; see `core.engine.Engine` for its contract.
 
     Parameters
     ----------
     kind
         The kind.
     cluster
-        The cluster, which other engines share.
+        The connection to the cluster, which the engines of all kinds share.
     home
-        Directory that keeps our records.
+        Home directory of the extension; records are kept below it.
     root
-        The contents root, to name files as the contents API does; None if files are not on this machine.
+        The contents root; None if files are not on this machine.
     """
 
     def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None) -> None:
@@ -76,25 +73,26 @@ class KubernetesEngine:
             self._records,
             contents_path(root) if root is not None else lambda _path: None,
             owner=cluster.settings.owner,
-            changed=self._seen,
+            changed=self._job_changed,
             drop=self._drop,
         )
         self._queues = Queues(kind, cluster)
         self._standards = EnforcedStandards()
         self._creation = Creation(kind, cluster, self._table, self._queues, self._standards, root)
+        self._actions = JobActions(kind, cluster, self._table)
         self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)
         self._lab: Lab | None = None
-        self._rights: dict[str, dict[str, Capability]] = {}
+        self._permissions: dict[str, dict[str, Capability]] = {}
         self._api: KubeApi | None = None
         self._end: Callable[[], None] = lambda: None
         self._stopped = False
 
-    # -- life ---------------------------------------------------------------------------------------------------------
+    # -- start and stop -----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load our records, and begin to look for the cluster."""
+        """Load the records, and start to connect to the cluster."""
         self._end = self._cluster.listen(self._cluster_changed)
         await self._table.start()
         self._deadlines.start()
@@ -107,10 +105,10 @@ class KubernetesEngine:
         await self._failures.stop()
         await self._progress.stop()
         await self._logs.stop()
-        await self._table.stop()  # the last one, for it may close the connection
+        await self._table.stop()  # The last one: it may close the connection.
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` at every change of a job; return how to stop that."""
+        """Call `listener` at each change of a job; return a function that ends the subscription."""
         return self._table.listen(listener)
 
     async def refresh(self) -> None:
@@ -132,7 +130,7 @@ class KubernetesEngine:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     async def info(self) -> EngineInfo:
-        """Say what this engine is and can do, now."""
+        """Return the engine's present state."""
         cluster, found = self._cluster, self._cluster.found(self._kind)
         reason = self._cluster.why_off(self._kind)
         return EngineInfo(
@@ -154,38 +152,47 @@ class KubernetesEngine:
 
     async def job(self, uid: str) -> Job:
         """Return one job in full."""
-        seen = await self._look_at(uid)
-        if seen.job.present and seen.state.phase in ("Pending", "Resuming"):
+        snapshot = await self._open(uid)
+        if snapshot.job.present and snapshot.state.phase in ("Pending", "Resuming"):
             with anyio.move_on_after(GLANCE_SECONDS):
-                await self._cluster.capacity.glance()  # it may wait for room
-            seen = self._table.observer.snapshot(seen.job)
-        return api_views.full(self._kind, seen)
+                await self._cluster.capacity.glance()
+            snapshot = self._table.observer.snapshot(snapshot.job)
+        return api_views.full(self._kind, snapshot)
 
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
-        return api_views.replicas(await self._look_at(uid), now=time.time())
+        return api_views.replicas(await self._open(uid), now=time.time())
 
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
-        return self._table.observer.events(await self._look_at(uid))
+        return self._table.observer.events(await self._open(uid))
 
     async def manifest(self, uid: str) -> ManifestView:
-        """Return the job as submitted and as it is; of one that others made, as it is."""
-        seen = await self._look_at(uid)
-        record = seen.job.record
+        """Return the job's manifest as submitted and as it is now; for other people's jobs only as it is now."""
+        snapshot = await self._open(uid)
+        record = snapshot.job.record
         submitted = record.submitted if record is not None else None
-        return ManifestView(submitted=submitted or seen.manifest, current=seen.manifest if seen.job.present else None)
+        current = snapshot.manifest if snapshot.job.present else None
+        return ManifestView(submitted=submitted or snapshot.manifest, current=current)
 
     async def log_sources(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""
-        return await self._logs.files(await self._look_at(uid))
+        return await self._logs.files(await self._open(uid))
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Fetch a job's logs until the returned function is called; call `grown` when they grow."""
-        return await self._logs.look(await self._look_at(uid), grown)
+        """Keep a job's logs up to date until the returned function is called; call `grown` when they grow.
+
+        Parameters
+        ----------
+        uid
+            Uid of the job.
+        grown
+            Called when the server has written more of the logs.
+        """
+        return await self._logs.look(await self._open(uid), grown)
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
-        """Return what jobs inherit from the lab, and what the namespace enforces if one is named."""
+        """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""
         await self._cluster.looked()
         lab, api = self._cluster.lab, self._cluster.api
         if lab is None or api is None or not namespace:
@@ -202,21 +209,27 @@ class KubernetesEngine:
         return found.dialect if found is not None else CURRENT
 
     async def volumes(self, namespace: str) -> list[Volume]:
-        """Return the volumes that a job in a namespace can have; raises `NotAllowed` where nobody may list them."""
+        """Return the volumes that a job in a namespace can mount.
+
+        Raises
+        ------
+        NotAllowed
+            If the account may not list them.
+        """
         api = await self._cluster.api_for(self._kind)
         return await volumes.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
 
     async def queues(self, namespace: str) -> QueueList:
-        """Return the queues that a job of a namespace can be put into; none where the cluster has no such thing."""
+        """Return the queues that a job in a namespace can be put into; none if the cluster has no queues."""
         return await self._queues.of(namespace or self._cluster.default_namespace, fresh=True) or QueueList()
 
     async def capacity(self, namespace: str) -> Capacity:
-        """Return what is free now, and the quotas of a namespace; of all that are watched if it is empty."""
+        """Return what is free now, and the quotas of a namespace; of all watched namespaces if it is empty."""
         await self._cluster.api_for(self._kind)
         return await self._cluster.capacity.now(namespace)
 
     async def nodes(self) -> NodeList:
-        """Return the nodes with what is free on each."""
+        """Return the nodes with their free amounts."""
         await self._cluster.api_for(self._kind)
         return await self._cluster.capacity.nodes()
 
@@ -225,11 +238,11 @@ class KubernetesEngine:
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        """Render and check a specification or an edited manifest without creating a job; see `Creation.preview`."""
         return await self._creation.preview(spec, namespace, edited=edited, dry_run=dry_run)
 
     async def created_by(self, request_id: str) -> Job | None:
-        """Return the job that this request has created, also through another server; None if it has not."""
+        """Return the job that a request created, through this server or another one; None if there is none."""
         await self._table.ready()
         job = self._table.by_request(request_id)
         return await self.job(job.uid) if job is not None else None
@@ -244,16 +257,16 @@ class KubernetesEngine:
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Create a job; the same `request_id` again returns the first one.
+        """Create a job; a repeated `request_id` returns the first job. The parameters are those of `Creation.create`.
 
         Raises
         ------
         FieldError
-            If the spec can't run here, or the cluster refuses a field of it.
+            If the specification can't run here, or the cluster refuses a field of it.
         Conflict
             If the name is taken.
         NotAllowed
-            If the account may not.
+            If the account lacks the permission.
         Unavailable
             If the cluster does not answer, or does not have the kind.
         """
@@ -265,56 +278,52 @@ class KubernetesEngine:
     # -- acting -------------------------------------------------------------------------------------------------------
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
-        """Stop, pause, resume or delete; what is asked for shows as `pending_action`.
+        """Request to stop, pause, resume or delete a job; return it with the `pending_action`.
 
         Parameters
         ----------
+        uid
+            Uid of the job.
+        action
+            The action.
         remove
-            With a delete: drop the record and logs as well when the job is gone.
+            True to remove the record and logs of a deleted job when its object is gone.
 
         Raises
         ------
         Conflict
-            If the job's phase does not allow it, or the account may not.
+            If the job's state does not allow the action.
+        NotAllowed
+            If the account lacks a permission.
+        Unavailable
+            If the cluster does not answer.
         """
-        seen = await self._look_at(uid)
-        self._demand_action(seen, action)
-        job, api = seen.job, await self._cluster.api_for(self._kind)
-        path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
-        try:
-            if action == "delete":
-                await self._delete(api, path, job, remove=remove)
-            else:
-                patch = self._patch(job, action)
-                if seen.hold is not None and seen.hold.workload is not None:
-                    await self._hold(api, seen.hold.workload, job, on=action != "resume")
-                    del patch["spec"]  # Kueue suspends and starts it
-                self._note_answer(job, await api.patch(path, patch))
-        except (ApiError, Unreachable) as error:
-            raise self._refusal(error) from error
-        # not by its uid: with its record gone it may not be found any more
-        return api_views.full(self._kind, self._table.observer.snapshot(job))
+        snapshot = await self._open(uid)
+        self._actions.check(snapshot, action)
+        await self._actions.act(snapshot, action, remove=remove)
+        # Not looked up by its uid: a deleted job without a record is no longer in the table.
+        return api_views.full(self._kind, self._table.observer.snapshot(snapshot.job))
 
     async def remove(self, uid: str) -> None:
-        """Drop the record and logs of a deleted job; never the user's files.
+        """Remove the record and logs of a deleted job; never the user's files.
 
         Raises
         ------
         Conflict
-            If it is still in the cluster.
+            If the job is still in the cluster.
         Unavailable
-            If the disk does not let it go.
+            If the files can't be removed.
         """
-        seen = await self._look_at(uid)
-        self._demand_action(seen, "remove")
+        snapshot = await self._open(uid)
+        self._actions.check(snapshot, "remove")
         try:
-            if seen.job.record is not None:
-                await self._drop(seen.job.record)
+            if snapshot.job.record is not None:
+                await self._drop(snapshot.job.record)
         except OSError as error:
             trouble = trouble_of(error, self._records.path)
-            message = f"The record could not be removed: {trouble.sentence}."
+            message = _("The record could not be removed: {trouble}.", trouble=trouble.sentence)
             raise Unavailable(message, code=trouble.code, hint=trouble.hint, verbatim=str(error)) from error
-        self._table.forget(seen.job)
+        self._table.forget(snapshot.job)
 
     async def _drop(self, record: Record) -> None:
         self._progress.drop(record.uid)
@@ -322,77 +331,26 @@ class KubernetesEngine:
         await self._logs.drop(record.uid)
         await self._records.drop(record)
 
-    async def _delete(self, api: KubeApi, path: str, job: TrackedJob, *, remove: bool) -> None:
-        record = self._table.records.keep(job)
-        before, record.remove = record.remove, record.remove or remove
-        await self._table.records.save(job)
-        try:
-            answer = await api.delete(path, uid=job.uid)
-        except ApiError as error:
-            if error.status not in (404, 409):
-                record.remove = before  # else it would go with a later end of the job
-                raise
-            answer = {}  # it is gone already; 409: its name is another one's by now
-        if answer.get("kind") == self._kind.kind:
-            self._note_answer(job, answer)  # something holds it
-        else:
-            self._table.job_gone(job.namespace, job.uid)
-
-    async def _hold(self, api: KubeApi, workload: Json, job: TrackedJob, *, on: bool) -> None:
-        """Take a job out of its queue of Kueue, or put it back; see `kueue`."""
-        version, metadata = self._cluster.groups.get(KUEUE, ""), workload["metadata"]
-        path = f"/apis/{KUEUE}/{version}/namespaces/{job.namespace}/workloads/{metadata['name']}"
-        answer = await api.patch(path, {"metadata": {"uid": metadata["uid"]}, "spec": {"active": not on}})
-        if (space := self._cluster.spaces.get(job.namespace)) is not None:
-            space.queueing.note(KUEUE, answer)
-
-    def _note_answer(self, job: TrackedJob, manifest: Json) -> None:
-        """Take note of a job's object, unless the watch has told of the job's end before this answer was read."""
-        if job.present:
-            self._table.note_answer(job.namespace, manifest)
-
-    def _patch(self, job: TrackedJob, action: Action) -> Json:
-        """Return the merge patch for an action; it is refused if the object is another one by now."""
-        patch = self._kind.pause(job.manifest, on=action != "resume")
-        metadata = patch.setdefault("metadata", {})
-        metadata["uid"] = job.uid
-        note = mark(self._cluster.settings.owner, time.time())
-        annotations = metadata.setdefault("annotations", {})
-        annotations |= {
-            STOPPED: note if action == "stop" else None,
-            PAUSED: note if action == "pause" else None,
-        }
-        return patch
-
-    def _demand_action(self, seen: JobSnapshot, action: Action) -> None:
-        summary = api_views.summary(self._kind, seen)
-        if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
-            raise actions.refusal_of(seen, summary, action)
-
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    async def _look_at(self, uid: str) -> JobSnapshot:
+    async def _open(self, uid: str) -> JobSnapshot:
+        """Return the state of a job that a user has opened; its record is kept from now on."""
         job = await self._table.get(uid)
         self._table.opened(job)
         return self._table.observer.snapshot(job)
 
-    def _refusal(self, error: ApiError | Unreachable) -> JobError:
-        if isinstance(error, ApiError) and error.status == 403:
-            self._cluster.refused()
-        return refused(error)
-
-    def _seen(self, seen: JobSnapshot) -> None:
+    def _job_changed(self, snapshot: JobSnapshot) -> None:
         if self._stopped:
             return
-        self._logs.update(seen)
-        self._failures.update(seen)
-        self._progress.update(seen)
+        self._logs.update(snapshot)
+        self._failures.update(snapshot)
+        self._progress.update(snapshot)
 
     def _cluster_changed(self) -> None:
-        """Bring the jobs up to date with what the lab sees of them, and what may be done to them."""
-        rights = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
+        """Publish the jobs whose files in the lab, permissions or connection have changed."""
+        permissions = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
         if self._cluster.lab != self._lab:
             self._table.publish_all(read_again=True)
-        elif rights != self._rights or self._cluster.api is not self._api:
+        elif permissions != self._permissions or self._cluster.api is not self._api:
             self._table.publish_all()
-        self._lab, self._rights, self._api = self._cluster.lab, rights, self._cluster.api
+        self._lab, self._permissions, self._api = self._cluster.lab, permissions, self._cluster.api

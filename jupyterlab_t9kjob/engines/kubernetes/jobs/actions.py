@@ -101,9 +101,9 @@ def refused_of(snapshot: JobSnapshot) -> dict[Action, Sentence]:
     for action, needed in _NEEDED_PERMISSION.items():
         permission = snapshot.permissions.get(needed)
         if permission is not None and not permission.supported:
-            found[action] = permission.reason or ""
+            found[action] = permission.reason or _NOT_NOW[action]
         elif needed == "change_jobs" and not snapshot.pausable.supported:
-            found[action] = snapshot.pausable.reason or ""
+            found[action] = snapshot.pausable.reason or _NOT_NOW[action]
     if snapshot.job.withheld:
         found["rerun"] = _("The job is not yours, so its secrets and the values of its environment are not kept.")
     return found
@@ -125,7 +125,9 @@ def refusal_of(snapshot: JobSnapshot, job: JobSummary, action: Action) -> Confli
         return Conflict(snapshot.read_only, code="ReadOnly")
     permission = snapshot.permissions.get(_NEEDED_PERMISSION.get(action, ""))
     if permission is not None and not permission.supported:
-        return NotAllowed(permission.reason or "", hint=_("Ask whoever manages the namespace for this permission."))
+        return NotAllowed(
+            permission.reason or _NOT_NOW[action], hint=_("Ask whoever manages the namespace for this permission.")
+        )
     if action == "remove":
         return Conflict(
             _("{name} is still in the cluster, so its record can't be removed.", name=job.name),

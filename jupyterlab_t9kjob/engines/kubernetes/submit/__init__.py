@@ -1,1 +1,1 @@
-"""Submission of a job to a cluster: checks before it, the dry run, and the creation of its object."""
+"""Requests that create, change and delete jobs in a cluster, with the checks and the dry run before a creation."""

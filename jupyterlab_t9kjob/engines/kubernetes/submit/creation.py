@@ -137,7 +137,7 @@ class Creation:
         api = await self._cluster.api_for(self._kind)
         found = self._cluster.found(self._kind)
         if found is None:
-            raise Unavailable(self._cluster.why_off(self._kind) or "")
+            raise Unavailable(self._cluster.why_off(self._kind) or _("The cluster is not available."))
         namespace = namespace or self._cluster.default_namespace
         if edited is None:
             _raise_first_error(problems(spec, self._kind.manifests, dialect=found.dialect))
@@ -168,7 +168,14 @@ class Creation:
             found.append(Check(level="error", code="EngineOff", message=why, field="/engine"))
         permission: Capability | None = self._cluster.rights(self._kind, namespace).get("create_jobs")
         if permission is not None and not permission.supported:
-            found.append(Check(level="error", code="Forbidden", message=permission.reason or "", field="/namespace"))
+            found.append(
+                Check(
+                    level="error",
+                    code="Forbidden",
+                    message=permission.reason or _("This account can't create jobs in this namespace."),
+                    field="/namespace",
+                )
+            )
         if self._table.has_name(name, namespace):
             found.append(Check.of(submission.name_taken(name, namespace)))
         return found
