@@ -23,7 +23,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.logs import container_follower
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.listing import FOR_EVER
-from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogKeeper
+from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogManager
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
 from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from jupyterlab_t9kjob.logs.storage.lease import Lease
@@ -258,10 +258,10 @@ async def test_a_watch_that_has_fallen_silent_makes_followers_begin_anew(
 
 
 async def test_a_log_at_which_somebody_looks_is_asked_for_anew_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(container_follower, "LOOKED_SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(container_follower, "WATCHED_SILENCE_SECONDS", 0.3)
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False), says(b"", ends=False)]
-        stop = job.logs.look()
+        stop = job.logs.subscribe()
         job.update(running())
         streams = await job.has(text(0, 9))
         assert await job.data() == text(0, 9)
@@ -282,12 +282,12 @@ async def test_who_comes_while_a_log_is_let_go_of_gets_its_lines(tmp_path: Path,
     async with bench(tmp_path, always=False) as job:
         job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
         job.update(running())
-        stop = job.logs.look()
+        stop = job.logs.subscribe()
         await job.has(text(0, 5))
         monkeypatch.setattr(Lease, "release", slowly)
         stop()
         await releases.wait()
-        job.logs.look()
+        job.logs.subscribe()
         released.set()
         await job.has(text(0, 9))
 
@@ -506,7 +506,7 @@ async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeyp
         assert max(counts) == 2
 
 
-def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogKeeper, Any, Any]:
+def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogManager, Any, Any]:
     """Return a keeper of logs, the cluster that it sees, and the job as it is told of it."""
     known = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
     known.lifetime = FOR_EVER
@@ -514,7 +514,7 @@ def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogKee
     seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, replicas=job.places)
     cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
     records: Any = SimpleNamespace(folder=lambda _namespace, _uid: folder)
-    return LogKeeper(cluster, records, follow_replicas=2, log_bytes=None), cluster, seen
+    return LogManager(cluster, records, follow_replicas=2, log_bytes=None), cluster, seen
 
 
 async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_looks(tmp_path: Path):
@@ -535,7 +535,7 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
             seen.replicas = job.places
             keeper.update(seen)
             await are_open(followed)
-        stop = await keeper.look(seen)
+        stop = await keeper.subscribe(seen)
         await are_open(4)
         stop()
         await are_open(0)
@@ -564,7 +564,7 @@ async def test_who_looks_is_told_what_is_written_until_that_ends(tmp_path: Path)
         def note() -> None:
             told.extend(path.stat().st_size for path in (tmp_path / "logs").glob("*.log"))
 
-        stop, stop_other = job.logs.look(note), job.logs.look(lambda: None)
+        stop, stop_other = job.logs.subscribe(note), job.logs.subscribe(lambda: None)
         job.update(running())
         for number in range(10):
             say.put_nowait(line(number))
@@ -584,7 +584,7 @@ async def test_who_looks_is_told_of_ranks_when_their_lines_have_a_time(tmp_path:
     async with bench(tmp_path, ranks=tmp_path / "ranks") as job:
         job.server.acts += [says(b"", ends=False)]
         told = asyncio.Event()
-        stop = job.logs.look(told.set)
+        stop = job.logs.subscribe(told.set)
         job.update(running())
         for number in range(3):
             told.clear()
@@ -604,7 +604,7 @@ async def test_who_goes_while_the_log_of_an_ended_job_is_fetched_looks_no_more(t
         counts = job.count_streams()
         job.update(running(), tell=False)
         keeper, _cluster, seen = keeping(job, tmp_path, mine=False, phase="Succeeded")
-        looking = asyncio.create_task(keeper.look(seen))
+        looking = asyncio.create_task(keeper.subscribe(seen))
         for _ in range(3000):
             if counts:
                 break
@@ -630,7 +630,7 @@ async def test_who_looks_is_told_also_after_the_cluster_has_been_turned_to_anew(
                     await told.wait()
                     told.clear()
 
-        stop = await keeper.look(seen, told.set)
+        stop = await keeper.subscribe(seen, told.set)
         await is_told(3)
         cluster.api = KubeApi(job.logs._api.connection)
         keeper.update(seen)

@@ -189,7 +189,7 @@ async def test_many_who_look_cost_one_stream(kube: Kube, image: str, tmp_path: P
             kube.until, "pods", "looked-0", lambda pod: pod is not None and pod["status"]["phase"] == "Running"
         )
         assert not (tmp_path / "logs").exists()
-        ends = [keeper.logs.look() for _ in range(100)]
+        ends = [keeper.logs.subscribe() for _ in range(100)]
         await keeper.until(lambda streams: OUT in streams and streams[OUT].size == len("here\n"))
         assert [query for query in keeper.asked if "follow" in query] == [
             {"container": "pytorch", "timestamps": True, "follow": True}
@@ -217,7 +217,7 @@ print("end")
         await asyncio.to_thread(
             kube.until, "pods", "rotated-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"
         )
-        end = keeper.logs.look()
+        end = keeper.logs.subscribe()
         await keeper.logs.fetched()
         streams = await keeper.complete(OUT)
         data = await keeper.bytes(OUT)
@@ -255,7 +255,7 @@ async def test_rank_files_have_their_times_also_if_nobody_looks(
         await asyncio.to_thread(
             kube.until, "pods", "unwatched-0", lambda pod: pod is not None and pod["status"]["phase"] == "Succeeded"
         )
-        end = keeper.logs.look()
+        end = keeper.logs.subscribe()
         name = "worker-0.1.rank-0.out"
         stream = (await keeper.complete(name))[name]
         assert stream.first_time is not None and stream.last_time is not None
@@ -271,7 +271,7 @@ async def test_rank_files_come_first_and_nothing_comes_twice(kube: Kube, image: 
     )
     ranks = ranked(kube, image, volume, "ranked", script)
     async with keeping(kube.namespace, "ranked", tmp_path / "logs", ranks=ranks) as keeper:
-        end = keeper.logs.look()
+        end = keeper.logs.subscribe()
         names = [f"worker-0.1.rank-{rank}.{out}" for rank in (0, 1) for out in ("out", "err")]
         streams = await keeper.complete(OUT, *names)
         for rank in (0, 1):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.wording import code_in_words, failed
+from jupyterlab_t9kjob.core.wording import code_in_words, failure
 from jupyterlab_t9kjob.logs.failures.advice import advice
 from jupyterlab_t9kjob.logs.failures.failure_text import LogEnd, first_failure
 from jupyterlab_t9kjob.logs.failures.script_check import ScriptCheck
@@ -283,7 +283,12 @@ def source(name: str, folder: Path) -> ScriptCheck:
 def test_a_log_of_one_process(name: str, code: int, sentence: str, tmp_path: Path) -> None:
     log = end_of("container", read(name, tmp_path))
     told = first_failure([log], exit_code=code, first_rank=None, check=source(name, tmp_path))
-    assert failed(code, told.get("error"), signaled=told["signaled"]).replace(str(tmp_path), "@ROOT@") == sentence
+    assert (
+        failure("It", code, told.get("error"), signaled=told["signaled"])
+        .removeprefix("It ")
+        .replace(str(tmp_path), "@ROOT@")
+        == sentence
+    )
     if log.size:
         assert told["last_output"]["lines"]
     if told.get("error") is not None:
@@ -307,7 +312,7 @@ def test_logs_of_ranks(name: str, rank: int, sentence: str, note: str | None, tm
             data = path.read_bytes() if path.exists() else b""
             logs.append(end_of(f"rank-{local_rank}.{output}", data, local_rank))
     told = first_failure(logs[: 9 if "of-4" in name else 5], exit_code=1, first_rank=0)
-    said = failed(told["exit_code"], told.get("error"), signaled=told["signaled"])
+    said = failure("It", told["exit_code"], told.get("error"), signaled=told["signaled"]).removeprefix("It ")
     assert (told["rank"], said, told.get("note")) == (rank, sentence, note)
 
 
@@ -326,7 +331,7 @@ def test_an_exit_code_of_its_own_choice_is_no_signal(
     code: int, signaled: bool | None, sentence: str, attempt: str
 ) -> None:
     told = first_failure([end_of("container", b"epoch 1\n")], exit_code=code, first_rank=None, signaled=signaled)
-    assert failed(code, told.get("error"), signaled=told["signaled"]) == sentence
+    assert failure("It", code, told.get("error"), signaled=told["signaled"]) == f"It {sentence}"
     assert code_in_words(code, signaled=signaled) == attempt
     crashed = advice(139, None, signaled=signaled) or ""
     assert crashed.startswith({True: "Native code crashed", False: "", None: "Native code may"}[signaled])

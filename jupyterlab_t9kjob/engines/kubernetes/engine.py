@@ -35,7 +35,7 @@ from .jobs.records import Record, Records
 from .jobs.snapshot import JobSnapshot
 from .jobs.table import JobTable
 from .logs.failure_reader import FailureReader
-from .logs.manager import LogKeeper
+from .logs.manager import LogManager
 from .logs.progress_reader import LiveProgress
 from .objects.kinds import JobKind
 from .submit.creation import Creation
@@ -66,7 +66,7 @@ class KubernetesEngine:
         self._kind = kind
         self._cluster = cluster
         self._records = Records(home / "cluster" / kind.engine)
-        self._logs = LogKeeper(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
+        self._logs = LogManager(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
             kind,
             cluster,
@@ -189,7 +189,7 @@ class KubernetesEngine:
         grown
             Called when the server has written more of the logs.
         """
-        return await self._logs.look(await self._open(uid), grown)
+        return await self._logs.subscribe(await self._open(uid), grown)
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""

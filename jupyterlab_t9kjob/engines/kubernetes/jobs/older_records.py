@@ -76,7 +76,7 @@ def _ending(ending: EndingRecord) -> EndingRecord:
 
 def _ended_with(code: int) -> str:
     """Return how a replica ended, in the form of records of earlier versions: English words that follow its name."""
-    return str(failure_text("", code, None)).lstrip()
+    return failure_text("It", code, None).removeprefix("It ")
 
 
 def _reason(reason: Reason | None, doubtful: dict[str, int]) -> Reason | None:

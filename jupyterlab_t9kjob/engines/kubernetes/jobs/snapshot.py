@@ -34,9 +34,9 @@ class JobSnapshot:
     reason
         Why the job is in its state.
     permissions
-        What the account may do in the job's namespace, by the names of `ClusterInfo.rights`.
+        The account's permissions in the job's namespace, by the names of `ClusterInfo.rights`.
     pausable
-        Whether the job can be paused.
+        Tells if the job can be paused, and if not, why.
     mine
         True if the user of this lab submitted the job.
     hold

@@ -41,7 +41,7 @@ REFUSED_DELAY: Final = 300.0
 """Longest delay if a permission is missing."""
 SILENCE_SECONDS: Final = 60.0
 """A stream that is silent for so long is opened again: kubelets can lose a follower (kubernetes#115701)."""
-LOOKED_SILENCE_SECONDS: Final = 15.0
+WATCHED_SILENCE_SECONDS: Final = 15.0
 """The same limit while a page shows the log: a network may forget a connection that both ends keep open."""
 ALIVE_SECONDS: Final = 1.0
 """A stream that has brought something within this time is not silent."""
@@ -85,7 +85,7 @@ class ContainerFollower:
     ----------
     follows
         True to follow the log while the container runs; False to read it when the run has ended.
-    looked
+    watched
         True while a page shows the log.
     trouble
         Why the log can't be kept at the moment; None if it can.
@@ -108,7 +108,7 @@ class ContainerFollower:
     ) -> None:
         self.state = state
         self.follows = True
-        self.looked = False
+        self.watched = False
         self.trouble: Text | None = None
         self.settled = asyncio.Event()
         self._api = api
@@ -206,8 +206,8 @@ class ContainerFollower:
 
     def _until_silent(self) -> float:
         """Return the seconds until the stream counts as silent."""
-        heard = self._heard if self.looked else time.monotonic()
-        return max(0.0, heard + LOOKED_SILENCE_SECONDS - time.monotonic())
+        heard = self._heard if self.watched else time.monotonic()
+        return max(0.0, heard + WATCHED_SILENCE_SECONDS - time.monotonic())
 
     def _is_heard(self, seconds: float) -> bool:
         return time.monotonic() - self._heard < seconds

@@ -17,7 +17,7 @@ from ..cluster.connection import Cluster
 from ..jobs.snapshot import JobSnapshot
 from ..objects.attempts import AttemptRecord
 from ..reasons.rank_failures import failed_attempt, read_failure
-from .manager import LogKeeper
+from .manager import LogManager
 from .script_sources import Sources, sources_of
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class FailureReader:
         Called with the failures.
     """
 
-    def __init__(self, cluster: Cluster, logs: LogKeeper, found: Found) -> None:
+    def __init__(self, cluster: Cluster, logs: LogManager, found: Found) -> None:
         self._cluster = cluster
         self._logs = logs
         self._found = found
@@ -127,7 +127,7 @@ class FailureReader:
         """Return the job's logs, if possible when the logs of the failed attempts are complete."""
         if len(seen.replicas) > MOST_REPLICAS:
             return await self._logs.files(seen)
-        stop = await self._logs.look(seen)
+        stop = await self._logs.subscribe(seen)
         try:
             end = time.monotonic() + WAIT_SECONDS
             while True:

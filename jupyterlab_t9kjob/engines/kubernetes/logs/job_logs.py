@@ -140,7 +140,7 @@ class JobLogs:
             self._always = always
             self._wake()
 
-    def look(self, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+    def subscribe(self, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Follow the log for a page, and call `grown` when more is written; return a function that ends this."""
         self._listeners.append(grown)
         self._wake()
@@ -288,7 +288,7 @@ class JobLogs:
             del self._tasks[key], self._logs[key]
             self._due.discard(key)
         for key, follower in self._logs.items():
-            follower.follows, follower.looked = self._live, bool(self._listeners)
+            follower.follows, follower.watched = self._live, bool(self._listeners)
             if not self._live and key not in self._due:
                 self._tasks[key].cancel()
         for key in self._open:
@@ -313,7 +313,7 @@ class JobLogs:
             replica=replica.name if replica is not None else "",
             earlier=replica.earlier if replica is not None else 0,
         )
-        follower.follows, follower.looked = self._live, bool(self._listeners)
+        follower.follows, follower.watched = self._live, bool(self._listeners)
         self._logs[key] = follower
         task = self._tasks[key] = asyncio.create_task(follower.run(), name=f"log of {state.pod}/{state.name}")
         task.add_done_callback(lambda _task: self._changed.set())

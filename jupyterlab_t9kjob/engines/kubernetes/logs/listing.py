@@ -256,12 +256,12 @@ class _Pods:
         launcher = self._launchers.get((log.pod_uid, log.container_run))
         if launcher is None:
             return None
-        told = first_ranks(launcher)
-        if not told:
+        ranks = first_ranks(launcher)
+        if not ranks:
             return first_rank(launcher)
-        if len(told) in (1, newest + 1):
-            return told[min(log.worker_restart, len(told) - 1)]
-        return told[-1] if log.worker_restart == newest else None
+        if len(ranks) in (1, newest + 1):
+            return ranks[min(log.worker_restart, len(ranks) - 1)]
+        return ranks[-1] if log.worker_restart == newest else None
 
     def runs(self, pod_uid: str, run: int) -> bool:
         """Return True if a run of the training container may still write.

@@ -21,7 +21,7 @@ LINGER_SECONDS: Final = 60.0
 
 
 @dataclass(eq=False)
-class _Look:
+class _Subscriber:
     """A page that shows a log: the function that notifies it, and the one that ends the notifications."""
 
     grown: Callable[[], None]
@@ -38,7 +38,7 @@ class _Open:
         The logs.
     api, ranks
         Connection and folder with which the logs were opened.
-    looks
+    subscribers
         The pages that show the log.
     followed
         True if the logs are followed even if no page shows them.
@@ -49,12 +49,12 @@ class _Open:
     logs: JobLogs
     api: KubeApi | None
     ranks: Path | None
-    looks: list[_Look] = field(default_factory=list)
+    subscribers: list[_Subscriber] = field(default_factory=list)
     followed: bool = False
     closing: asyncio.Task[None] | None = None
 
 
-class LogKeeper:
+class LogManager:
     """Opens the logs of jobs when they are needed, and closes them.
 
     Parameters
@@ -107,7 +107,7 @@ class LogKeeper:
 
     async def _read_once(self, seen: JobSnapshot) -> None:
         """Read the logs of a job that has just ended."""
-        stop = await self.look(seen)
+        stop = await self.subscribe(seen)
         stop()
 
     async def files(self, seen: JobSnapshot) -> list[LogFile]:
@@ -121,9 +121,9 @@ class LogKeeper:
     def is_live(self, uid: str) -> bool:
         """Return True if a job's logs are followed, because the job is the user's own or a page shows them."""
         opened = self._open.get(uid)
-        return opened is not None and (opened.followed or bool(opened.looks))
+        return opened is not None and (opened.followed or bool(opened.subscribers))
 
-    async def look(self, seen: JobSnapshot, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
+    async def subscribe(self, seen: JobSnapshot, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Follow a job's logs for a page; return a function that ends this.
 
         If the job has ended, its logs are on disk when this returns.
@@ -138,14 +138,14 @@ class LogKeeper:
         uid, opened = seen.job.uid, self._of(seen)
         if opened is None:
             return lambda: None
-        look = _Look(grown, opened.logs.look(grown))
-        opened.looks.append(look)
+        subscriber = _Subscriber(grown, opened.logs.subscribe(grown))
+        opened.subscribers.append(subscriber)
 
         def stop() -> None:
             now = self._open.get(uid)
-            if now is not None and look in now.looks:
-                now.looks.remove(look)
-                look.end()
+            if now is not None and subscriber in now.subscribers:
+                now.subscribers.remove(subscriber)
+                subscriber.end()
                 self._let_go_later(uid, now)
 
         if not _is_active(seen):
@@ -188,9 +188,9 @@ class LogKeeper:
             logs.update(seen.replicas, ended=not _is_active(seen), events=seen.events)
         opened = self._open[job.uid] = _Open(logs, api, ranks)
         if before is not None:
-            opened.looks = before.looks
-            for look in opened.looks:
-                look.end = logs.look(look.grown)
+            opened.subscribers = before.subscribers
+            for subscriber in opened.subscribers:
+                subscriber.end = logs.subscribe(subscriber.grown)
             self._spawn(before.logs.stop())
         return opened
 
@@ -199,14 +199,14 @@ class LogKeeper:
 
     def _let_go_later(self, uid: str, opened: _Open) -> None:
         """Close a job's logs some time after the last use."""
-        if not opened.followed and not opened.looks and opened.closing is None:
+        if not opened.followed and not opened.subscribers and opened.closing is None:
             opened.closing = self._spawn(self._let_go(uid, opened))
 
     async def _let_go(self, uid: str, opened: _Open) -> None:
         await asyncio.sleep(LINGER_SECONDS)
         await opened.logs.fetched()
         opened.closing = None  # A use since then schedules the closing again.
-        if not opened.followed and not opened.looks and self._open.get(uid) is opened:
+        if not opened.followed and not opened.subscribers and self._open.get(uid) is opened:
             await self.drop(uid)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

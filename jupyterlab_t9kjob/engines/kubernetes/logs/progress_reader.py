@@ -15,7 +15,7 @@ from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.progress import LogProgress
 from ....logs.serving.sources import places
 from ..jobs.snapshot import JobSnapshot
-from .manager import LogKeeper
+from .manager import LogManager
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class LiveProgress:
         Called when a job has made progress.
     """
 
-    def __init__(self, logs: LogKeeper, changed: OnProgress) -> None:
+    def __init__(self, logs: LogManager, changed: OnProgress) -> None:
         self._logs, self._changed = logs, changed
         self._jobs: dict[str, _Job] = {}
         self._task: asyncio.Task[None] | None = None

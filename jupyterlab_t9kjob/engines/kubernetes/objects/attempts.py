@@ -197,8 +197,9 @@ def _merge(attempts: list[AttemptRecord], seen: AttemptRecord, base: int) -> Non
 
 def _end(attempt: AttemptRecord, replica: ReplicaView, state: State, now: float) -> None:
     """Set the end of an attempt whose end was not reported."""
-    told = state.ended_at if state.ended_at is not None and state.ended_at >= (attempt["started_at"] or 0.0) else now
-    attempt["ended_at"] = min(told, now)
+    started_at = attempt["started_at"] or 0.0
+    end = state.ended_at if state.ended_at is not None and state.ended_at >= started_at else now
+    attempt["ended_at"] = min(end, now)
     if attempt["exit_code"] is not None:
         return  # It ended by itself; only the time was missing.
     if replica.pod is not None and attempt["pod_uid"] == text(replica.pod, "metadata", "uid"):

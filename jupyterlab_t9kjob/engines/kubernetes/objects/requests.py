@@ -116,8 +116,8 @@ def _had(container: Json, status: Json | None) -> Counter[str]:
 
 def _is_resized(container: Json, status: Json | None) -> bool:
     written = part(container, "resources", "requests")
-    told = (part(status, "allocatedResources"), part(status, "resources", "requests"))
-    return any(each and each != written for each in told)
+    reported = (part(status, "allocatedResources"), part(status, "resources", "requests"))
+    return any(each and each != written for each in reported)
 
 
 def _is_infeasible(pod: Json) -> bool:
