@@ -1,4 +1,4 @@
-"""The server extension: its settings, its life, and the way to the services."""
+"""The server extension: its settings, start and stop, and access to the services."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, def
 
 from .core.errors import Unavailable
 from .core.system.tasks import spawn
-from .core.translation import Catalogue, use_catalogue
+from .core.translation import Catalogue, _, use_catalogue
 from .handlers.routes import handlers
 from .traits import JsonList
 
@@ -40,12 +40,12 @@ class T9kJobApp(ExtensionApp):
 
     name = "jupyterlab_t9kjob"
     description = "Run PyTorch DDP scripts and notebooks as distributed jobs."
-    # below the server's own pages: there is nothing to open
+    # The extension has no page of its own.
     extension_url = "/"
     load_other_extensions = True
 
     home = Unicode(
-        help="Directory that keeps the records and logs of jobs. By default `t9kjob` in Jupyter's data directory."
+        help="Directory for the records and logs of jobs; by default `t9kjob` in Jupyter's data directory."
     ).tag(config=True)
     grace_seconds = Float(
         10.0, min=0, help="Seconds between SIGTERM and SIGKILL when the processes of a local job are ended."
@@ -155,7 +155,7 @@ class T9kJobApp(ExtensionApp):
             serverapp.exit(1)
 
     def initialize_settings(self) -> None:
-        """Prepare for a start; nothing heavy is imported before the first use."""
+        """Set the initial state; the services are imported and made at their first use."""
         self.sockets: set[Socket] = set()
         self.stopping = False
         self._services: Services | None = None
@@ -168,7 +168,7 @@ class T9kJobApp(ExtensionApp):
         self.handlers.extend(handlers())
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
-        """Start once the server answers; what fails here fails again, with an answer, at the first request."""
+        """Start the services once the server runs; an error is raised again at the first request."""
         try:
             await self.services()
         except Exception:
@@ -177,15 +177,15 @@ class T9kJobApp(ExtensionApp):
     # -- services -----------------------------------------------------------------------------------------------------
 
     async def services(self) -> Services:
-        """Return the services, started.
+        """Return the started services.
 
         Raises
         ------
         Unavailable
-            If they can't start; the next call tries again. If the server is stopping.
+            If the services can't start (the next call tries again), or if the server is stopping.
         """
-        if self.stopping:  # a page whose socket was closed connects again at once
-            raise Unavailable("The server is stopping.", code="Stopping", hint="Start JupyterLab again.")
+        if self.stopping:  # A page whose WebSocket was closed connects again at once.
+            raise Unavailable(_("The server is stopping."), code="Stopping", hint=_("Start JupyterLab again."))
         if self._services is None:
             if self._starting is None:
                 self._starting = spawn(self._start(), "start the job service")
@@ -193,10 +193,13 @@ class T9kJobApp(ExtensionApp):
                 self._services = await asyncio.shield(self._starting)
             except OSError as error:
                 raise Unavailable(
-                    "The job service can't start.",
+                    _("The job service can't start."),
                     verbatim=str(error),
-                    hint=f"It keeps its records in {self.home}, which must be writable. Another folder can be set:"
-                    " --T9kJobApp.home.",
+                    hint=_(
+                        "It keeps its records in {folder}, which must be writable. Another folder can be set:"
+                        " --T9kJobApp.home.",
+                        folder=self.home,
+                    ),
                 ) from error
             finally:
                 if self._starting is not None and self._starting.done():
@@ -244,7 +247,7 @@ class T9kJobApp(ExtensionApp):
         )
 
     async def stop_extension(self) -> None:
-        """Close sockets and stop the services within `STOP_SECONDS`. Jobs go on."""
+        """Close the WebSockets and stop the services within `STOP_SECONDS`; jobs continue to run."""
         self.stopping = True
         for socket in list(self.sockets):
             socket.close(1001, "the server stops")
@@ -262,7 +265,7 @@ class T9kJobApp(ExtensionApp):
     # -- activity -----------------------------------------------------------------------------------------------------
 
     def current_activity(self) -> int | None:
-        """Return how many local jobs run, if they keep the server from shutting down for lack of activity."""
+        """Return the number of running local jobs if they count as activity of the server; None if there are none."""
         return len(self._active_jobs) if self.local_jobs_are_activity and self._active_jobs else None
 
     def _note_job(self, ident: str, job: Any) -> None:
@@ -273,7 +276,7 @@ class T9kJobApp(ExtensionApp):
             self._active_jobs.discard(ident)
 
     async def _note_activity(self) -> None:
-        """Let the server's last activity, which hubs ask for, advance while local jobs run."""
+        """Update the server's last activity, by which hubs cull idle servers, while local jobs run."""
         while True:
             if self.current_activity():
                 self.settings["last_activity_times"][self.name] = utcnow()
@@ -281,9 +284,9 @@ class T9kJobApp(ExtensionApp):
 
 
 def default_owner(environment: Mapping[str, str]) -> str:
-    """Return who uses this lab: the hub's user, else the notebook's name, else the user of this process.
+    """Return the user of this lab: the hub's user, or else the notebook's name, or else the user of this process.
 
-    On T9k every lab runs as the same user, and is told by its notebook (t9k.md §4.2).
+    On T9k all labs run as the same user and differ by the notebook's name (t9k.md §4.2).
     """
     if user := environment.get("JUPYTERHUB_USER"):
         return user
@@ -291,5 +294,5 @@ def default_owner(environment: Mapping[str, str]) -> str:
         return notebook[1]
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a bare uid without an entry
+    except (KeyError, OSError):  # The uid has no entry in the user database.
         return f"uid {os.getuid()}" if hasattr(os, "getuid") else ""

@@ -1,4 +1,4 @@
-"""Checkpoint files of a job that has ended, found below the job's folders within bounds."""
+"""Search for the checkpoint files of a job below its folders, with limits of time, depth and number of files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ENTRIES: Final = 20_000
 MOST_SECONDS: Final = 1.0
 DEEPEST: Final = 6
 MARGIN_SECONDS: Final = 2.0
-"""A file's time and the record's come from different clocks where the disk is another machine's."""
+"""Tolerance in seconds, since a network disk's times and the record's times come from different clocks."""
 
 _CHECKPOINT: Final = re.compile(r"\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdparams)$|^pytorch_model.*\.bin$", re.I)
 # Data sets are often kept in the same formats; environments and caches have thousands of files.
@@ -30,6 +30,13 @@ _LEFT_OUT: Final = frozenset(
 
 async def checkpoints_of(job: Job, root: ContentsRoot) -> Checkpoints:
     """Return the checkpoint files that were changed while a job ran, in folders that JupyterLab shows.
+
+    Parameters
+    ----------
+    job
+        The job.
+    root
+        The contents root.
 
     Raises
     ------
@@ -46,31 +53,36 @@ async def checkpoints_of(job: Job, root: ContentsRoot) -> Checkpoints:
 
 
 def folders_of(job: Job, root: ContentsRoot) -> list[Path]:
-    """Return the folders that a job may have written checkpoints to, those that its arguments name first.
+    """Return the folders to which a job may have written checkpoints: from its arguments, log and working directories.
 
-    Only the working directory is looked through as a whole; an argument counts if it has a folder in it.
+    Parameters
+    ----------
+    job
+        The job. Arguments without a slash are ignored.
+    root
+        The contents root, in which the folders must be.
     """
     try:
         working = root.disk(job.working_dir_path) if job.working_dir_path is not None else None
         named = [_folder(argument, working) for argument in job.spec.args]
         logs = [root.disk(path) for path in job.log_dir_paths if path is not None]
-    except (FieldError, Unavailable):  # outside of what JupyterLab shows
+    except (FieldError, Unavailable):  # A folder is outside the contents root.
         return []
     wanted = [*(folder for folder in named if folder is not None), *logs, *([working] if working else [])]
     return [folder for folder in dict.fromkeys(wanted) if root.contains(folder)]
 
 
 def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float) -> Checkpoints:
-    """Look for checkpoint files; blocks, at most about `MOST_SECONDS` on a disk that answers: call it in a thread.
+    """Search folders for checkpoint files (blocking; about `MOST_SECONDS` at most, if the disk answers).
 
     Parameters
     ----------
     folders
-        Absolute paths. Folders in them are looked through as well, `DEEPEST` levels at most; links are not.
+        Absolute paths. They are searched to a depth of `DEEPEST` folders; symbolic links are not followed.
     root
-        To name files as the contents API does.
+        The contents root, for the paths of the files.
     since, until
-        When a file was changed last, seconds since the epoch.
+        Range of the files' modification times, seconds since the epoch.
     """
     found = Checkpoints(folders=[name for name in map(root.api, folders) if name is not None])
     for entry in _files(folders, found):
@@ -78,7 +90,7 @@ def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float
             continue
         try:
             status = entry.stat(follow_symlinks=False)
-        except OSError:  # removed meanwhile
+        except OSError:  # The file was removed in the meantime.
             continue
         if since <= status.st_mtime <= until:
             found.count += 1
@@ -90,7 +102,7 @@ def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float
 
 
 def _files(folders: Sequence[Path], found: Checkpoints) -> Iterator[os.DirEntry[str]]:
-    """Yield the files below folders, the nearest first, each folder once; says in `found` if there are more."""
+    """Yield the files below folders, the nearest first, each folder once; set `found.complete` if a limit ends it."""
     end = time.monotonic() + MOST_SECONDS
     left = MOST_ENTRIES
     queue = deque((str(folder), 0) for folder in folders)
@@ -114,7 +126,7 @@ def _files(folders: Sequence[Path], found: Checkpoints) -> Iterator[os.DirEntry[
                             queue.append((entry.path, depth + 1))
                         else:
                             found.complete = False
-        except OSError:  # it does not exist, or may not be read
+        except OSError:  # The folder does not exist, or may not be read.
             continue
 
 
@@ -123,7 +135,7 @@ def _is_left_out(name: str) -> bool:
 
 
 def _folder(argument: str, working: Path | None) -> Path | None:
-    """Return the folder that an argument names: itself, or the one of the file; None if it names none."""
+    """Return the folder that an argument names, or the folder of the file that it names; None if it names neither."""
     value = argument.partition("=")[2] if argument.startswith("-") else argument
     if "/" not in value or "\0" in value or "://" in value or working is None:
         return None

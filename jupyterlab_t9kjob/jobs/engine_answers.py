@@ -1,4 +1,4 @@
-"""Answers about an engine, also where the engine lacks the optional protocol that would give them."""
+"""Answers about an engine, with defaults for an engine that lacks the optional protocol."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def events_of(engine: Engine, uid: str) -> list[Event]:
     """Return a job's events; none if the engine records none."""
     if isinstance(engine, HasEvents):
         return await engine.events(uid)
-    await engine.job(uid)  # a job that does not exist is an error
+    await engine.job(uid)  # Raises an error if the job does not exist.
     return []
 
 
@@ -51,12 +51,25 @@ async def manifest_of(engine: Engine, uid: str) -> ManifestView:
 
 
 async def preview_of(engine: Engine, spec: JobSpec, namespace: str, *, edited: Edited | None, dry_run: bool) -> Preview:
-    """Return the engine's preview, or what the specification and the engine's capabilities tell.
+    """Return the preview of a job; for an engine without previews, one from the spec and the engine's capabilities.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    spec
+        The spec.
+    namespace
+        Namespace of the job.
+    edited
+        The manifest, if the user edited it.
+    dry_run
+        True to let the cluster validate the manifest as well.
 
     Raises
     ------
     FieldError
-        If a manifest was edited for an engine whose jobs have none.
+        If `edited` is given for an engine whose jobs have no manifests.
     """
     if isinstance(engine, Previews):
         return await engine.preview(spec, namespace, edited=edited, dry_run=dry_run)
@@ -83,7 +96,7 @@ async def queues_of(engine: Engine, namespace: str) -> QueueList:
 
 
 async def capacity_of(engine: Engine, namespace: str) -> Capacity:
-    """Return what is free where the engine's jobs run."""
+    """Return the free resources of an engine; without any if the engine does not report them."""
     if not isinstance(engine, HasCapacity):
         limited = _("{engine} does not report what is free.", engine=engine.label)
         return Capacity(time=time.time(), limited=limited)
@@ -98,7 +111,7 @@ async def nodes_of(engine: Engine) -> NodeList:
 
 
 def failed_info(engine: Engine, error: Exception) -> EngineInfo:
-    """Return the state of an engine that failed to tell its own."""
+    """Return the state of an engine that failed with an error."""
     reason = _(
         "The engine failed with an error of its own: {error}. The server's log has more.",
         error=f"{type(error).__name__}: {error}",
@@ -107,7 +120,7 @@ def failed_info(engine: Engine, error: Exception) -> EngineInfo:
 
 
 class NoCapacity:
-    """The capacity where no engine keeps one."""
+    """Source of capacity if no engine has one."""
 
     async def now(self) -> Capacity:
         """Raise `Unavailable`."""

@@ -1,8 +1,8 @@
-"""Feed: what the pages that look are told about jobs, TensorBoards, engines and capacity, by revision.
+"""The feed: sends changes of jobs, TensorBoards, engines and capacity to the subscribed pages, by revision.
 
-A change is published at once as a new revision; those that come faster than pages can be told are gathered, for up to
-`INTERVAL` seconds. A page that is at revision r gets one message with all that changed since r, so a slow page skips
-revisions instead of filling a queue, and pages that are at the same revision share one encoded message.
+A change is published at once as a new revision; further changes are collected for up to `INTERVAL` seconds. A page at
+revision r gets one message with all changes since r. A slow page therefore skips revisions and needs no queue, and
+pages at the same revision share one encoded message.
 """
 
 from __future__ import annotations
@@ -35,45 +35,45 @@ INTERVAL = 0.1
 CAPACITY_INTERVAL = 1.0
 ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
-"""Between two looks at the engines when jobs take devices and give them back, or a cluster comes and goes."""
+"""Shortest time between two reads of the engines' states, in seconds."""
 PART = 500
-"""Jobs in one message of a snapshot."""
+"""Number of jobs in one message of a snapshot."""
 KEPT_REMOVALS = 1000
 KEPT_DETAILS = 100
 
 
 @dataclass(frozen=True)
 class View:
-    """The lists that a page asked for."""
+    """The lists to which a page subscribes."""
 
     jobs: bool
     tensorboards: bool
 
 
 class TensorBoards(Protocol):
-    """What is needed of the TensorBoard manager."""
+    """The methods of the TensorBoard manager that the feed uses."""
 
     async def list(self) -> list[TensorBoard]:
-        """Return all that run."""
+        """Return all TensorBoards."""
 
     def listen(self, listener: Callable[[str, TensorBoard | None], None]) -> Callable[[], None]:
-        """Call `listener` with an id at every change; returns how to stop that."""
+        """Call `listener` after every change; return a function that ends the calls."""
 
 
 class CapacitySource(Protocol):
-    """What is needed of whoever counts what is free."""
+    """The methods of a source of capacity that the feed uses."""
 
     async def now(self) -> Capacity:
-        """Return what is free now; raises `JobError` if nobody can tell."""
+        """Return the free resources; raise `JobError` if they are not known."""
 
     def look(self, moved: Callable[[], None]) -> Callable[[], None]:
-        """Count from now on, and call `moved` at every change; returns how to end that."""
+        """Keep the capacity current and call `moved` after every change; return a function that ends that."""
 
 
 class _Table:
-    """Things by id, each with the revision of its last change, by which they are in order.
+    """Items by id, in the order of the revisions of their last changes.
 
-    What is gone is remembered for a while.
+    The ids of the last `KEPT_REMOVALS` removed items are kept.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,17 @@ class _Table:
         self.complete_since = 0
 
     def put(self, key: str, item: Any, revision: int) -> None:
-        """Note a change; the item None means that it is gone."""
+        """Store a changed item, or its removal (None).
+
+        Parameters
+        ----------
+        key
+            Id of the item.
+        item
+            The item; None if it was removed.
+        revision
+            Revision of the change.
+        """
         self._rows.pop(key, None)
         self._gone.pop(key, None)
         if item is not None:
@@ -93,22 +103,22 @@ class _Table:
             self.complete_since = self._gone.pop(next(iter(self._gone)))
 
     def revision(self, key: str) -> int:
-        """Return when the thing changed last; 0 if never while we looked."""
+        """Return the revision of an item's last change; 0 if it is not known."""
         return self._rows[key][0] if key in self._rows else self._gone.get(key, 0)
 
     def present(self) -> list[Any]:
-        """Return all that are there."""
-        return [item for _, item in self._rows.values()]
+        """Return all items."""
+        return [item for _revision, item in self._rows.values()]
 
     def since(self, revision: int) -> tuple[list[Any], list[str]]:
-        """Return what changed after `revision`, and the ids of what went."""
+        """Return the items that changed after a revision, and the ids of the items that were removed."""
         changed = takewhile(lambda row: row[0] > revision, reversed(self._rows.values()))
         gone = takewhile(lambda key: self._gone[key] > revision, reversed(self._gone))
-        return [item for _, item in changed][::-1], list(gone)[::-1]
+        return [item for _revision, item in changed][::-1], list(gone)[::-1]
 
 
 class _Parts:
-    """A snapshot in parts, each encoded when it is first asked for: a page shows the newest jobs before it has all."""
+    """A snapshot in parts, each encoded when it is first used; a page shows the newest jobs before it has all jobs."""
 
     def __init__(self, head: Snapshot, jobs: Sequence[JobSummary]) -> None:
         self._head = head
@@ -130,15 +140,15 @@ class _Parts:
 
 
 class Feed:
-    """Publishes the state of all jobs, TensorBoards and engines.
+    """Publisher of the state of all jobs, TensorBoards and engines.
 
     Parameters
     ----------
     jobs, tensorboards, capacity
-        Where the state comes from.
+        Sources of the state.
     attend
-        Called when the first page is opened, to have the cluster's streams probed; returns how to end that, which is
-        called when no page is open any more.
+        Called when the first page is opened, so that clusters are probed. Returns a function that is called after the
+        last page was closed.
     """
 
     def __init__(
@@ -156,8 +166,8 @@ class Feed:
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
-        self._engines_looks_begun = 0
-        self._engines_look_told = 0
+        self._engine_reads = 0
+        self._engine_read_shown = 0
         self._source = capacity
         self._capacity: Capacity | None = None
         self._capacity_is_of_now = False
@@ -177,49 +187,55 @@ class Feed:
         self._ends: list[Callable[[], None]] = []
 
     async def start(self) -> None:
-        """Take in what is there and listen to changes."""
+        """Read the current state and listen to changes."""
         self._ends = [self._service.listen(self._note_job), self._manager.listen(self._note_board)]
         for job in reversed(await self._service.jobs()):
             self._note_job(job.id, job)
         for board in await self._manager.list():
             self._note_board(board.id, board)
         self._publish()
-        await self._look_at_engines()
+        await self._read_engines()
         self._tasks = [asyncio.create_task(self._publish_changes()), asyncio.create_task(self._refresh_engines())]
 
     async def stop(self) -> None:
         """Stop listening."""
         for end in self._ends:
             end()
-        tasks = self._tasks + [task for _, task in self._details.values()]
+        tasks = self._tasks + [task for _revision, task in self._details.values()]
         tasks += [self._capacity_task] if self._capacity_task is not None else []
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # -- for the pages ------------------------------------------------------------------------------------------------
+    # -- subscriptions ------------------------------------------------------------------------------------------------
 
     async def attach(self, news: asyncio.Event) -> None:
-        """Set `news` at every new revision, until `detach`."""
+        """Set an event at every new revision, until `detach` is called."""
         self._watchers.add(news)
         if self._end_attention is None:
             self._end_attention = self._attend()
         if self._engines_moved.is_set() or time.monotonic() - self._engines_time > ENGINES_INTERVAL:
-            await self._look_at_engines()
+            await self._read_engines()
 
     def look_at_engines(self) -> None:
-        """Look at the engines soon: what they are has changed."""
+        """Read the engines' states soon, since one of them has changed."""
         self._engines_moved.set()
 
     def detach(self, news: asyncio.Event) -> None:
-        """End what `attach` began."""
+        """Stop setting an event that was given to `attach`."""
         self._watchers.discard(news)
         if not self._watchers and self._end_attention is not None:
             self._end_attention()
             self._end_attention = None
 
     def look_at_capacity(self) -> Callable[[], None]:
-        """Let capacity be counted and published as long as anybody looks at it; returns how to end that."""
+        """Subscribe to the capacity, which is counted and published for subscribers only.
+
+        Returns
+        -------
+        Callable
+            Function that ends the subscription.
+        """
         self._capacity_watchers += 1
         if self._capacity_task is None:
             self._capacity_task = spawn(self._follow_capacity(), "follow capacity")
@@ -232,16 +248,16 @@ class Feed:
             self._capacity_task = self._capacity = None
 
     def messages(self, view: View, since: int | None, capacity_since: int | None = None) -> Iterable[str]:
-        """Return the messages that bring a page to the present revision, encoded; none if nothing is new to it.
+        """Return the encoded messages that bring a page to the current revision; none if it has that revision.
 
         Parameters
         ----------
         view
-            What the page asked for.
+            The page's subscription.
         since
-            The revision that it is at; None for a page that has nothing yet.
+            Revision of the page; None for a page that has no snapshot yet.
         capacity_since
-            The revision of the capacity that it has, 0 if it has none; None for a page that does not look at it.
+            Revision of the page's capacity, 0 if it has none; None for a page that does not subscribe to it.
         """
         if since is not None and since < max(self._jobs.complete_since, self._boards.complete_since):
             since = None
@@ -253,16 +269,16 @@ class Feed:
         return self._messages[key]
 
     def job_revision(self, ident: str) -> int:
-        """Return when a job changed last."""
+        """Return the revision of a job's last change."""
         return self._jobs.revision(ident)
 
     async def detail(self, ident: str) -> str:
-        """Return a job in full, encoded; pages that ask for the same state share one answer.
+        """Return the encoded details of a job; pages that request the same revision share one message.
 
         Raises
         ------
         JobError
-            If its engine can't tell.
+            If the engine can't read the job.
         """
         revision = self.job_revision(ident)
         known = self._details.pop(ident, None)
@@ -305,28 +321,28 @@ class Feed:
             await self._changed.wait()
             begun = time.monotonic()
             self._publish()
-            await asyncio.sleep(0)  # now the pages are told, which is most of the work
+            await asyncio.sleep(0)  # The pages' tasks run now; `rest` counts their time as well.
             await rest(begun, INTERVAL)
 
     async def _refresh_engines(self) -> None:
         while True:
-            # not `asyncio.wait_for`, which before Python 3.12 may swallow a cancellation
+            # `asyncio.wait_for` may swallow a cancellation before Python 3.12.
             with anyio.move_on_after(ENGINES_INTERVAL):
                 await self._engines_moved.wait()
             self._engines_moved.clear()
             if self._watchers:
-                await self._look_at_engines()
+                await self._read_engines()
             else:
-                self._engines_time = -math.inf  # the next page that comes has them looked at
+                self._engines_time = -math.inf  # `attach` reads them for the next page.
             await asyncio.sleep(MOVES_INTERVAL)
 
-    async def _look_at_engines(self) -> None:
-        self._engines_looks_begun += 1
-        look = self._engines_looks_begun
+    async def _read_engines(self) -> None:
+        self._engine_reads += 1
+        number = self._engine_reads
         engines = await self._service.engines()
-        if look < self._engines_look_told:
-            return  # who has looked later was here
-        self._engines_look_told, self._engines_time = look, time.monotonic()
+        if number < self._engine_read_shown:
+            return  # A later read was faster.
+        self._engine_read_shown, self._engines_time = number, time.monotonic()
         changed = [_steady(engine) for engine in engines] != [_steady(engine) for engine in self._engines]
         self._engines = engines
         if changed:
@@ -338,19 +354,19 @@ class Feed:
         end = self._source.look(moved.set)
         try:
             while True:
-                await self._look_at_capacity()
+                await self._read_capacity()
                 await asyncio.sleep(CAPACITY_INTERVAL)
                 await moved.wait()
                 moved.clear()
         finally:
             end()
 
-    async def _look_at_capacity(self) -> None:
+    async def _read_capacity(self) -> None:
         asked, capacity = time.time(), None
         try:
             capacity = await self._source.now()
         except JobError:
-            pass  # there is no cluster, which the engines say
+            pass  # There is no cluster; the engines' states say so.
         except Exception:
             log.exception("Capacity could not be counted")
         of_now = capacity is not None and capacity.time >= asked
@@ -362,7 +378,10 @@ class Feed:
     # -- messages -----------------------------------------------------------------------------------------------------
 
     def _capacity_after(self, revision: int | None) -> Capacity | None:
-        """Return the capacity if it has changed since; where it is followed without a break it is right now."""
+        """Return the capacity if it has changed since a revision; None if it has not.
+
+        A capacity that is kept current gets the present time.
+        """
         if revision is None or self._capacity is None or revision >= self._capacity_revision:
             return None
         return self._capacity.model_copy(update={"time": time.time()}) if self._capacity_is_of_now else self._capacity
@@ -407,7 +426,7 @@ class Feed:
 
 
 def _steady(engine: EngineInfo) -> Any:
-    """Return what of an engine is worth a message: free memory changes at every look, but counts in steps of 5 %."""
+    """Return the part of an engine's state whose changes are published; free memory counts in steps of 5 %."""
     seen = engine.model_dump(exclude={"machine": {"memory_available": True, "devices": {"__all__": {"memory_used"}}}})
     machine = engine.machine
     if machine is not None and machine.memory_total and machine.memory_available is not None:
@@ -416,5 +435,5 @@ def _steady(engine: EngineInfo) -> Any:
 
 
 def _steady_capacity(capacity: Capacity | None, of_now: bool) -> Capacity | None:
-    """Return what of a capacity is worth a message: as long as it is right now, not the time."""
+    """Return the part of a capacity whose changes are published: without the time while it is kept current."""
     return capacity.model_copy(update={"time": 0.0}) if capacity is not None and of_now else capacity

@@ -1,4 +1,4 @@
-"""Messages that `Feed` sends to the pages: a snapshot, then what changes, and single jobs in full."""
+"""Messages of the feed to the pages: a snapshot, then changes, and the details of single jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..tensorboard.model import TensorBoard
 
 
 class Snapshot(Model):
-    """Server → client: everything that was subscribed to, at `revision`."""
+    """Server → client: the state of all that the page subscribed to, at a revision."""
 
     type: Literal["snapshot"] = "snapshot"
     revision: int
@@ -22,14 +22,14 @@ class Snapshot(Model):
     engines: list[EngineInfo]
     jobs: list[JobSummary]
     tensorboards: list[TensorBoard]
-    capacity: Capacity | None = Field(None, description="Null: no cluster, or not counted yet.")
+    capacity: Capacity | None = Field(None, description="Null without a cluster, or before the first count.")
     complete: bool = Field(
-        True, description="False: these are the newest jobs, and deltas of the same revision bring the others."
+        True, description="False if these are only the newest jobs; deltas with the same revision have the others."
     )
 
 
 class Delta(Model):
-    """Server → client: what changed since the revision before this one."""
+    """Server → client: the changes since the page's last revision."""
 
     type: Literal["delta"] = "delta"
     revision: int
@@ -40,15 +40,15 @@ class Delta(Model):
     removed_tensorboards: list[str] = Field(default_factory=list)
     engines: list[EngineInfo] | None = None
     capacity: Capacity | None = Field(None, description="Null if it has not changed.")
-    complete: bool = Field(True, description="False: more of a snapshot follows.")
+    complete: bool = Field(True, description="False if more parts of a snapshot follow.")
 
 
 class JobDetail(Model):
-    """Server → client: one job in full, on subscription and at every change of it."""
+    """Server → client: the details of a job, after the subscription and after every change of the job."""
 
     type: Literal["job"] = "job"
     revision: int
     id: str
-    job: Job | None = Field(description="Null: the job is gone.")
+    job: Job | None = Field(description="Null if the job was removed.")
     replicas: list[Replica] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)

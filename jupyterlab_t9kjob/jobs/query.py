@@ -9,16 +9,16 @@ from ..core.job import JobSummary
 
 @dataclass(frozen=True)
 class Query:
-    """Which jobs a list has.
+    """Filter of the list of jobs.
 
     Attributes
     ----------
     name, engine
-        Exact; None for any.
+        Exact name of the job, and of its engine; None for all.
     phases
-        Any of these; empty for all.
+        Phases of the jobs; empty for all.
     deleted
-        Whether records of deleted jobs are in the list as well.
+        True to include the records of deleted jobs.
     """
 
     name: str | None = None
@@ -27,7 +27,7 @@ class Query:
     deleted: bool = False
 
     def takes(self, job: JobSummary) -> bool:
-        """Whether the job belongs into the list."""
+        """Return True if the list includes a job."""
         return (
             (self.deleted or listed(job))
             and self.name in (None, job.name)
@@ -37,5 +37,5 @@ class Query:
 
 
 def listed(job: JobSummary) -> bool:
-    """Whether the job is in the list that people see: a deleted one is as long as it still ends."""
+    """Return True if a job is in the page's list; a deleted job is in it until it has ended."""
     return not job.deleted or job.pending_action is not None

@@ -1,4 +1,4 @@
-"""JobService: the one door to the engines, for the handlers."""
+"""The job service: access to the jobs of all engines, for the handlers and the feed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ..core.lab import Lab
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
 from ..core.spec import JobSpec, numbered
+from ..core.translation import _, listing
 from ..engines.unavailable import UnavailableEngine
 from ..logs.serving.mirror import LogMirror
 from .engine_answers import (
@@ -38,18 +39,21 @@ from .query import Query
 log = logging.getLogger(__name__)
 
 Admit = Callable[[JobSpec, str, str], Awaitable[Prepare]]
-"""Refuses a spec that certainly can't run on an engine, in a namespace."""
+"""Check before the creation of a job, given spec, engine and namespace.
+
+It raises `FieldError` for a job that certainly can't run, and returns the preparation of the job, if there is one.
+"""
 
 RERUN_TRIES = 20
 
 
 class JobService:
-    """All jobs of all engines. Methods that take a job's id raise `NotFound` if there is no such job.
+    """The jobs of all engines. Methods with a job's id raise `NotFound` if there is no such job.
 
     Parameters
     ----------
     engines
-        By name. They are started and stopped here.
+        The engines by name, which this service starts and stops.
     """
 
     def __init__(self, engines: Mapping[str, Engine]) -> None:
@@ -58,7 +62,7 @@ class JobService:
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
 
     async def start(self) -> None:
-        """Start every engine. An engine that fails is replaced by one that says why; the others go on.
+        """Start all engines. An engine that fails is replaced by an unavailable engine with the reason.
 
         Raises
         ------
@@ -77,7 +81,7 @@ class JobService:
                 self._engines[engine.name] = stand_in
 
     async def stop(self) -> None:
-        """Let every engine stop watching; jobs go on."""
+        """Stop all engines; jobs continue to run."""
         tasks = list(self._creating.values())
         for task in tasks:
             task.cancel()
@@ -85,7 +89,7 @@ class JobService:
         await asyncio.gather(*(engine.stop() for engine in self._engines.values()))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` with a job's id at every change of it; returns how to stop that."""
+        """Call `listener` with id and summary after every change of a job; return a function that ends the calls."""
         return _all(engine.listen(listener) for engine in self._engines.values())
 
     def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
@@ -119,7 +123,7 @@ class JobService:
         return [name for name, engine in self._engines.items() if engine.facts.manifest_kind == manifest_kind]
 
     async def engines(self) -> list[EngineInfo]:
-        """Return the present state of every engine."""
+        """Return the current state of all engines."""
 
         async def info(engine: Engine) -> EngineInfo:
             try:
@@ -133,7 +137,7 @@ class JobService:
     # -- jobs ---------------------------------------------------------------------------------------------------------
 
     async def jobs(self, query: Query | None = None) -> list[JobSummary]:
-        """Return the jobs that `query` takes, newest first."""
+        """Return the jobs that match a query, or all that the page lists, newest first."""
         query = query or Query()
 
         async def listed_by(engine: Engine) -> list[JobSummary]:
@@ -148,7 +152,7 @@ class JobService:
         return sorted(found, key=lambda job: job.created_at, reverse=True)
 
     async def job(self, ident: str) -> Job:
-        """Return one job in full."""
+        """Return all details of a job."""
         engine, uid = self._find(ident)
         job = await engine.job(uid)
         if job.id != ident:
@@ -166,7 +170,7 @@ class JobService:
         return await events_of(engine, uid)
 
     async def manifest(self, ident: str) -> ManifestView:
-        """Return a job as submitted and as it is, also as YAML."""
+        """Return a job's manifest as submitted and as it is now, as objects and as YAML."""
         engine, uid = self._find(ident)
         return await asyncio.to_thread(_with_texts, await manifest_of(engine, uid))
 
@@ -178,7 +182,7 @@ class JobService:
     async def log_files(self, ident: str) -> list[LogFile]:
         """Return a job's log streams as files, in a stable order.
 
-        Streams that are no files of this server are copied. Copies exist only while somebody follows the logs.
+        Streams that are not files on this server are copied. Copies exist only while a client follows the log.
         """
         engine, uid = self._find(ident)
         return await self._mirror.files(ident, await engine.log_sources(uid))
@@ -197,46 +201,66 @@ class JobService:
             raise
         return _all([end, close])
 
-    # -- what an engine offers to new jobs ----------------------------------------------------------------------------
+    # -- options of new jobs ------------------------------------------------------------------------------------------
 
     async def lab(self, engine: str, namespace: str | None = None) -> Lab | None:
-        """Return what an engine's jobs inherit from the lab, in a namespace if one is named; None if nothing."""
+        """Return the lab from which an engine's jobs inherit; None if they inherit nothing.
+
+        Parameters
+        ----------
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the jobs; None for the engine's default.
+        """
         chosen = self._engine(engine)
         return await chosen.lab(namespace) if isinstance(chosen, InheritsFromLab) else None
 
     async def dialect(self, engine: str) -> Any:
-        """Return the spelling that an engine's cluster uses of its manifest kind; None if there is only one."""
+        """Return the dialect of an engine's manifest kind in its cluster; None if the kind has a single one."""
         chosen = self._engine(engine)
         return await chosen.dialect() if isinstance(chosen, HasDialect) else None
 
     async def volumes(self, engine: str, namespace: str) -> list[Volume]:
-        """Return the volumes that a job in a namespace can mount; an empty namespace is the engine's own."""
+        """Return the volumes that a job in a namespace can mount; an empty namespace stands for the default."""
         return await volumes_of(self._engine(engine), namespace)
 
     async def queues(self, engine: str, namespace: str) -> QueueList:
-        """Return the queues that a job in a namespace can be put into; an empty namespace is the engine's own."""
+        """Return the queues that take jobs of a namespace; an empty namespace stands for the default."""
         return await queues_of(self._engine(engine), namespace)
 
     async def capacity(self, engine: str, namespace: str) -> Capacity:
-        """Return what is free where an engine's jobs run, and the quotas of a namespace (empty: of all watched)."""
+        """Return the free resources of an engine, and the quotas of a namespace (empty: of all watched ones)."""
         return await capacity_of(self._engine(engine), namespace)
 
     async def nodes(self, engine: str) -> NodeList:
-        """Return the nodes on which an engine's jobs run, with what is free on each."""
+        """Return the nodes on which an engine's jobs run, with the free resources of each."""
         return await nodes_of(self._engine(engine))
 
     async def refresh(self) -> None:
-        """Let every engine find out anew what there is and what the account may do."""
+        """Let all engines look for their cluster, its kinds and the account's permissions again."""
         found = [engine.refresh() for engine in self._engines.values() if isinstance(engine, Refreshes)]
         await asyncio.gather(*found)
 
     async def preview(
         self, spec: JobSpec, engine: str, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a spec, or a manifest that was edited, without creating anything."""
+        """Render and check a spec or an edited manifest without creating a job.
+
+        Parameters
+        ----------
+        spec
+            The spec.
+        engine, namespace
+            Engine and namespace of the job.
+        edited
+            The manifest, if the user edited it.
+        dry_run
+            True to let the cluster validate the manifest as well.
+        """
         return await preview_of(self._engine(engine), spec, namespace, edited=edited, dry_run=dry_run)
 
-    # -- doing --------------------------------------------------------------------------------------------------------
+    # -- actions ------------------------------------------------------------------------------------------------------
 
     async def create(
         self,
@@ -248,14 +272,20 @@ class JobService:
         admit: Admit,
         edited: Edited | None = None,
     ) -> Job:
-        """Create a job; the same `request_id` again, even at the same moment, returns the first one.
+        """Create a job. Further calls with the same `request_id` return the same job, even during the first call.
 
         Parameters
         ----------
-        edited
-            The manifest that is submitted instead of the spec's own.
+        spec
+            The spec.
+        engine, namespace
+            Engine and namespace of the job.
+        request_id
+            Id of the page's request.
         admit
-            Refuses what certainly can't run; returns what prepares the rest.
+            Check of the job and its preparation.
+        edited
+            Manifest that is submitted instead of the one rendered from the spec; None if it was not edited.
         """
         chosen = self._engine(engine)
 
@@ -271,34 +301,56 @@ class JobService:
         if task is None:
             task = self._creating[key] = asyncio.create_task(create())
             task.add_done_callback(lambda _done: self._creating.pop(key))
-        # a browser that goes away must not cut a creation short
+        # The creation continues if the browser closes the connection.
         return await asyncio.shield(task)
 
     async def act(self, ident: str, action: Action) -> Job:
-        """Stop, pause, resume or delete a job."""
+        """Stop, pause, resume or delete a job, and return it."""
         engine, uid = await self._own(ident)
         return await engine.act(uid, action)
 
     async def remove(self, ident: str) -> None:
-        """Drop the record and logs of a finished or deleted job."""
+        """Remove the record and logs of a finished or deleted job."""
         engine, uid = await self._own(ident)
         await engine.remove(uid)
 
     async def delete(self, ident: str, *, remove: bool) -> Job:
-        """End a job and delete it; with `remove` its record goes as soon as it has ended."""
+        """End and delete a job.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        remove
+            True to remove also its record and logs as soon as it has ended.
+        """
         engine, uid = await self._own(ident)
         return await engine.act(uid, "delete", remove=remove)
 
     async def rerun(self, ident: str, *, admit: Admit) -> Job:
-        """Create a new job from the same spec, with the next number behind its name; it starts at once."""
+        """Create a job with the spec of another one, a new number at the end of the name, and not paused.
+
+        Parameters
+        ----------
+        ident
+            Id of the job to repeat.
+        admit
+            Check of the new job and its preparation.
+
+        Raises
+        ------
+        Conflict
+            If the job can't be repeated, or no free name was found.
+        """
         old = await self.job(ident)
         if "rerun" not in old.actions:
-            why = old.refused.get("rerun") or f"The record of {old.name} can't be read, so it can't be run again."
-            raise Conflict(why, hint="Submit it anew.")
+            why = old.refused.get("rerun")
+            message = why or _("The record of {job} can't be read, so it can't be run again.", job=old.name)
+            raise Conflict(message, hint=_("Submit it as a new job."))
         prepare = await admit(old.spec, old.engine, old.namespace)
         engine = self._engine(old.engine)
         taken = {job.name for job in await engine.jobs()} | {old.name}
-        for _ in range(RERUN_TRIES):
+        for _try in range(RERUN_TRIES):
             name = numbered(old.name, taken)
             try:
                 return await engine.create(
@@ -310,17 +362,18 @@ class JobService:
                 )
             except Conflict:
                 taken.add(name)
-        raise Conflict(f"No free name was found for a rerun of {old.name}.", hint="Clone it and choose a name.")
+        message = _("No free name was found for a rerun of {job}.", job=old.name)
+        raise Conflict(message, hint=_("Clone it and choose a name."))
 
-    # -- looking up ---------------------------------------------------------------------------------------------------
+    # -- lookup -------------------------------------------------------------------------------------------------------
 
     def _engine(self, name: str) -> Engine:
         if name not in self._engines:
             raise FieldError(
-                f"There is no engine {name} here.",
+                _("There is no engine {engine} here.", engine=name),
                 field="/engine",
                 code="NoSuchEngine",
-                hint=f"There is: {', '.join(self._engines)}.",
+                hint=_("Available engines: {engines}.", engines=listing(list(self._engines))),
             )
         return self._engines[name]
 
@@ -334,7 +387,7 @@ class JobService:
         return self._engines[name], uid
 
     async def _own(self, ident: str) -> tuple[Engine, str]:
-        """Find a job that is to be changed: its id must be right in every part."""
+        """Return engine and uid of a job that is to be changed; all parts of its id must match."""
         await self.job(ident)
         return self._find(ident)
 
@@ -351,21 +404,29 @@ def _all(functions: Iterable[Callable[[], None]]) -> Callable[[], None]:
 
 
 def _no_job(ident: str) -> NotFound:
-    return NotFound(f"There is no job {ident[:200]!r}.", code="NoSuchJob", hint="It may have been removed.")
+    message = _("There is no job {id}.", id=repr(ident[:200]))
+    return NotFound(message, code="NoSuchJob", hint=_("It may have been removed."))
 
 
 def renamed(spec: JobSpec, name: str) -> JobSpec:
-    """Return the spec under another name.
+    """Return a spec with another name, and with the directories that contain the name changed.
 
-    What lies in a directory of the job's own follows it: where a log directory is ``…/runs/train-1`` of the job
-    ``train-1``, then that path, and the same path as seen from the working directory, becomes ``…/runs/train-2``
-    there and wherever an argument is or begins with it.
+    If a log directory of the job ``train-1`` is ``…/runs/train-1``, then ``train-2`` has the log directory
+    ``…/runs/train-2``. Arguments that are or begin with that directory change in the same way, also if they name it
+    relative to the working directory.
+
+    Parameters
+    ----------
+    spec
+        The spec.
+    name
+        The new name.
     """
     log_dirs = [path.rstrip("/") for path in spec.tensorboard.log_dirs]
     own = {path for path in log_dirs if path.endswith(f"/{spec.name}")}
     if spec.working_dir:
         own |= {path.removeprefix(spec.working_dir.rstrip("/") + "/") for path in own}
-    # a whole text, or what follows an option's "=", up to the end or the next folder
+    # A whole argument, or the value after an option's "=", up to the end or the next folder.
     pattern = re.compile(rf"(-[^=]*=)?({'|'.join(map(re.escape, own)) or '(?!)'})(?=/|$)", re.DOTALL)
 
     def move(text: str) -> str:

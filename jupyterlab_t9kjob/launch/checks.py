@@ -12,6 +12,7 @@ from ..core.checks import Check
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
+from ..core.translation import _, sentences
 from .kernels.kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption
 from .notebooks.installs import Brought, brought
@@ -247,11 +248,12 @@ def _unread(source: Source) -> list[Check]:
     unread = source.script.unread
     if unread is None:
         return []
+    sentence = unread.sentence.with_params(script=source.path.name)
     return [
         Check(
             level="hint",
             code="OptionsUnread",
-            message=f"{source.path.name} {unread.how}. Not all of its options can be shown here.",
+            message=sentences(sentence, _("Not all of its options can be shown here.")) or sentence,
             hint="Type the others under More arguments.",
             link=source.link(unread.line, unread.path),
         )

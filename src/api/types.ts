@@ -922,7 +922,7 @@ export interface components {
         };
         /**
          * Delta
-         * @description Server → client: what changed since the revision before this one.
+         * @description Server → client: the changes since the page's last revision.
          */
         Delta: {
             /**
@@ -957,7 +957,7 @@ export interface components {
             capacity: components["schemas"]["Capacity"] | null;
             /**
              * Complete
-             * @description False: more of a snapshot follows.
+             * @description False if more parts of a snapshot follow.
              * @default true
              */
             complete: boolean;
@@ -1645,7 +1645,7 @@ export interface components {
         };
         /**
          * JobDetail
-         * @description Server → client: one job in full, on subscription and at every change of it.
+         * @description Server → client: the details of a job, after the subscription and after every change of the job.
          */
         JobDetail: {
             /**
@@ -1657,7 +1657,7 @@ export interface components {
             revision: number;
             /** Id */
             id: string;
-            /** @description Null: the job is gone. */
+            /** @description Null if the job was removed. */
             job: components["schemas"]["Job"] | null;
             /** Replicas */
             replicas: components["schemas"]["Replica"][];
@@ -3955,7 +3955,7 @@ export interface components {
         };
         /**
          * Snapshot
-         * @description Server → client: everything that was subscribed to, at `revision`.
+         * @description Server → client: the state of all that the page subscribed to, at a revision.
          */
         Snapshot: {
             /**
@@ -3977,13 +3977,13 @@ export interface components {
             /** Tensorboards */
             tensorboards: components["schemas"]["TensorBoard"][];
             /**
-             * @description Null: no cluster, or not counted yet.
+             * @description Null without a cluster, or before the first count.
              * @default null
              */
             capacity: components["schemas"]["Capacity"] | null;
             /**
              * Complete
-             * @description False: these are the newest jobs, and deltas of the same revision bring the others.
+             * @description False if these are only the newest jobs; deltas with the same revision have the others.
              * @default true
              */
             complete: boolean;

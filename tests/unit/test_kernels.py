@@ -93,8 +93,8 @@ def test_conda_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         (spec("/usr/bin/env", "python", *RUN), "“env”"),
         (spec("python", "-m", "some.wrapper", "-f", "x"), "“python”"),
         (spec("python", "/a/launcher.py"), "“python”"),
-        (spec("/gone/bin/python", *RUN), "/gone/bin/python is not there"),
-        (spec("python3.99", *RUN), "python3.99 is not there"),
+        (spec("/gone/bin/python", *RUN), "/gone/bin/python does not exist"),
+        (spec("python3.99", *RUN), "python3.99 does not exist"),
         (spec("python", *RUN, metadata={"kernel_provisioner": {"provisioner_name": "yarn"}}), "“yarn”"),
     ],
 )

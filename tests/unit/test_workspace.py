@@ -234,7 +234,7 @@ TREES = [
             "raise RuntimeError('Start it with torchrun train.py')\n"
         },
         distributed=True,
-        unread="parsed",
+        unread="parses the command line",
     ),
     Tree(
         "torchrun in an error beside a program that only a run tells",
@@ -265,7 +265,7 @@ TREES = [
             ("Typer", "import typer\nfrom typer import Option\ndef main(lr=Option(1)): ...\ntyper.run(main)\n", False),
             ("sys.argv", "import sys\nlr = float(sys.argv[1])\n", False),
             (
-                "sub-commands",
+                "sub-command",
                 "import argparse\np = argparse.ArgumentParser()\ns = p.add_subparsers()\n"
                 "t = s.add_parser('t')\nt.add_argument('--x')\n",
                 False,
@@ -325,7 +325,7 @@ def test_what_is_told_of_a_script_and_its_modules(tmp_path: Path, tree: Tree) ->
     assert script.info.distributed is tree.distributed
     assert (script.launch and script.launch.what) == tree.launch
     assert (script.unread is not None) == (tree.unread is not None), script.unread
-    assert script.unread is None or str(tree.unread) in script.unread.how
+    assert script.unread is None or str(tree.unread) in script.unread.sentence
 
 
 def test_modules_of_the_workspace_need_no_installing(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Kernels of the lab: their Pythons, their packages, their processes."""
+"""Kernels of the lab: the Python of each, its packages, its processes."""

@@ -1,4 +1,4 @@
-"""From a kernelspec to the Python that it runs."""
+"""The Python interpreter of a kernelspec."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from ...core.translation import Sentence, _
+
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*t?(?:\.exe)?", re.IGNORECASE)
 OWN_NAMES = frozenset(
     {"python", f"python{sys.version_info.major}", f"python{sys.version_info.major}.{sys.version_info.minor}"}
@@ -23,43 +25,47 @@ BIN = "Scripts/python.exe" if os.name == "nt" else "bin/python"
 
 @dataclass(frozen=True)
 class Resolved:
-    """What a kernelspec amounts to.
+    """Interpreter and environment of a kernelspec.
 
     Attributes
     ----------
     python
-        Absolute path of its Python; None if that can't be told, and `reason` says why.
+        Absolute path of the interpreter; None if it is not known, and `reason` says why.
     env
-        What the kernelspec adds to the environment, references expanded.
+        Variables that the kernelspec adds to the environment, with references expanded.
     reason
-        Why it can't run a job, a sentence.
+        Sentence that says why the kernel can't run a job; None if it can.
     """
 
     python: str | None = None
     env: dict[str, str] = field(default_factory=dict)
-    reason: str | None = None
+    reason: Sentence | None = None
 
 
 def resolve(spec: dict[str, Any], resource_dir: str) -> Resolved:
-    """Find the Python of a kernelspec as jupyter_client would start it.
+    """Return the interpreter of a kernelspec that jupyter_client would start.
 
     Parameters
     ----------
     spec
-        The content of ``kernel.json``.
+        Content of the kernelspec's ``kernel.json``.
     resource_dir
-        The folder that it lies in.
+        Folder of ``kernel.json``.
     """
-    if str(spec.get("language", "")).lower() != "python":
-        return Resolved(reason=f"Its language is {spec.get('language') or 'not known'}, not Python.")
+    language = str(spec.get("language") or "")
+    if not language:
+        return Resolved(reason=_("Its language is not known."))
+    if language.lower() != "python":
+        return Resolved(reason=_("Its language is {language}, not Python.", language=language))
     metadata = spec.get("metadata")
     provisioner = metadata.get("kernel_provisioner") if isinstance(metadata, dict) else None
     if isinstance(provisioner, dict) and provisioner.get("provisioner_name", LOCAL_PROVISIONER) != LOCAL_PROVISIONER:
-        return Resolved(reason=f"It does not run on this machine but through “{provisioner['provisioner_name']}”.")
-    words = spec.get("argv")
-    argv = [str(part) for part in words] if isinstance(words, list) else []
+        name = str(provisioner["provisioner_name"])
+        return Resolved(reason=_("It does not run on this machine but through “{provisioner}”.", provisioner=name))
+    command = spec.get("argv")
+    argv = [str(part) for part in command] if isinstance(command, list) else []
     if not argv:
-        return Resolved(reason="Its kernelspec has no command.")
+        return Resolved(reason=_("Its kernelspec has no command."))
     env = _environment(spec.get("env"))
     names = {"prefix": sys.prefix, "resource_dir": resource_dir}
     argv = [re.sub(r"\{(\w+)\}", lambda m: names.get(m[1], m[0]), part) for part in argv]
@@ -67,10 +73,12 @@ def resolve(spec: dict[str, Any], resource_dir: str) -> Resolved:
     if python is None:
         return Resolved(
             env=env,
-            reason=f"It starts through “{Path(argv[0]).name}”, so the Python behind it is not known.",
+            reason=_(
+                "It starts through “{program}”, so the Python behind it is not known.", program=Path(argv[0]).name
+            ),
         )
     if not (Path(python).is_file() and os.access(python, os.X_OK)):
-        return Resolved(env=env, reason=f"Its Python {python} is not there.")
+        return Resolved(env=env, reason=_("Its Python {python} does not exist.", python=python))
     return Resolved(python=python, env=env)
 
 
@@ -89,14 +97,14 @@ def _python(argv: list[str], env: dict[str, str]) -> str | None:
     if not PYTHON.fullmatch(program) or not _is_kernel(argv[1:]):
         return None
     if argv[0] in OWN_NAMES:
-        return sys.executable  # as jupyter_client does
+        return sys.executable  # jupyter_client does the same.
     if os.sep in argv[0]:
-        return os.path.abspath(argv[0])  # noqa: PTH100 (links are kept: a venv's Python is one)
+        return os.path.abspath(argv[0])  # noqa: PTH100 (a venv's Python is a symbolic link, which must be kept)
     return shutil.which(argv[0], path=env.get("PATH")) or argv[0]
 
 
 def _is_kernel(arguments: list[str]) -> bool:
-    """Whether the program runs ipykernel itself, not a wrapper that may start another Python."""
+    """Return True if the program runs ipykernel itself, and not a wrapper that may start another Python."""
     rest = [a for a in arguments if not re.match(r"-[XWEIsuBOPdqv]", a)]
     return rest[:1] == ["-m"] and rest[1:2] in (
         ["ipykernel_launcher"],

@@ -1,4 +1,4 @@
-"""The kernels of this lab, and the processes that they are."""
+"""Processes of the lab's running kernels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from ...core.translation import Text, _
+
 
 async def kernel_processes(kernel_manager: Any, session_manager: Any) -> Mapping[int, str]:
-    """Return the process ids of the lab's kernels, each with words: “a notebook kernel: eda.ipynb”.
+    """Return a description of each running kernel by process id: “a notebook kernel: eda.ipynb”.
 
-    Kernels elsewhere, behind a gateway say, have no process here.
+    Kernels on other machines, such as behind a gateway, have no process here.
 
     Parameters
     ----------
     kernel_manager, session_manager
-        The Jupyter server's.
+        The Jupyter server's managers.
     """
     pids = {}
     for ident in kernel_manager.list_kernel_ids():
@@ -25,10 +27,11 @@ async def kernel_processes(kernel_manager: Any, session_manager: Any) -> Mapping
             pids[ident] = pid
     if not pids:
         return {}
-    words = {session["kernel"]["id"]: _words(session) for session in await session_manager.list_sessions()}
-    return {pid: words.get(ident, "a kernel of this lab") for ident, pid in pids.items()}
+    known = {session["kernel"]["id"]: _described(session) for session in await session_manager.list_sessions()}
+    return {pid: known.get(ident) or _("a kernel of this lab") for ident, pid in pids.items()}
 
 
-def _words(session: Mapping[str, Any]) -> str:
+def _described(session: Mapping[str, Any]) -> Text:
     name = PurePosixPath(session["path"] if session["type"] == "notebook" else session["name"]).name
-    return f"a {session['type']} kernel: {name}" if name else f"a {session['type']} kernel"
+    kind = str(session["type"])
+    return _("a {type} kernel: {name}", type=kind, name=name) if name else _("a {type} kernel", type=kind)

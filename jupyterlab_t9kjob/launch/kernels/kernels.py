@@ -1,4 +1,4 @@
-"""Kernels as places where a job can run, and what is installed in them."""
+"""Kernels in which local jobs can run, and the packages that are installed in them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import anyio
 
 from ...core.errors import FieldError, Unavailable
 from ...core.system.disk_threads import on_disk
+from ...core.translation import _, sentences
 from ..model import Kernel, TorchInfo
 from .interpreters import Resolved, resolve
 
@@ -27,9 +28,9 @@ FIELD = "/spec/runtime/kernel"
 PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
 PROBE_SECONDS = 20.0
 SILENT_SECONDS = 60.0
-"""How long a Python that did not answer is not asked again, unless it is replaced."""
+"""How long a Python that did not answer is not probed again, unless its file changes."""
 ENDING_SECONDS = 1.0
-"""How long a Python that is killed may take to end before it is left to itself."""
+"""How long to wait for the end of a killed Python."""
 PROBES_AT_ONCE = 2
 MAX_FOLDERS = 200
 
@@ -38,7 +39,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Findings:
-    """What a kernel's Python answered; `stamp` tells whether it may have changed since."""
+    """Answer of a kernel's Python to the probe, and the `_stamp` at that time."""
 
     python: str
     torch: TorchInfo
@@ -67,19 +68,26 @@ class Kernels:
         self._slots = asyncio.Semaphore(PROBES_AT_ONCE)
 
     async def all(self, *, probed: bool = True) -> list[Kernel]:
-        """Return all kernels, the default one first, then by name for people.
+        """Return all kernels, the default one first, then by display name.
 
         Parameters
         ----------
         probed
-            Say which have torch; without it, only what is known already.
+            True to probe kernels for torch; False to return only what earlier probes found.
         """
         specs = await self._specs()
         kernels = await asyncio.gather(*(self._kernel(name, specs[name], probed=probed) for name in specs))
         return sorted(kernels, key=lambda k: (k.name != self.default, not k.enabled, k.display_name.lower(), k.name))
 
     async def get(self, name: str | None, *, probed: bool = True) -> Kernel:
-        """Return one kernel; None stands for the default one.
+        """Return a kernel.
+
+        Parameters
+        ----------
+        name
+            Name of the kernel; None for the default one.
+        probed
+            See `all`.
 
         Raises
         ------
@@ -90,12 +98,12 @@ class Kernels:
         return await self._kernel(name, await self._spec(name), probed=probed)
 
     async def usable(self, name: str | None) -> tuple[Kernel, dict[str, str]]:
-        """Return a kernel that a job can run in, and what it adds to the environment.
+        """Return a kernel in which a job can run, and the variables that it adds to the environment.
 
         Raises
         ------
         FieldError
-            If it is gone, is not a Python of this machine, or lacks torch.
+            If the kernel does not exist, is not a Python of this machine, or does not have torch.
         """
         name = name or self.default
         spec = await self._spec(name)
@@ -106,9 +114,14 @@ class Kernels:
         return kernel, (await _resolved(spec)).env
 
     async def missing(self, name: str | None, modules: Iterable[str]) -> list[str]:
-        """Return which modules a kernel lacks; nothing is imported.
+        """Return the modules that a kernel does not have, without importing them.
 
-        A kernel that does not answer lacks nothing that we know of.
+        Parameters
+        ----------
+        name
+            Name of the kernel; None for the default one.
+        modules
+            Names of the modules. None of them is returned if the kernel does not answer.
         """
         resolved = await _resolved(await self._spec(name or self.default))
         asked = [module for module in dict.fromkeys(modules) if all(map(str.isidentifier, module.split(".")))]
@@ -116,7 +129,7 @@ class Kernels:
         return [module for module in asked if findings is not None and findings.found.get(module) is False]
 
     async def torch_in(self, python: str) -> TorchInfo | None:
-        """Return the torch of any Python of this machine; None if it does not answer."""
+        """Return the torch of a Python of this machine, given its path; None if it does not answer."""
         findings = await self._probe(Resolved(python=python))
         return findings.torch if findings else None
 
@@ -129,10 +142,10 @@ class Kernels:
         specs = await self._specs()
         if name not in specs:
             raise FieldError(
-                f"There is no kernel “{name}”.",
+                _("There is no kernel “{kernel}”.", kernel=name),
                 code="KernelGone",
                 field=FIELD,
-                hint="Choose another kernel, or install it again.",
+                hint=_("Choose another kernel, or install it again."),
             )
         return specs[name]
 
@@ -154,12 +167,13 @@ class Kernels:
 
     async def _probe(self, resolved: Resolved, modules: Iterable[str] = ()) -> _Findings | None:
         try:
-            return await self._look_into(resolved, modules)
+            return await self._findings_of(resolved, modules)
         except Unavailable as error:
             log.warning("The Python %s did not say what is installed. %s", resolved.python, error.message)
             return None
 
-    async def _look_into(self, resolved: Resolved, modules: Iterable[str]) -> _Findings | None:
+    async def _findings_of(self, resolved: Resolved, modules: Iterable[str]) -> _Findings | None:
+        """Return what is installed, from an earlier probe if nothing has changed since."""
         if resolved.python is None:
             return None
         key = (resolved.python, str(resolved.env))
@@ -186,26 +200,27 @@ class Kernels:
 
 
 def refused(kernel: Kernel) -> FieldError | None:
-    """Return why a job can't run in a kernel, or None."""
+    """Return the error that says why a job can't run in a kernel; None if it can."""
     if not kernel.enabled:
+        cannot = _("“{kernel}” can't run a job on this machine.", kernel=kernel.display_name)
         return FieldError(
-            f"“{kernel.display_name}” can't run a job on this machine. {kernel.reason}",
+            sentences(cannot, kernel.reason) or cannot,
             code="KernelNotLocal",
             field=FIELD,
-            hint="Choose another kernel.",
+            hint=_("Choose another kernel."),
         )
     if kernel.torch is not None and kernel.torch.version is None:
         return FieldError(
-            f"PyTorch is not installed in “{kernel.display_name}”.",
+            _("PyTorch is not installed in “{kernel}”.", kernel=kernel.display_name),
             code="TorchMissing",
             field=FIELD,
-            hint=f"Install it with: {install_command(kernel, 'torch')}",
+            hint=_("Install it with: {command}", command=install_command(kernel, "torch")),
         )
     return None
 
 
 def install_command(kernel: Kernel, *packages: str) -> str:
-    """Return the command that installs packages in a kernel, as one types it."""
+    """Return the shell command that installs packages in a kernel."""
     return shlex.join([kernel.python or "python", "-m", "pip", "install", *packages])
 
 
@@ -223,7 +238,7 @@ def _argv(entry: dict[str, Any]) -> list[str]:
 
 def _resolve(entry: dict[str, Any]) -> Resolved:
     if "resource_dir" not in entry:
-        return Resolved(reason="It runs on a gateway, not on this machine.")
+        return Resolved(reason=_("It runs on a gateway, not on this machine."))
     return resolve(entry.get("spec") or {}, str(entry["resource_dir"]))
 
 
@@ -263,7 +278,7 @@ async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
         return None
     try:
         request = json.dumps({"modules": modules}).encode()
-        output, _ = await asyncio.wait_for(process.communicate(request), PROBE_SECONDS)
+        output, _errors = await asyncio.wait_for(process.communicate(request), PROBE_SECONDS)
         answer = json.loads(output.rstrip().rpartition(b"\n")[2])
         found = {module: module in answer["found"] for module in modules}
         torch = TorchInfo(version=answer["torch"], devices=answer["devices"])
@@ -275,13 +290,13 @@ async def _ask(resolved: Resolved, modules: list[str]) -> _Findings | None:
     finally:
         if process.returncode is None:
             _kill(process)
-            with anyio.move_on_after(ENDING_SECONDS):  # one that waits for its disk can't be killed
+            with anyio.move_on_after(ENDING_SECONDS):  # A process that waits for a disk can't be killed.
                 await process.wait()
     return None
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    """End a Python that may be a script which started others."""
+    """Kill a Python with its child processes; it may be a script that started the real one."""
     if os.name == "nt":
         process.kill()
         return

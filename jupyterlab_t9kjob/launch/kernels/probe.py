@@ -1,12 +1,12 @@
-"""Run in a kernel's Python to say what is installed there. Imports only the standard library.
+"""Probe that runs in a kernel's Python and reports the installed modules, torch and GPUs.
 
-Reads ``{"modules": [...]}`` from standard input and writes one JSON object to standard output.
-Runs on any Python 3.6 or newer, since a kernel may be old.
+It reads ``{"modules": [...]}`` from standard input and writes one JSON object to standard output. It needs only the
+standard library and Python 3.6, since a kernel may be old.
 """
 
 import sys
 
-# An empty entry, or the folder that we are in, would let a file there pass for a package.
+# An empty entry stands for the working directory, whose files must not be taken for packages.
 sys.path = [entry for entry in sys.path if entry]
 
 import ctypes  # noqa: E402
@@ -18,7 +18,7 @@ from pathlib import Path  # noqa: E402
 
 
 def is_there(name: str) -> bool:
-    """Whether a module, or one of a package's, can be found; nothing is imported."""
+    """Return True if a module or submodule can be found; nothing is imported."""
     top, _, rest = name.partition(".")
     try:
         if top in sys.builtin_module_names:
@@ -32,7 +32,7 @@ def is_there(name: str) -> bool:
 
 
 def torch_version() -> "tuple[str | None, bool]":
-    """Return torch's version and whether it is built for GPUs; (None, False) without torch."""
+    """Return torch's version and True if it is built for GPUs; (None, False) without torch."""
     spec = machinery.PathFinder.find_spec("torch") or (util.find_spec("torch") if is_there("torch") else None)
     if spec is None or not spec.origin:
         return None, False
@@ -47,7 +47,7 @@ def torch_version() -> "tuple[str | None, bool]":
 
 
 def devices() -> int:
-    """Count the GPUs that the driver shows, within CUDA_VISIBLE_DEVICES."""
+    """Return the number of the driver's GPUs that CUDA_VISIBLE_DEVICES allows."""
     count = ctypes.c_uint(0)
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")

@@ -1,1 +1,1 @@
-"""Notebooks as scripts."""
+"""Conversion of notebooks to scripts."""

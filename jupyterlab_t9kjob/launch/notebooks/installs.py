@@ -1,4 +1,4 @@
-"""Modules that a notebook's own cells bring: files that they write, and packages that their commands install."""
+"""Modules that a notebook's own cells provide: files that they write, and packages that their commands install."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _INSTALLS: Final = re.compile(
 _ANYTHING: Final = re.compile(
     r"\bgit\s+clone\b|\b(?:wget|curl|unzip|tar|cp|mv|ln|make|bash|sh)\s|\buv\s+\S|\bsetup\.py\b"
 )
-"""Commands after which any module may be there."""
+"""Commands that may provide any module."""
 _WRITES: Final = re.compile(r"_t9kjob\.writefile\((?P<quote>['\"])(?P<path>.*?)(?P=quote),")
 
 
 @dataclass(frozen=True)
 class Brought:
-    """Modules that are there once a notebook's cells have run.
+    """Modules that a notebook's cells provide.
 
     Attributes
     ----------
     modules
-        Those that are known, and the distributions that are named, in lower case.
+        Names of written modules and of installed distributions, in lower case.
     line
-        A line of the notebook's code whose command may bring any module; None if no command may.
+        Line of the notebook's code with a command that may provide any module; None if there is none.
     """
 
     modules: frozenset[str] = field(default_factory=frozenset)
@@ -40,14 +40,14 @@ class Brought:
 
 
 def brought(code: str, lines: list[int]) -> Brought:
-    """Return what a notebook's commands bring.
+    """Return the modules that a notebook's commands provide.
 
     Parameters
     ----------
     code
         The notebook as Python.
     lines
-        The lines of it that run commands or write files, from 1.
+        Numbers of the lines that run commands or write files, from 1.
     """
     modules: set[str] = set()
     anything: int | None = None

@@ -1,4 +1,4 @@
-"""Lines that only IPython understands, as Python: what a job runs of them, leaves out, or refuses."""
+"""Conversion of IPython's magics and shell commands to Python; a job can run, ignore or refuse them."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ AUTOMAGIC: Final = (
     r"(?:pip|conda|mamba|uv|cd|ls|ll|mkdir|cp|mv|rm|rmdir|cat)\s+"
     r"(?!(?:in|is|if|and|or|not|for|else)\b)(?:[\w~\"']|\.\.)"
 )
-"""A magic without its sign, where it is no Python: a name that another one follows."""
+"""A magic without its percent sign: a known name and another word after it, which is not valid Python."""
 SHELLS: Final = {"%%bash": "bash", "%%sh": "sh", "%%!": "sh", "%%sx": "sh", "%%system": "sh"}
 WRITES: Final = frozenset({"%%writefile", "%%file"})
 TRANSPARENT: Final = frozenset({"%%time", "%%capture"})
 SHOWS: Final = frozenset(
     "%%html %%HTML %%javascript %%js %%latex %%markdown %%svg %%SVG".split()  # noqa: SIM905
 )
-"""Cells that only show something."""
+"""Magics of cells that only show something."""
 _HARMLESS: Final = """
 matplotlib load_ext reload_ext unload_ext autoreload config who whos who_ls pinfo pinfo2 pdoc psource pfile history hist
 lsmagic magic quickref precision xmode colors pdb debug tensorboard tb pprint page pwd dirs doctest_mode automagic
 autocall gui clear cls watermark notebook
 """
 HARMLESS: Final = frozenset(_HARMLESS.split())
-"""Magics that show something or set up the notebook itself, so a job does without them."""
+"""Magics that show something or set up the notebook itself, which a job ignores."""
 _ALIASES: Final = "mkdir cp mv rm rmdir ls ll lf lk ldir lx cat conda mamba uv"
 ALIASES: Final = frozenset(_ALIASES.split())
-"""Magics that are the shell's command of that name."""
+"""Magics that run the shell command with the same name."""
 ASSIGNED: Final = re.compile(r"(?P<target>[A-Za-z_][\w.,\s\[\]*]*=)\s*(?P<sign>[!%])\s*(?P<rest>.*)", re.DOTALL)
 
 
 class Refused(Exception):
-    """A job can't run the line."""
+    """A job can't run the line or cell."""
 
 
 def line_code(line: str) -> str | None:
-    """Return a line of IPython's as Python on one line; None if a job does without it.
+    """Return a line for IPython as one line of Python; None if a job ignores it.
 
     Parameters
     ----------
     line
-        Without its indentation, with what its backslashes join.
+        The line without indentation, joined with the lines after its backslashes.
 
     Raises
     ------
     Refused
-        If it does more than show something, and a job can't do it.
+        If the line does more than show something, and a job can't run it.
     """
     assigned = ASSIGNED.fullmatch(line)
     if assigned is not None:
@@ -55,7 +55,7 @@ def line_code(line: str) -> str | None:
     if line.startswith("!"):
         return _run("system", line.lstrip("!").strip())
     if line.startswith("%"):
-        name, _, rest = line.lstrip("%").partition(" ")
+        name, _space, rest = line.lstrip("%").partition(" ")
         return _magic(name, rest.strip())
     if line.startswith("?") or line.partition("#")[0].rstrip().endswith("?"):
         return None
@@ -69,12 +69,21 @@ def line_code(line: str) -> str | None:
 
 
 def cell_code(magic: str, rest: str, body: str) -> str | None:
-    """Return a cell that a magic runs as Python on one line; None if it only shows something.
+    """Return a cell with a magic as one line of Python; None if it only shows something.
+
+    Parameters
+    ----------
+    magic
+        The magic, with its percent signs.
+    rest
+        Arguments of the magic.
+    body
+        The cell's other lines.
 
     Raises
     ------
     Refused
-        If a job can't run it.
+        If a job can't run the cell.
     """
     if magic in SHOWS:
         return None
@@ -133,7 +142,7 @@ def _magic(name: str, rest: str) -> str | None:
 
 
 def _simple(text: str) -> bool:
-    """Return True for statements that may stand behind a colon."""
+    """Return True for a simple statement, which may follow a colon on the same line."""
     try:
         found = ast.parse(f"if 1: {text}").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

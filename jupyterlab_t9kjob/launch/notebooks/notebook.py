@@ -1,4 +1,4 @@
-"""A notebook as a script: its code cells in order, what only IPython understands as Python where a job can run it."""
+"""Conversion of a notebook to a script: its code cells in order, with IPython's magics as Python where possible."""
 
 from __future__ import annotations
 import __future__
@@ -21,6 +21,7 @@ import nbformat
 from ...core.errors import Conflict, FieldError
 from ...core.spec import Entrypoint
 from ...core.system.disk import no_room, trouble_of
+from ...core.translation import Text, _
 from ..model import SkippedLine
 from ..scripts.options import printable
 from ..scripts.script import FIELD, SourceError, check_code, parse
@@ -31,7 +32,7 @@ HEADER = "# Made by jupyterlab_t9kjob from "
 
 HELPER_TEXT = Path(__file__).with_name("cells.py").read_text(encoding="utf-8")
 FUTURES = reduce(or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
-# At the beginning of a statement none of these is Python.
+# None of these is valid Python at the beginning of a statement.
 MAGIC = re.compile(
     rf"""\s*(?:
         [%!?,;/]                                              # %magic  !command  ?help  ,call  /call
@@ -50,19 +51,19 @@ class Converted:
     Attributes
     ----------
     text
-        The script.
+        Text of the script.
     code
-        Its cells as one Python text, to be read and never run.
+        The cells as one Python text, which is analysed and never run.
     places
-        For each line of `code` the cell (from 1, all cells counted) and line (from 1).
+        For each line of `code`, the number of its cell among all cells and its line in the cell, both from 1.
     cells
         Number of code cells that run.
     skipped
-        What was commented out.
+        Lines that were commented out.
     commands
-        Where it runs other programs, or writes files: line of `code`.
+        Lines of `code` that run other programs or write files.
     kernel
-        The kernel that the notebook names.
+        Name of the notebook's kernel; None if the notebook has none.
     """
 
     text: str
@@ -75,25 +76,24 @@ class Converted:
 
 
 def script_path(notebook: Path) -> Path:
-    """Return where a notebook's script is written: ``explore.ipynb`` → ``explore.t9kjob.py``."""
+    """Return the path of a notebook's script: ``explore.ipynb`` → ``explore.t9kjob.py``."""
     return Path(Entrypoint(kind="notebook", value=str(notebook)).script)
 
 
 def convert(data: bytes, name: str) -> Converted:
-    """Make a script of a notebook.
+    """Convert a notebook to a script.
 
     Parameters
     ----------
     data
-        The notebook's file.
+        Content of the notebook's file.
     name
-        Its name, for the header and for messages.
+        Name of the file, for the script's header and for messages.
 
     Raises
     ------
     FieldError
-        If it is not a notebook, has no code, its kernel is not Python, or a cell is not valid Python (with the cell
-        and its line).
+        If the file is not a notebook or has no code, if its language is not Python, or if a cell is not valid Python.
     """
     content = _load(data, name)
     kernelspec, language_info = (
@@ -102,10 +102,14 @@ def convert(data: bytes, name: str) -> Converted:
     language = kernelspec.get("language") or language_info.get("name") or "python"
     if str(language).lower() not in {"python", "ipython"}:
         raise FieldError(
-            f"{name} is a notebook in {language}. Only Python notebooks can run as a distributed job.",
+            _(
+                "{file} is a notebook in {language}. Only Python notebooks can run as a distributed job.",
+                file=name,
+                language=str(language),
+            ),
             code="NotPython",
             field=FIELD,
-            hint="Choose a notebook with a Python kernel.",
+            hint=_("Choose a notebook with a Python kernel."),
         )
     _refuse_lost_capture(content["cells"], name)
     lines: list[str] = []
@@ -131,10 +135,10 @@ def convert(data: bytes, name: str) -> Converted:
         flags |= _check(texts[-1][1], name, number, flags) & FUTURES
     if not texts:
         raise FieldError(
-            f"{name} has no code, so there is nothing to run.",
+            _("{file} has no code, so there is nothing to run.", file=name),
             code="NoCode",
             field=FIELD,
-            hint="Write a code cell and save the notebook.",
+            hint=_("Write a code cell and save the notebook."),
         )
     kernel = kernelspec.get("name")
     return Converted(
@@ -149,27 +153,34 @@ def convert(data: bytes, name: str) -> Converted:
 
 
 def write_script(notebook: Path, converted: Converted) -> Path:
-    """Write a notebook's script beside it.
+    """Write a notebook's script to the notebook's folder.
+
+    Parameters
+    ----------
+    notebook
+        Path of the notebook.
+    converted
+        The script.
 
     Returns
     -------
     Path
-        The script.
+        Path of the script.
 
     Raises
     ------
     Conflict
-        If a file of that name exists that was not made here.
+        If a file with that name exists and was not made from a notebook.
     FieldError
-        If the folder can't be written to.
+        If the script can't be written.
     """
     path = script_path(notebook)
     if os.path.lexists(path) and not _ours(path):
         raise Conflict(
-            f"{path.name} exists and was not made from a notebook, so it is not overwritten.",
+            _("{file} exists and was not made from a notebook, so it is not overwritten.", file=path.name),
             code="ScriptExists",
             field=FIELD,
-            hint=f"Rename or move {path.name}, or rename the notebook.",
+            hint=_("Rename or move {file}, or rename the notebook.", file=path.name),
         )
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -177,14 +188,14 @@ def write_script(notebook: Path, converted: Converted) -> Path:
             file.write(converted.text)
         temporary.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):  # a read-only disk says that also of what is not there
+        with contextlib.suppress(OSError):  # A read-only disk raises this even if the file does not exist.
             temporary.unlink(missing_ok=True)
         trouble = trouble_of(error, path.parent)
         raise FieldError(
-            f"{path.name} can't be written beside the notebook: {trouble.sentence}.",
+            _("{file} can't be written beside the notebook: {problem}.", file=path.name, problem=trouble.sentence),
             code="NotWritable",
             field=FIELD,
-            hint=trouble.hint if no_room(error) else "Copy the notebook to a folder that you may write to.",
+            hint=trouble.hint if no_room(error) else _("Copy the notebook to a folder that you may write to."),
             verbatim=error.strerror,
         ) from error
     return path
@@ -192,10 +203,10 @@ def write_script(notebook: Path, converted: Converted) -> Path:
 
 def _load(data: bytes, name: str) -> dict[str, Any]:
     problem = FieldError(
-        f"{name} is not a Jupyter notebook.",
+        _("{file} is not a Jupyter notebook.", file=name),
         code="BadNotebook",
         field=FIELD,
-        hint="Open it in JupyterLab to see what is wrong with it.",
+        hint=_("Open it in JupyterLab to see what is wrong with it."),
     )
     try:
         content = _dict(json.loads(data))
@@ -203,7 +214,7 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
             content = dict(nbformat.convert(nbformat.from_dict(content), 4))  # type: ignore[no-untyped-call]
     except RecursionError as error:
         raise problem from error
-    except Exception as error:  # nbformat answers to malformed old notebooks with any error at all
+    except Exception as error:  # nbformat raises errors of any class for malformed old notebooks.
         problem.verbatim = str(error)[:500] or None
         raise problem from error
     if content.get("nbformat") is None or not isinstance(content.get("cells"), list):
@@ -223,8 +234,8 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 def _script(name: str, cells: list[tuple[int, str]]) -> str:
-    """Return the script that runs a notebook's cells, each under its own name in tracebacks."""
-    # The name is not to be taken for a declaration of the file's encoding (PEP 263).
+    """Return the script that runs a notebook's cells, each with a name of its own in tracebacks."""
+    # The name must not look like a declaration of the file's encoding (PEP 263).
     quoted = json.dumps(name, ensure_ascii=False).replace("coding", r"cod\u0069ng")
     lines = [
         f"{HEADER}{quoted}, anew at every submission: change the notebook instead.",
@@ -234,9 +245,9 @@ def _script(name: str, cells: list[tuple[int, str]]) -> str:
         f"exec(compile({_literal(HELPER_TEXT)}, 'notebook helper', 'exec'), {HELPER}.__dict__)",
         f"{HELPER}.begin(globals().get('__file__'))",
     ]
-    if any("get_ipython" in text for _, text in cells):
+    if any("get_ipython" in text for _number, text in cells):
         lines += ["def get_ipython():", "    return None  # as IPython's own says where there is no IPython"]
-    if any(re.search(r"(?<![\w.])display\(", text) for _, text in cells):
+    if any(re.search(r"(?<![\w.])display\(", text) for _number, text in cells):
         lines += ["try:", "    from IPython.display import display", "except ImportError:", "    display = print"]
     shown = re.sub(r"[\x00-\x1f\x7f\"]", "_", name)
     for number, text in cells:
@@ -246,22 +257,22 @@ def _script(name: str, cells: list[tuple[int, str]]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a text as a string of Python, readable if it can be; it has a line break more at its beginning."""
+    """Return a text as a Python string literal with an additional line break at its start, readable if possible."""
     quote = next((quote for quote in ("'''", '"""') if quote not in text), None)
     return repr(f"\n{text}") if quote is None or not text.endswith("\n") else f"r{quote}\n{text}{quote}"
 
 
 def _python_lines(source: str, name: str, cell: int) -> Iterator[tuple[str, str | None]]:
-    """Yield each line of a cell as Python and, if it was commented out, as it was.
+    """Yield each line of a cell as Python, with the original line if it was commented out.
 
     Raises
     ------
     SourceError
-        At a line that a job can't run.
+        If a job can't run a line.
     """
     lines = source.split("\n")
     first = next(index for index, line in enumerate(lines) if line.strip())
-    # IPython takes off the first line's indentation everywhere.
+    # IPython removes the first line's indentation from all lines.
     margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
     lines = [line.removeprefix(margin) for line in lines]
     while first < len(lines) and (lines[first].split() or [""])[0] in TRANSPARENT:
@@ -271,7 +282,7 @@ def _python_lines(source: str, name: str, cell: int) -> Iterator[tuple[str, str 
         first = next((index for index, line in enumerate(lines) if line.strip()), len(lines))
     offset = len(source.split("\n")) - len(lines)
     if first < len(lines) and lines[first].startswith("%%"):
-        magic, _, rest = lines[first].partition(" ")
+        magic, _space, rest = lines[first].partition(" ")
         try:
             code = cell_code(magic, rest.strip(), "\n".join(lines[first + 1 :]) + "\n")
         except Refused:
@@ -307,15 +318,15 @@ def _lines(lines: list[str], offset: int, name: str, cell: int) -> Iterator[tupl
             raise _refusal(text, name, cell, offset + index - len(own) + 1) from None
         if code is not None:
             yield indent + code, None
-            yield from (("", None) for _ in own[1:])
+            yield from (("", None) for _part in own[1:])
         else:
-            filler = "pass  " if indent else ""  # it may be all that an indented block has
+            filler = "pass  " if indent else ""  # The line may be the only one of an indented block.
             yield f"{indent}{filler}# {own[0].strip()}", own[0]
             yield from ((f"{indent}# {part.strip()}", part) for part in own[1:])
 
 
 def _refuse_lost_capture(cells: list[Any], name: str) -> None:
-    """Refuse ``%%capture out`` where another cell uses `out`: in a job the output goes to the log."""
+    """Refuse ``%%capture out`` if another cell uses `out`, since the output of a job goes to the log."""
     sources = {number: _source(cell) for number, cell in enumerate(cells, 1) if _dict(cell).get("cell_type") == "code"}
     for number, source in sources.items():
         found = re.match(
@@ -329,10 +340,16 @@ def _refuse_lost_capture(cells: list[Any], name: str) -> None:
 
 def _refusal(text: str, name: str, cell: int, line: int) -> SourceError:
     shown = printable(text if len(text) <= 80 else f"{text[:80]}…")
-    message = f"{name} has {shown} in cell {cell}, line {line}, which only IPython can run."
+    message = _(
+        "{file} has {code} in cell {cell}, line {line}, which only IPython can run.",
+        file=name,
+        code=shown,
+        cell=cell,
+        line=line,
+    )
     problem = SourceError(message, line=line, cell=cell)
     problem.code = "OnlyInIPython"
-    problem.hint = "Remove it or write it as Python, and save the notebook."
+    problem.hint = _("Remove it or write it as Python, and save the notebook.")
     return problem
 
 
@@ -347,7 +364,7 @@ def _ours(path: Path) -> bool:
 
 
 def _check(text: str, name: str, cell: int, flags: int) -> int:
-    """Refuse a cell that is not Python; returns its compiler flags."""
+    """Return the compiler flags of a cell; raise `SourceError` if it is not valid Python."""
     try:
         tree = parse(text.encode("utf-8", "backslashreplace").decode(), name)
         return 0 if tree is None else check_code(tree, name, flags=flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
@@ -356,10 +373,25 @@ def _check(text: str, name: str, cell: int, flags: int) -> int:
             raise
         cause = error.__cause__
         detail = cause.msg if isinstance(cause, SyntaxError) else error.message
-        column = f", column {error.column}" if error.column else ""
         raise SourceError(
-            f"{name} has a syntax error in cell {cell}, line {error.line}{column}: {detail}.",
-            line=error.line,
-            column=error.column,
-            cell=cell,
+            _cell_error(name, cell, error.line, error.column, detail), line=error.line, column=error.column, cell=cell
         ) from cause
+
+
+def _cell_error(name: str, cell: int, line: int, column: int | None, detail: str) -> Text:
+    if not column:
+        return _(
+            "{file} has a syntax error in cell {cell}, line {line}: {error}.",
+            file=name,
+            cell=cell,
+            line=line,
+            error=detail,
+        )
+    return _(
+        "{file} has a syntax error in cell {cell}, line {line}, column {column}: {error}.",
+        file=name,
+        cell=cell,
+        line=line,
+        column=column,
+        error=detail,
+    )

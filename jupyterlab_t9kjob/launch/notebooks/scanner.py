@@ -1,4 +1,4 @@
-"""Where a statement begins in a cell's text."""
+"""Scanner of a cell's lines that finds the beginnings of statements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 TOKEN = re.compile(
     r"""(?P<comment>\#.*)
       | (?P<triple>'{3}|\"{3})
-      | (?P<string>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)  # one that does not end is taken as well: no way back
+      | (?P<string>'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?)  # Also without its end, so that no backtracking happens.
       | (?P<open>[(\[{])
       | (?P<close>[)\]}])
     """,
@@ -16,7 +16,7 @@ TOKEN = re.compile(
 
 
 class Scanner:
-    """Follows strings, brackets and continuations, to know where a statement begins."""
+    """State of strings, brackets and continued lines after the lines that were fed."""
 
     def __init__(self) -> None:
         self._quote: str | None = None
@@ -25,11 +25,11 @@ class Scanner:
 
     @property
     def at_statement(self) -> bool:
-        """Whether the next line begins a statement."""
+        """True if the next line begins a statement."""
         return self._quote is None and self._depth == 0 and not self._continued
 
     def feed(self, line: str) -> None:
-        """Take in a line of Python."""
+        """Continue with the next line of Python."""
         position = 0
         commented = False
         while position < len(line):

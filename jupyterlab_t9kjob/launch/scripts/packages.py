@@ -51,10 +51,10 @@ DISTRIBUTIONS: Final = {
     # Where both are the same.
     **{name: name for name in _SAME_NAME.split()},
 }
-"""The distribution that brings a module. No other is ever suggested: one of the same name may be anybody's."""
+"""Distribution of each module. No other distribution is ever suggested, since anybody can publish a name."""
 
 STARTS_NO_GROUP: Final = frozenset(_NO_GROUP.split())
-"""Third-party modules that start no process group behind a script's back; `transformers` only without its trainers."""
+"""Third-party modules that start no process group by themselves; `transformers` only without its trainers."""
 
 OPTION_READERS: Final = {
     "absl.app.run": "absl.flags",
@@ -111,4 +111,4 @@ OWN_LAUNCHERS: Final = {
     "torch_xla.distributed.xla_multiprocessing.spawn": "xmp.spawn",
     "torch_xla.launch": "torch_xla.launch",
 }
-"""Modules that start a script's processes themselves; torchrun must not start them again."""
+"""Functions that start a script's processes themselves, with their common names; torchrun must not start them again."""

@@ -1,4 +1,4 @@
-"""Paths that expressions of constants and ``__file__`` stand for."""
+"""Evaluation of path expressions that consist of constants and ``__file__``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 
 
 class PathExpressions:
-    """Evaluates the expressions by which a module adds to `sys.path`.
+    """Evaluation of the expressions in one module, such as those that it adds to `sys.path`.
 
     Parameters
     ----------
     path
-        Where the module lies: ``__file__``.
+        Path of the module, the value of ``__file__``.
     assigned
-        The expressions that its names stand for.
+        Expressions that are assigned to the module's names.
     """
 
     def __init__(self, path: str, assigned: Mapping[str, ast.expr]) -> None:
@@ -24,7 +24,15 @@ class PathExpressions:
         self._assigned = assigned
 
     def folder(self, node: ast.AST, depth: int = 0) -> str | None:
-        """Return the path that an expression stands for; None if the text does not tell."""
+        """Return the path that is the value of an expression; None if it is not known.
+
+        Parameters
+        ----------
+        node
+            The expression.
+        depth
+            Number of enclosing expressions, which is limited.
+        """
         if depth > 20:
             return None
         here = os.path.dirname(self._path)

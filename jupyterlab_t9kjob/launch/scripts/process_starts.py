@@ -19,11 +19,11 @@ MAY_START_GROUP: Final = re.compile(
     r"distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)|process_group|DDP|FSDP|deepspeed|accelerat(?!ion)|local_rank",
     re.IGNORECASE,
 )
-"""Identifiers after which nobody can say that a script starts no process group."""
+"""Identifiers of scripts that may start a process group."""
 
 
 def starts_group(closure: Closure) -> bool | None:
-    """Return whether a script starts a process group; None where its text does not tell."""
+    """Return True if a script starts a process group, False if it does not; None if its text does not tell."""
     names = closure.names
     if names & STARTS_GROUP:
         return True
@@ -34,12 +34,14 @@ def starts_group(closure: Closure) -> bool | None:
 
 
 def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
-    """Return where a script, or a module of the workspace that it uses, starts the processes itself.
+    """Return the call by which a script, or one of its modules, starts the training's processes itself.
 
     Returns
     -------
-    place, path
-        The call, and the module that it is in; None is the script itself.
+    place
+        The call.
+    path
+        Path of the module with the call; None for the script itself.
     """
     for path, facts in [(None, closure.script), *closure.modules.items()]:
         for place in facts.launches:
@@ -51,9 +53,19 @@ def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
 
 
 def used(closure: Closure, facts: Facts, place: Place) -> bool:
-    """Return True if the function that a call stands in is named elsewhere, so that it is likely to run."""
+    """Return True if other code names the function with a call, so that the call is likely to run.
+
+    Parameters
+    ----------
+    closure
+        The script with its modules.
+    facts
+        Facts of the module with the call.
+    place
+        The call.
+    """
     if place.main and facts is not closure.script and all(facts is not closure.modules[x] for x in closure.executed):
-        return False  # runs only where the module is the script
+        return False  # The call runs only if the module is run as a script.
     if place.inside is None:
         return True
     names = closure.names

@@ -1,4 +1,4 @@
-"""What a script's text tells about it. Nothing is ever run or imported here."""
+"""Analysis of a script's text: options, imports, use of distributed training. Scripts are never run or imported."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 from types import CodeType
 
 from ...core.errors import FieldError
+from ...core.translation import Sentence, _
 from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
 from .facts import Facts, read_facts
 from .options import Literals, printable, read_options
@@ -25,7 +26,7 @@ from .workspace import Closure, Workspace
 MAX_BYTES = 4 * 1024 * 1024
 FIELD = "/spec/entrypoint/value"
 
-# torchrun and the local engine set these for every rank: nobody has to.
+# Variables that torchrun and the local engine set for every rank.
 GIVEN = frozenset(
     (
         *("LOCAL_RANK", "RANK", "GROUP_RANK", "ROLE_RANK", "LOCAL_WORLD_SIZE", "WORLD_SIZE"),
@@ -41,23 +42,23 @@ SPLITTERS = frozenset(
     )
 )
 EVENT_WRITERS = frozenset({"SummaryWriter", "TensorBoardLogger"})
-# A module that the import of another one needs, though the text does not name it.
+# Modules that the import of another module needs, though the script does not name them.
 NEEDED_BY = {"torch.utils.tensorboard": "tensorboard"}
 
 NAMESPACES = frozenset({"google"})
-"""Packages to which many distributions add modules, so that their being there says nothing."""
+"""Namespace packages: many distributions add modules to them, so each of the modules is looked up."""
 
 
 class SourceError(FieldError):
-    """A script that Python can't read; `line`, `column` and a notebook's `cell` count from 1."""
+    """A script or notebook that is not valid Python; `line`, `column` and a notebook's `cell` count from 1."""
 
     code = "SyntaxError"
 
     def __init__(
-        self, message: str, *, line: int | None = None, column: int | None = None, cell: int | None = None
+        self, message: Sentence, *, line: int | None = None, column: int | None = None, cell: int | None = None
     ) -> None:
-        what = "script" if cell is None else "cell"
-        super().__init__(message, field=FIELD, hint=f"Correct the {what} and save it.")
+        hint = _("Correct the script and save it.") if cell is None else _("Correct the cell and save it.")
+        super().__init__(message, field=FIELD, hint=hint)
         self.line = line
         self.column = column
         self.cell = cell
@@ -65,26 +66,26 @@ class SourceError(FieldError):
 
 @dataclass
 class Script:
-    """A script as read.
+    """Result of a script's analysis.
 
     Attributes
     ----------
     info
-        What the form shows.
+        Information for the form.
     unsampled_loaders
-        Lines of the data loaders that have no sampler which splits the data.
+        Lines of data loaders without a sampler, which would give all data to each process.
     closure
-        The modules of the workspace that it imports.
+        The script and the modules of the workspace that it imports.
     launch
-        Where it starts its processes itself: what it calls, the line, and the module of the workspace, if in one.
+        Call that starts the training's processes in the script itself; None if there is none.
     unread
-        Options that it has and that could not be read.
+        Options that could not be read; None if all were read.
     given
-        The line in which it sets its options itself, whatever its arguments are.
+        Line in which the script sets its own options, independently of its arguments.
     ipython
-        The line that needs IPython's shell, which a job does not have.
+        Line that needs IPython's shell, which a job does not have.
     empty
-        It has no statements.
+        True if the script has no statements.
     """
 
     info: ScriptInfo = field(default_factory=ScriptInfo)
@@ -99,7 +100,7 @@ class Script:
 
 @dataclass(frozen=True)
 class Launch:
-    """Where a script starts the processes of its training by itself."""
+    """Call that starts a training's processes: the function's name, its line, and the module (None: the script)."""
 
     what: str
     line: int
@@ -107,26 +108,38 @@ class Launch:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Decode a script as Python does: byte order mark, PEP 263 declaration, else UTF-8.
+    """Return the text of a script, decoded as Python does: byte order mark, PEP 263 declaration, or else UTF-8.
+
+    Parameters
+    ----------
+    data
+        Content of the file.
+    name
+        Name of the file, for messages.
 
     Raises
     ------
     SourceError
-        If it is too large, not text, or in an unknown encoding.
+        If the file is too large, is not text, or has an unknown encoding.
     """
     if len(data) > MAX_BYTES:
-        raise SourceError(f"{name} is larger than {MAX_BYTES // 1024**2} MiB: not a script.")
+        limit = f"{MAX_BYTES // 1024**2} MiB"
+        raise SourceError(_("{file} is larger than {size}: not a script.", file=name, size=limit))
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        raise SourceError(f"{name} has a NUL byte in line {line}: not a script.", line=line)
+        message = _("{file} has a NUL byte in line {line}: not a script.", file=name, line=line)
+        raise SourceError(message, line=line)
     try:
         text = data.decode(_encoding(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        message = f"{name} has bytes in line {line} that are not {error.encoding}."
+        message = _(
+            "{file} has bytes in line {line} that are not {encoding}.", file=name, line=line, encoding=error.encoding
+        )
         raise SourceError(message, line=line) from error
     except (SyntaxError, LookupError) as error:
-        raise SourceError(f"{name} can't be decoded: {error}.", line=1) from error
+        message = _("{file} can't be decoded: {error}.", file=name, error=str(error))
+        raise SourceError(message, line=1) from error
     return io.IncrementalNewlineDecoder(None, translate=True).decode(text, final=True)
 
 
@@ -136,82 +149,95 @@ def _encoding(data: bytes) -> str:
     except SyntaxError as error:
         if "encoding declaration" not in str(error):
             raise
-        return "utf-8"  # the lines where a declaration might be are not that, which decoding says with the line
+        return "utf-8"  # The first lines are not valid UTF-8; decoding then reports the line.
 
 
 def parse(source: str, name: str) -> ast.Module | None:
-    """Parse a script; None if it is too deeply nested for this Python's parser.
+    """Return the syntax tree of a script; None if it is too deeply nested for this Python's parser.
+
+    Parameters
+    ----------
+    source
+        Text of the script.
+    name
+        Name of the file, for messages.
 
     Raises
     ------
     SourceError
-        At a syntax error, with its line and column.
+        If the script has a syntax error.
     """
     try:
-        return ast.parse(source, filename=name)  # Python's warnings name the file
+        return ast.parse(source, filename=name)  # Python's warnings contain the name.
     except SyntaxError as error:
         raise _syntax_error(error, name) from error
     except (RecursionError, MemoryError):
         return None
     except ValueError as error:
-        raise SourceError(f"{name} can't be read: {error}.") from error
+        raise SourceError(_("{file} can't be read: {error}.", file=name, error=str(error))) from error
 
 
 def check_code(tree: ast.Module, name: str, *, flags: int = 0) -> int:
-    """Find what only the compiler refuses: ``return`` outside of a function, an argument's name twice.
+    """Check a script for errors that only the compiler finds, such as ``return`` outside a function.
 
     Parameters
     ----------
     tree
-        What `parse` returned.
+        Syntax tree of the script.
     name
-        The file's name, for messages.
+        Name of the file, for messages.
     flags
         Compiler flags.
 
     Returns
     -------
     int
-        The flags of the compiled code. Nothing of it is run.
+        Flags of the compiled code, which is not run.
 
     Raises
     ------
     SourceError
-        With its line and column.
+        If the compiler finds an error.
     """
     try:
         code: CodeType = compile(tree, name, "exec", flags, dont_inherit=True)
     except SyntaxError as error:
         raise _syntax_error(error, name) from error
     except (RecursionError, MemoryError, ValueError):
-        return 0  # too deep for this Python; another one may read it
+        return 0  # The script is too deeply nested for this Python; the job's Python may accept it.
     return code.co_flags
 
 
 def _syntax_error(error: SyntaxError, name: str) -> SourceError:
     line, column = error.lineno or 1, max(error.offset or 1, 1)
-    message = f"{name} has a syntax error in line {line}, column {column}: {error.msg}."
+    message = _(
+        "{file} has a syntax error in line {line}, column {column}: {error}.",
+        file=name,
+        line=line,
+        column=column,
+        error=error.msg,
+    )
     return SourceError(message, line=line, column=column)
 
 
 def read_script(source: str, name: str, workspace: Workspace | None = None, *, compiled: bool = True) -> Script:
-    """Read a script's options, imports and habits.
+    """Analyse a script.
 
     Parameters
     ----------
     source
-        The decoded text.
+        Text of the script.
     name
-        The file's name, for messages.
+        Name of the file, for messages.
     workspace
-        Where its own modules lie; None if it has none.
+        Workspace with the script's own modules; None if it has none.
     compiled
-        Also refuse what only the compiler does.
+        True to check also for errors that only the compiler finds.
 
     Raises
     ------
     SourceError
-        At a syntax error. A script that is merely too deep to be analysed gives an empty result.
+        If the script has a syntax error. A script that is too deeply nested gives an empty result.
     """
     workspace = workspace or Workspace(Path(os.devnull), Path(os.devnull, name))
     text = _read_text(source, name, str(workspace.script), compiled)
@@ -245,7 +271,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
 
 @dataclass(frozen=True)
 class _Text:
-    """Facts that a script's text alone tells. They are cached by the text, so nobody changes them."""
+    """Facts from the script's text alone. They are cached by the text, so they must not be changed."""
 
     facts: Facts
     description: str | None
@@ -257,9 +283,9 @@ class _Text:
     empty: bool
 
 
-@lru_cache(maxsize=4)  # the form asks again and again for the same text
+@lru_cache(maxsize=4)  # The form requests the analysis of the same text again and again.
 def _read_text(source: str, name: str, path: str, compiled: bool) -> _Text | None:
-    """Read a script's text; None if it is too deep to be analysed."""
+    """Analyse a script's text; None if it is too deeply nested."""
     tree = parse(source, name)
     if tree is None:
         return None
@@ -283,7 +309,7 @@ def _read_text(source: str, name: str, path: str, compiled: bool) -> _Text | Non
 
 
 def _given(tree: ast.Module, facts: Facts) -> int | None:
-    """Return the line in which a script parses a list of its own, or sets `sys.argv`, instead of its command line."""
+    """Return the line in which a script parses a list of its own, or sets `sys.argv`; None if there is none."""
     for node in tree.body:
         match node:
             case ast.Assign(
@@ -306,9 +332,9 @@ def _first_paragraph(text: str | None) -> str | None:
 
 
 def _imports(facts: Facts, own: Collection[str]) -> list[ImportedModule]:
-    """Return the modules that must be there, with the line of their first import.
+    """Return the modules that the script needs, each with the line of its first import.
 
-    What the script itself guards (``try: import x``, ``if TYPE_CHECKING``) need not.
+    Guarded imports (``try: import x``, ``if TYPE_CHECKING``) are left out.
     """
     found: dict[str, int] = {}
     for imported in facts.imports:
@@ -322,17 +348,17 @@ def _imports(facts: Facts, own: Collection[str]) -> list[ImportedModule]:
 
 
 def _top(module: str) -> str:
-    """Return the part of a module's name that a distribution brings."""
+    """Return the name of a module's top-level package; for a namespace package, of the package below it."""
     parts = module.split(".")
     return ".".join(parts[: 2 if parts[0] in NAMESPACES else 1])
 
 
 def _env_reads(nodes: Nodes, literals: Literals) -> list[EnvRead]:
     found: list[tuple[int, ast.expr, ast.expr | None]] = []
-    for node, _ in nodes.of(ast.Subscript):
+    for node, _context in nodes.of(ast.Subscript):
         if _is(node.value, "environ") and isinstance(node.ctx, ast.Load):
             found.append((node.lineno, node.slice, None))
-    for call, _ in nodes.of(ast.Call):
+    for call, _context in nodes.of(ast.Call):
         if call.args and _reads_env(call.func):
             found.append((call.lineno, call.args[0], call.args[1] if len(call.args) > 1 else None))
     reads: dict[str, EnvRead] = {}
@@ -356,7 +382,7 @@ def _reads_env(function: ast.expr) -> bool:
 def _loaders(nodes: Nodes) -> list[int]:
     return sorted(
         call.lineno
-        for call, _ in nodes.of(ast.Call)
+        for call, _context in nodes.of(ast.Call)
         if _is(call.func, "DataLoader")
         and len(call.args) < 4  # dataset, batch_size, shuffle, sampler
         and not {keyword.arg for keyword in call.keywords} & {"sampler", "batch_sampler", None}

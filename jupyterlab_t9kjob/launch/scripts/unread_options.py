@@ -1,4 +1,4 @@
-"""Options that a script has and that its text does not tell, or that nobody here reads yet."""
+"""Detection of options that a script has, but that could not be read from its text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from ...core.translation import Text, _, _n
 from ..model import ScriptOption
 from .facts import Facts, Place
 from .process_starts import used
@@ -18,38 +19,43 @@ class Unread:
 
     Attributes
     ----------
-    how
-        The end of a sentence that begins with the script's name.
+    sentence
+        Sentence that says how the script reads these options. Its parameter ``script`` is the script's name.
     line
-        Where to look.
+        Line of the code that reads them.
     path
-        The module of the workspace; None is the script itself.
+        Path of the module with that code; None for the script itself.
     """
 
-    how: str
+    sentence: Text
     line: int
     path: str | None = None
 
 
 def unread_options(closure: Closure, options: list[ScriptOption], unread: list[int]) -> Unread | None:
-    """Return what of a script's options could not be read; None if it has no others.
+    """Return the first kind of options that could not be read; None if all options were read.
 
     Parameters
     ----------
     closure
         The script with its modules.
     options
-        What was read of the script itself.
+        Options that were read from the script itself.
     unread
         Lines of ``add_argument`` calls in the script that could not be read.
     """
     script = closure.script
     for place in script.readers:
         if place.what != "sys.argv" and used(closure, script, place):
-            return Unread(f"reads options with {place.what}", place.line)
+            return Unread(_("{script} reads options with {library}.", script="", library=place.what), place.line)
     if unread:
-        some = "an option" if len(unread) == 1 else f"{len(unread)} options"
-        return Unread(f"has {some} whose names are known only while it runs, or that belong to sub-commands", unread[0])
+        sentence = _n(
+            "{script} has an option whose name is known only while it runs, or that belongs to a sub-command.",
+            "{script} has {n} options whose names are known only while it runs, or that belong to sub-commands.",
+            len(unread),
+            script="",
+        )
+        return Unread(sentence, unread[0])
     return next(_elsewhere(closure, options), None)
 
 
@@ -59,26 +65,38 @@ def _elsewhere(closure: Closure, options: list[ScriptOption]) -> Iterator[Unread
     for path, facts in modules.items():
         for place in facts.parsers:
             if used(closure, facts, place) and _parsed(closure, facts, place):
-                yield Unread(f"has options that {_short(path)} defines", place.line, path)
+                sentence = _("{script} has options that {module} defines.", script="", module=_short(path))
+                yield Unread(sentence, place.line, path)
         for place in facts.readers:
             if place.what != "sys.argv" and used(closure, facts, place):
-                yield Unread(f"has options that {_short(path)} reads with {place.what}", place.line, path)
+                sentence = _(
+                    "{script} has options that {module} reads with {library}.",
+                    script="",
+                    module=_short(path),
+                    library=place.what,
+                )
+                yield Unread(sentence, place.line, path)
     for place in script.lends:
         if not _defines(closure, place.what.rpartition(".")[2]):
-            yield Unread(f"passes its parser to {place.what}, which may add options", place.line)
+            sentence = _(
+                "{script} passes its parser to {function}, which may add options.", script="", function=place.what
+            )
+            yield Unread(sentence, place.line)
     for place in script.executes:
-        yield Unread(f"runs {PurePath(place.what).name}, which may read options", place.line)
+        file = PurePath(place.what).name
+        yield Unread(_("{script} runs {file}, which may read options.", script="", file=file), place.line)
     if options or script.parsers:
         return
     for place in script.readers:
         if used(closure, script, place):
-            yield Unread("reads its command line by itself (sys.argv)", place.line)
+            yield Unread(_("{script} reads its command line by itself (sys.argv).", script=""), place.line)
     for path, facts in modules.items():
         for place in facts.readers:
             if used(closure, facts, place):
-                yield Unread(f"has options that {_short(path)} reads from sys.argv", place.line, path)
+                sentence = _("{script} has options that {module} reads from sys.argv.", script="", module=_short(path))
+                yield Unread(sentence, place.line, path)
     if script.parses:
-        yield Unread("has its command line parsed", script.parses[0])
+        yield Unread(_("Other code parses the command line of {script}.", script=""), script.parses[0])
 
 
 def _parsed(closure: Closure, facts: Facts, place: Place) -> bool:
@@ -87,13 +105,13 @@ def _parsed(closure: Closure, facts: Facts, place: Place) -> bool:
 
 
 def _defines(closure: Closure, name: str) -> bool:
-    """Return True for a function that adds options and is read, so is no other source of them."""
+    """Return True for a function whose options were read, or that certainly adds none."""
     return any(
         name in (place.inside, place.function) for facts in closure.facts for place in facts.parsers
     ) or name in {"print", "len", "str", "repr", "isinstance", "vars"}
 
 
 def _short(path: str) -> str:
-    """Return a module's name for a sentence: with its folder where the name alone says nothing."""
+    """Return a module's file name for a sentence, with its folder for ``__init__.py``."""
     found = PurePath(path)
     return f"{found.parent.name}/{found.name}" if found.name == "__init__.py" else found.name
