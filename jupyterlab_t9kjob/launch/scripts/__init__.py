@@ -1,1 +1,1 @@
-"""Facts about a script, read from its text. Nothing is run or imported."""
+"""Analysis of scripts by their text: options, imports, use of processes. Scripts are never run or imported."""

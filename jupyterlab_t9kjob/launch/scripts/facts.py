@@ -1,4 +1,4 @@
-"""Facts of one module that its text tells: imports, search paths, who starts processes, who reads options."""
+"""Facts about a module, read from its text: imports, search paths, starts of processes, readers of options."""
 
 from __future__ import annotations
 
@@ -48,7 +48,21 @@ class Import(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A call that matters: `inside` is the module's function or class that it stands in, `function` the innermost."""
+    """A call or another expression of interest.
+
+    Attributes
+    ----------
+    line
+        Number of its line, from 1.
+    what
+        Name of the function, library or file that is used.
+    inside
+        Top-level function or class that contains it; None if it is outside of all.
+    function
+        Innermost function that contains it.
+    main
+        True if it runs only if the module is run as a script.
+    """
 
     line: int
     what: str
@@ -59,42 +73,42 @@ class Place(NamedTuple):
 
 @dataclass
 class Facts:
-    """Facts that a module's text tells.
+    """Facts about a module.
 
     Attributes
     ----------
     names
-        Identifiers that it uses, each by its last part.
+        Identifiers that the module uses, each by its last part.
     imports
-        Its imports; not those for type checkers alone.
+        Imports, without those for type checkers only.
     folders
-        What it adds to `sys.path`.
+        Folders that the module adds to `sys.path`.
     opaque
-        It may import or start what its text does not tell.
+        True if the module may import or start something that its text does not tell.
     launches
-        What starts the training's processes by itself.
+        Calls that start the training's processes.
     readers
-        What reads the command line otherwise than by argparse.
+        Uses of libraries other than argparse that read the command line.
     parsers
-        Where it adds options by argparse.
+        Calls that add options to an argparse parser.
     lends
-        Where it has others add options to its parser: what it calls.
+        Calls to which the module passes its parser, by the name of the called function.
     parses
-        Lines in which it has the command line parsed.
+        Lines that parse the command line.
     given
-        Lines in which it has a list of its own parsed instead.
+        Lines that parse a list of constants instead of the command line.
     ipython
-        Lines in which it calls `get_ipython` without an import, and nothing catches that there is none.
+        Lines that call `get_ipython` without an import and without a handler for its absence.
     shell
-        Lines in which it uses what `get_ipython` returns, which is None where there is no IPython.
+        Lines that use the result of `get_ipython`, which is None without IPython.
     executes
-        Files that it runs by ``exec``.
+        Files that the module runs by ``exec``.
     references
-        The identifiers that each of its functions and classes uses; None is the code outside of them.
+        Identifiers that each top-level function and class uses; None stands for the code outside of them.
     package
-        It sets ``__package__``, so it can be run as a script all the same.
+        True if the module sets ``__package__``, so that relative imports work when it is run as a script.
     runs
-        Scripts that it runs, by their paths from its folder.
+        Scripts that a notebook runs, by their paths relative to its folder.
     """
 
     names: set[str] = field(default_factory=set)
@@ -116,24 +130,24 @@ class Facts:
 
     @property
     def relative(self) -> Import | None:
-        """The first import that works in a package only."""
+        """The first import that works only in a package; None if there is none."""
         unguarded = [found for found in self.imports if found.level and not found.guarded]
         return min(unguarded, default=None)
 
     def refers(self, name: str) -> bool:
-        """Return True if code outside of the function or class `name` names it."""
+        """Return True if code outside a function or class uses its name."""
         return any(name in used for inside, used in self.references.items() if inside != name)
 
 
 def read_facts(nodes: Nodes, path: str) -> Facts:
-    """Return the facts of a module.
+    """Return the facts about a module.
 
     Parameters
     ----------
     nodes
-        What `walk` returned.
+        Nodes of the module's syntax tree, from `walk`.
     path
-        Where the module lies; ``__file__`` in its text stands for it.
+        Path of the module, the value of ``__file__``.
     """
     return _Reading(nodes, path).read()
 
@@ -249,7 +263,7 @@ class _Reading:
             return
         last = called.rpartition(".")[2]
         if called == "get_ipython" and not context.guarded:
-            facts.ipython.append(node.lineno)  # not where it is imported: IPython's own returns None
+            facts.ipython.append(node.lineno)  # An imported `get_ipython` has a longer dotted name; it returns None.
         facts.runs += [Place(node.lineno, path, *context[:3]) for path in scripts_run(called, node)]
         if called in OWN_LAUNCHERS:
             facts.launches.append(Place(node.lineno, OWN_LAUNCHERS[called], *context[:3]))
@@ -281,13 +295,13 @@ class _Reading:
             self._facts.readers.append(Place(node.lineno, known, *context[:3]))
 
     def _starts_group(self, function: str) -> bool:
-        """Return True if a function of the module starts a process group, or one that it calls does."""
+        """Return True if a function of the module, or a function that it names, starts a process group."""
         used = self._facts.references
         names = used.get(function, set())
         return any("init_process_group" in used.get(name, set()) for name in (function, *names))
 
     def _dotted(self, node: ast.AST) -> str | None:
-        """Return a name with its imports followed: ``mp.spawn`` → ``torch.multiprocessing.spawn``."""
+        """Return the full name of an expression by the module's imports: ``mp.spawn``, torch.multiprocessing.spawn."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute) and len(parts) < 10:
             parts.append(node.attr)
@@ -297,7 +311,7 @@ class _Reading:
         return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
 
     def _add(self, node: ast.expr) -> None:
-        """Take in what is added to `sys.path`: a folder, or a list of them."""
+        """Note a folder, or a list of folders, that the module adds to `sys.path`."""
         for item in node.elts if isinstance(node, ast.List | ast.Tuple) else [node]:
             folder = self._paths.folder(item)
             if folder is None:
@@ -315,7 +329,7 @@ def _arguments(node: ast.Call) -> Iterable[ast.expr]:
 
 
 def _literal_words(node: ast.Call) -> bool:
-    """Return True for ``parse_args([])`` and the like: what is parsed is not the command line."""
+    """Return True for calls such as ``parse_args([])``, which parse constants instead of the command line."""
     given = next(iter(node.args), next((key.value for key in node.keywords if key.arg == "args"), None))
     if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "split":
         given = given.func.value if isinstance(given.func.value, ast.Constant) else next(iter(given.args), None)

@@ -1,4 +1,4 @@
-"""Launchers that a module starts as programs: torchrun, accelerate and others, in the command lines that it runs."""
+"""Detection of launchers, such as torchrun and accelerate, in the command lines that a module runs."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _INTERPRETERS: Final = re.compile(r"(?:python[\d.]*|bash|sh|env|nohup|sudo|exec|
 def find_launcher(
     nodes: Nodes, calls: list[tuple[ast.Call, Context]], assigned: Mapping[str, ast.expr]
 ) -> tuple[int, Context] | None:
-    """Return the line and place of the first launcher that a module starts as a program.
+    """Return line and context of the first launcher that a module starts as a program; None if it starts none.
 
-    A command line that is only shown (``raise RuntimeError("Start it with torchrun …")``) starts nothing.
+    Command lines that are only shown (``raise RuntimeError("Start it with torchrun …")``) are ignored.
 
     Parameters
     ----------
     nodes
-        The module.
+        Nodes of the module.
     calls
-        Its calls of functions in `STARTS_PROGRAMS`.
+        The module's calls of functions in `STARTS_PROGRAMS`.
     assigned
-        The expressions that its names stand for.
+        Expressions that are assigned to the module's names.
     """
     unknown: Context | None = None
     for call, context in sorted(calls, key=lambda found: found[0].lineno):
@@ -103,7 +103,7 @@ def _commands(call: ast.Call) -> list[ast.expr]:
 
 
 def _launching(node: ast.expr, assigned: Mapping[str, ast.expr], depth: int = 0) -> int | None:
-    """Return the line in which a command line names a launcher."""
+    """Return the line in which a command line names a launcher; None if it names none."""
     for line, text in _texts(node):
         if 4 < len(text) < 10_000 and LAUNCH_COMMAND.search(text):
             return line
@@ -116,7 +116,7 @@ def _launching(node: ast.expr, assigned: Mapping[str, ast.expr], depth: int = 0)
 
 
 def _texts(node: ast.expr) -> Iterator[tuple[int, str]]:
-    """Yield the texts of an expression; a list of words also as the command line that it is."""
+    """Yield the texts of an expression, each with its line; a list of words is also joined to a command line."""
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             yield part.lineno, part.value
@@ -131,7 +131,7 @@ def _word(node: ast.expr) -> str | None:
 
 
 def _known(node: ast.expr, assigned: Mapping[str, ast.expr]) -> bool:
-    """Return True if a command line's text tells which program it starts."""
+    """Return True if the program of a command line is known from its text."""
     if isinstance(node, ast.Name) and isinstance(assigned.get(node.id), ast.Constant | ast.JoinedStr):
         node = assigned[node.id]
     if isinstance(node, ast.Constant):
@@ -155,7 +155,7 @@ def _known(node: ast.expr, assigned: Mapping[str, ast.expr]) -> bool:
 
 
 def _written(nodes: Nodes, calls: list[tuple[ast.Call, Context]]) -> set[int]:
-    """Return the texts that a notebook writes to files whose names its commands hold."""
+    """Return the ids of the texts that a notebook writes to shell scripts which its commands name."""
     commands = [text for call, _ in calls for argument in call.args for _, text in _texts(argument)]
     found: set[int] = set()
     for call, _ in nodes.of(ast.Call):
@@ -167,7 +167,7 @@ def _written(nodes: Nodes, calls: list[tuple[ast.Call, Context]]) -> set[int]:
 
 
 def _shown(nodes: Nodes) -> set[int]:
-    """Return the texts that are only shown to somebody, or written to a file."""
+    """Return the ids of the texts that are only shown, or written to a file."""
     showing: list[ast.AST] = [node for kind in (ast.Raise, ast.Assert) for node, _ in nodes.of(kind)]
     for call, _ in nodes.of(ast.Call):
         name = str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

@@ -1,4 +1,4 @@
-"""argparse options of a script, read from its syntax tree."""
+"""Options of a script that uses argparse, read from its syntax tree."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ CONVERSIONS = frozenset({"str", "int", "float", "Path", "dedent", "expanduser", 
 
 
 class Unknown(Exception):
-    """An expression whose value only a run would tell."""
+    """The value of an expression is known only at run time."""
 
 
 class Literals:
-    """Values of expressions that are literal, or as good as.
+    """Evaluation of expressions that consist of literals.
 
     Parameters
     ----------
     tree
-        The whole script: names that it assigns once, at its top level, count as literals.
+        Syntax tree of the script. Names that are assigned once, at its top level, count as literals.
     source
-        Its text: numbers are given as they are written there (``1e-3``).
+        Text of the script. Numbers are returned as they are written there (``1e-3``).
     """
 
     def __init__(self, tree: ast.Module, source: str) -> None:
@@ -68,12 +68,12 @@ class Literals:
                     seen.add(target.id)
 
     def value(self, node: ast.expr) -> Any:
-        """Return an expression's value.
+        """Return the value of an expression.
 
         Raises
         ------
         Unknown
-            If the text alone does not tell it, or only after long work.
+            If the value is known only at run time, or if its evaluation takes too many steps.
         """
         self._steps = 0
         try:
@@ -105,7 +105,7 @@ class Literals:
             case ast.BinOp(left=left, op=op, right=right):
                 return _binary(op, self._value(left), self._value(right))
             case ast.BoolOp(op=ast.Or(), values=values):
-                # An environment variable may stand before it: the last one is what holds without.
+                # The first operands may be environment variables; the last one is the default.
                 return self._value(values[-1])
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
                 return [self._value(item) for item in items]
@@ -126,7 +126,7 @@ class Literals:
         raise Unknown
 
     def string(self, node: ast.expr | None) -> str | None:
-        """Return the value if it is a string, else None."""
+        """Return the value of an expression if it is a string; None otherwise."""
         try:
             value = self.value(node) if node is not None else None
         except Unknown:
@@ -134,7 +134,7 @@ class Literals:
         return value if isinstance(value, str) else None
 
     def text(self, node: ast.expr | None) -> str | None:
-        """Return the value as one would type it, or None."""
+        """Return the value of an expression as it is typed on a command line; None if it is not known."""
         if node is None:
             return None
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
@@ -158,7 +158,7 @@ class Argparse(str):
 
 
 def as_text(value: Any) -> str | None:
-    """Return a literal as one would type it; None for None and for what can't be typed, or nobody would."""
+    """Return a value as it is typed on a command line; None for None and for values that can't be typed."""
     if value is None or value is ... or isinstance(value, Argparse | bytes):
         return None
     if isinstance(value, list):
@@ -167,23 +167,34 @@ def as_text(value: Any) -> str | None:
     else:
         try:
             text = str(value)
-        except ValueError:  # an int of more digits than Python converts
+        except ValueError:  # Python does not convert integers with very many digits.
             return None
     return text if len(text) <= MAX_TEXT and printable(text) == text else None
 
 
 def printable(text: str) -> str:
-    """Return a text as JSON can carry it: half of a surrogate pair becomes a question mark."""
+    """Return a text that JSON can represent: single surrogates are replaced by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def read_options(nodes: Nodes, literals: Literals) -> tuple[str | None, list[ScriptOption], list[int]]:
-    """Return the first parser's description, the options of all parsers but sub-commands', and what could not be read.
+    """Return the options of a script.
+
+    Parameters
+    ----------
+    nodes
+        Nodes of the script.
+    literals
+        Evaluation of the script's expressions.
 
     Returns
     -------
-    description, options, unread
-        `unread` are the lines of the options that could not be read, those of sub-commands among them.
+    description
+        Description of the first parser.
+    options
+        Options of all parsers, without those of sub-commands.
+    unread
+        Lines of the options that could not be read, with those of sub-commands.
     """
     description: str | None = None
     calls: list[ast.Call] = []
@@ -220,7 +231,7 @@ def read_options(nodes: Nodes, literals: Literals) -> tuple[str | None, list[Scr
 
 
 def _offers_nothing(call: ast.Call, literals: Literals) -> bool:
-    """Return True for an option that nobody is to set: hidden, or one that prints something and ends."""
+    """Return True for an option that is hidden, or that prints something and ends the script."""
     hidden = _value(call, "help", literals)
     shows = _value(call, "action", literals) in {"help", "version"}
     return shows or (isinstance(hidden, Argparse) and hidden == "SUPPRESS")
@@ -238,7 +249,7 @@ def _option(call: ast.Call, literals: Literals) -> ScriptOption | None:
     positional = not spellings[0].startswith("-")
     boolean = action == "BooleanOptionalAction"
     if not boolean and action not in FLAG_ACTIONS | VALUE_ACTIONS:
-        return None  # help, version, or a class of the script's own
+        return None  # The action is help, version, or a class of the script.
     choices = [text for text in map(as_text, _list(_value(call, "choices", literals))) if text is not None]
     default = literals.text(_keyword(call, "default"))
     if default is None and action in {"store_true", "store_false"}:
@@ -312,7 +323,7 @@ def _name(node: ast.AST | None) -> str | None:
 
 
 def _is_string(function: ast.expr) -> bool:
-    """Tell ``", ".join(…)`` from ``os.path.join(…)``."""
+    """Return True for a method of a literal, as in ``", ".join(…)``, unlike ``os.path.join(…)``."""
     return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Constant)
 
 

@@ -1,4 +1,4 @@
-"""Third-party modules that reading a script knows: their distributions, and what they do with processes."""
+"""Tables of third-party modules: their distributions, and those that read options or start processes."""
 
 from __future__ import annotations
 

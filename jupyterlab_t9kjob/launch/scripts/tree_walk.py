@@ -1,4 +1,4 @@
-"""One walk over a module's syntax tree: the nodes that its readers look at, by kind, each with where it stands."""
+"""Walk over a module's syntax tree that collects nodes by class, each with its context."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ N = TypeVar("N", bound=ast.AST)
 
 
 class Context(NamedTuple):
-    """Where a node stands.
+    """Context of a node in its module.
 
     Attributes
     ----------
     inside
-        The module's function or class that holds it.
+        Top-level function or class that contains the node.
     function
-        The innermost function that holds it.
+        Innermost function that contains the node.
     main
-        It runs only where the module is the script.
+        True if the node runs only if the module is run as a script.
     guarded
-        What it lacks is caught: a module, or a name that only IPython has.
+        True if a handler catches the error for a missing module or name.
     loop
-        It is in a loop.
+        True if the node is in a loop.
     """
 
     inside: str | None = None
@@ -35,13 +35,13 @@ class Context(NamedTuple):
 
 
 class Nodes:
-    """The nodes of a module, by kind; no docstrings, nor what only type checkers read."""
+    """Nodes of a module by class, without docstrings and code for type checkers."""
 
     def __init__(self) -> None:
         self._found: defaultdict[type[ast.AST], list[tuple[ast.AST, Context]]] = defaultdict(list)
 
     def of(self, kind: type[N]) -> list[tuple[N, Context]]:
-        """Return the nodes of exactly this kind, in no order."""
+        """Return the nodes of exactly this class, with their contexts, in no order."""
         return cast("list[tuple[N, Context]]", self._found.get(kind, []))
 
 
@@ -103,7 +103,7 @@ def _children(node: ast.AST, context: Context) -> Iterator[tuple[ast.AST, Contex
     elif isinstance(node, ast.Try):
         inner = context._replace(guarded=context.guarded or any(_catches_lack(h.type) for h in node.handlers))
         yield from ((child, inner) for child in node.body)
-        # The handler holds the other way to import it.
+        # The handler has an alternative import.
         yield from ((child, inner) for handler in node.handlers for child in handler.body)
         yield from ((child, context) for child in [*node.orelse, *node.finalbody])
     elif isinstance(node, ast.If):

@@ -1,4 +1,4 @@
-"""The modules of the workspace that a script imports, read without importing them. All of it blocks."""
+"""Search for the modules of the workspace that a script imports, without importing them (blocking)."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ BINARY: Final = (".so", ".pyd", ".pyx")
 
 @dataclass
 class Closure:
-    """A script with what it imports from the workspace.
+    """A script with the modules of the workspace that it imports.
 
     Attributes
     ----------
     script
-        The script's own facts.
+        Facts about the script.
     modules
-        Those of the modules of the workspace that it imports, by path.
+        Facts about the imported modules of the workspace, by path.
     complete
-        Every module of the workspace that it imports was read, and none imports what its text does not tell.
+        True if all imported modules of the workspace were read, and none of them is opaque.
     foreign
-        Top-level modules that neither the workspace nor Python's standard library has.
+        Top-level modules that are neither in the workspace nor in Python's standard library.
     own
-        Top-level modules that the script imports and that Python finds in the workspace.
+        Top-level modules that the script imports from the workspace.
     executed
-        Paths of the modules that it runs as scripts.
+        Paths of the files that the script runs as scripts.
     """
 
     script: Facts = field(default_factory=Facts)
@@ -59,24 +59,24 @@ class Closure:
 
     @property
     def facts(self) -> list[Facts]:
-        """The facts of the script and of all its modules."""
+        """Facts about the script and all its modules."""
         return [self.script, *self.modules.values()]
 
     @property
     def names(self) -> set[str]:
-        """Every identifier that any of them uses."""
+        """All identifiers that the script and its modules use."""
         return set().union(*(facts.names for facts in self.facts))
 
 
 class Workspace:
-    """The folder in which a script and its modules lie.
+    """The folder with a script and its modules.
 
     Parameters
     ----------
     root
-        No file outside of it is read, by whatever links.
+        Root folder; files outside of it are never read, also not through symbolic links.
     script
-        The script.
+        Path of the script.
     """
 
     def __init__(self, root: Path, script: Path) -> None:
@@ -84,16 +84,16 @@ class Workspace:
         self.script = script
 
     def closure(self, script: Facts) -> Closure:
-        """Return a script's facts together with those of the modules that it imports, within bounds."""
+        """Return a script with the modules that it imports; limits of time, files and bytes apply."""
         return _Reading(self).read(script)
 
     def contains(self, path: str) -> bool:
-        """Return True if a path lies in the root, links followed."""
+        """Return True if a path is in the root after symbolic links were followed."""
         real = os.path.realpath(path)
         return real == self.root or real.startswith(self.root.rstrip("/") + "/")
 
     def elsewhere(self, name: str) -> Path | None:
-        """Return the folder above the script, up to the root, or a project's folder of sources, that has a module."""
+        """Return the folder that contains a module: the script's folder, one above it, or a source folder in these."""
         for folder in [self.script.parent, *self.script.parent.parents][:MAX_PARENTS]:
             if not self.contains(str(folder)):
                 return None
@@ -103,7 +103,7 @@ class Workspace:
         return None
 
     def top(self) -> Path:
-        """Return the folder above the script's top package: the one from which ``python -m`` finds it."""
+        """Return the folder above the script's top package, from which ``python -m`` finds the script."""
         folder = self.script.parent
         for _ in range(MAX_PARENTS):
             if not (folder / "__init__.py").is_file() or folder.parent == folder:
@@ -113,13 +113,13 @@ class Workspace:
 
 
 class _Reading:
-    """One reading of a script's imports, with its bounds."""
+    """Search for a script's modules, with its limits."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._closure = Closure()
         self._search = [str(workspace.script.parent)]
-        self._top = str(workspace.top())  # where Python looks if the script is run as a module of its package
+        self._top = str(workspace.top())  # Python searches this folder if the script is run as a module.
         self._bytes = 0
         self._ends = time.monotonic() + MAX_SECONDS
         self._seen: set[str] = {os.path.realpath(workspace.script)}
@@ -185,9 +185,9 @@ class _Reading:
                 yield f"{package}/__init__.py"
             elif os.path.isfile(f"{package}.py"):
                 yield f"{package}.py"
-                return  # further parts are names in it
+                return  # Further parts are names in this module.
             elif not os.path.isdir(package):
-                self._closure.complete = False  # compiled, or made at run time
+                self._closure.complete = False  # The module is compiled, or made at run time.
                 return
             folder = package
         if not parts and os.path.isfile(f"{folder}/__init__.py"):
@@ -198,7 +198,7 @@ class _Reading:
                     yield file
 
     def _load(self, file: str) -> Facts | None:
-        """Return a file's facts; None if it was read before, or can't be."""
+        """Return the facts about a file; None if it was read before, or can't be read."""
         real = os.path.realpath(file)
         if real in self._seen:
             return None
@@ -244,7 +244,7 @@ _lock = Lock()
 
 
 def _facts_of(path: str) -> tuple[Facts | None, int]:
-    """Return a file's facts and size; None for what can't be read. They are remembered until the file changes."""
+    """Return facts and size (bytes) of a file, cached until the file changes; no facts if it can't be analysed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
@@ -263,7 +263,7 @@ def _facts_of(path: str) -> tuple[Facts | None, int]:
     try:
         facts = read_facts(walk(ast.parse(data, filename=os.path.basename(path))), path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        facts = None  # it is not known what it does
+        facts = None  # The file is not valid Python.
     with _lock:
         _remembered[path] = (stamp, facts)
         _remembered.move_to_end(path)
