@@ -33,6 +33,9 @@ class EngineFacts(Model):
     runs_in_kernel: bool = Field(
         False, description="Jobs run with the Python of a kernel; otherwise in a container image."
     )
+    outlives_server: bool = Field(
+        False, description="Jobs go on when this Jupyter server ends, and the next server finds them again."
+    )
     has_namespaces: bool = Field(False, description="Jobs live in namespaces that the user can choose.")
     has_pods: bool = Field(False, description="Replicas are pods, with an image, mounts and a node.")
     manifest_kind: str | None = Field(

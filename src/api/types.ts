@@ -1088,6 +1088,12 @@ export interface components {
              */
             runs_in_kernel: boolean;
             /**
+             * Outlives Server
+             * @description Jobs go on when this Jupyter server ends, and the next server finds them again.
+             * @default false
+             */
+            outlives_server: boolean;
+            /**
              * Has Namespaces
              * @description Jobs live in namespaces that the user can choose.
              * @default false

@@ -5,6 +5,7 @@ import { EngineFacts, EngineInfo } from '../api/types';
 const MINIMAL: EngineFacts = {
   shares_lab_filesystem: false,
   runs_in_kernel: false,
+  outlives_server: false,
   has_namespaces: false,
   has_pods: false,
   manifest_kind: null,

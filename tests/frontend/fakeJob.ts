@@ -177,6 +177,7 @@ export const SOME_FACTS: Record<
   const cluster = {
     shares_lab_filesystem: false,
     runs_in_kernel: false,
+    outlives_server: true,
     has_namespaces: true,
     has_pods: true
   };
@@ -184,6 +185,7 @@ export const SOME_FACTS: Record<
     local: {
       shares_lab_filesystem: true,
       runs_in_kernel: true,
+      outlives_server: true,
       has_namespaces: false,
       has_pods: false,
       manifest_kind: null,

@@ -17,6 +17,7 @@ _TORCHRUN_CODE: Final = _(
 FACTS: Final = EngineFacts(
     shares_lab_filesystem=True,
     runs_in_kernel=True,
+    outlives_server=True,
     restart_texts=RestartTexts(
         with_torchrun={
             "Never": _NEVER,

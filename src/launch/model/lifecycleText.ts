@@ -43,7 +43,9 @@ export function describeLifecycle(
       ? trans.__('no deadline')
       : trans.__('ends after %1', formatSpan(deadline)),
     ...(facts.has_pods ? [kept] : []),
-    ...(facts.shares_lab_filesystem ? [trans.__('files and logs stay')] : []),
+    ...(facts.shares_lab_filesystem && facts.outlives_server
+      ? [trans.__('files and logs stay')]
+      : []),
     ...(paused ? [trans.__('starts paused')] : []),
     ...(debug ? [trans.__('debug mode')] : [])
   ].join(' · ');

@@ -202,12 +202,13 @@ function howItRuns(
   const { queue } = spec.scheduling;
   const [{ resources }] = spec.replica_specs;
   const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
-  const isHere = model.facts.shares_lab_filesystem;
+  const { shares_lab_filesystem: isHere, outlives_server } = model.facts;
+  const goesOn = isHere && outlives_server && !paused;
   return [
     queue && trans.__('queue %1', queue),
     isHere && !gpu ? trans.__('CPU') : null,
     paused,
-    isHere && !paused ? trans.__('keeps running when the lab is closed') : null,
+    goesOn ? trans.__('keeps running when the lab is closed') : null,
     spec.debug && trans.__('debug mode: nothing runs')
   ];
 }

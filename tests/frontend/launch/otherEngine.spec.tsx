@@ -19,7 +19,11 @@ const simple: EngineInfo = {
   name: 'simple-processes',
   label: 'Simple processes',
   machine: null,
-  facts: { ...local.facts, restart_texts: factsOf([], '').restart_texts },
+  facts: {
+    ...factsOf([], ''),
+    shares_lab_filesystem: true,
+    runs_in_kernel: true
+  },
   capabilities: Object.fromEntries(
     [
       ...['torchrun', 'replicas', 'devices', 'restarts', 'restart_always'],
@@ -54,7 +58,9 @@ describe('the form for an engine of few features', () => {
     await open();
     expect(groups()).toEqual(['What', 'TensorBoard']);
     expect(screen.getByLabelText('Kernel')).toBeTruthy();
-    expect(document.body.textContent).not.toMatch(/torchrun|undefined|GPU/);
+    expect(document.body.textContent).not.toMatch(
+      /torchrun|undefined|GPU|lab is closed/
+    );
   });
 
   it('has an image where no kernel runs the job', async () => {

@@ -27,6 +27,7 @@ const unable = (reason: string) => ({ supported: false, reason });
 const facts = (kind: string, object: string): EngineInfo['facts'] => ({
   shares_lab_filesystem: false,
   runs_in_kernel: false,
+  outlives_server: true,
   has_namespaces: true,
   has_pods: true,
   manifest_kind: kind,

@@ -281,6 +281,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
     facts: {
       shares_lab_filesystem: true,
       runs_in_kernel: true,
+      outlives_server: true,
       has_namespaces: false,
       has_pods: false,
       manifest_kind: null,

@@ -13,6 +13,8 @@ interface IOwnLabOptions {
   env?: Record<string, string>;
   /** Of our part of the server. */
   traits?: Record<string, unknown>;
+  /** Further arguments of the server. */
+  args?: string[];
 }
 
 /** A lab of a test's own, that can be killed and started again. */
@@ -49,7 +51,8 @@ export class OwnLab {
         `--port=${this._port}`,
         '--ServerApp.port_retries=0',
         `--ServerApp.base_url=${this._options.baseUrl ?? '/'}`,
-        `--config=${path.resolve(__dirname, '../jupyter_server_config.py')}`
+        `--config=${path.resolve(__dirname, '../jupyter_server_config.py')}`,
+        ...(this._options.args ?? [])
       ],
       {
         stdio: 'ignore',

@@ -28,6 +28,7 @@ def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Sentence, by
     """
     always = {"Never": _NEVER, "OnFailure": restarts, "Always": restarts}
     return EngineFacts(
+        outlives_server=True,
         has_namespaces=True,
         has_pods=True,
         manifest_kind=manifest_kind,
