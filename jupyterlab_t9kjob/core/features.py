@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from .checks import Capability, Check
 from .spec import JobSpec
-from .translation import Sentence
+from .translation import Sentence, Text, _
 
 REMOVED: Final = object()
 
@@ -158,7 +158,7 @@ def unsupported(spec: JobSpec, capabilities: Mapping[str, Capability]) -> Iterat
     for use in uses(spec):
         reason = _missing(use, capabilities)
         if reason is not None and use.refused:
-            hint = "Leave it out."
+            hint = _("Leave it out.")
             yield Check(level="error", code="Unsupported", message=reason, field=use.field, hint=hint)
         elif reason is not None:
             yield Check(level="hint", code="Ignored", message=reason, field=use.field)
@@ -187,11 +187,7 @@ def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpe
         if reason is None:
             continue
         changes |= {pointer: value for pointer, value in use.without.items() if changes.get(pointer) is not REMOVED}
-        level, what = ("warning", "Left out") if use.refused and use.without else ("hint", "Without effect")
-        if use.refused and not use.without:
-            level, what = "error", "Not possible"
-        message = f"{what}: {reason}"
-        notes.append(Check(level=level, code="Lost", message=message, field=use.field))
+        notes.append(_note(use, reason))
     if not changes:
         return spec, notes
     data = spec.model_dump(mode="json")
@@ -201,9 +197,20 @@ def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpe
     return JobSpec.model_validate(data), notes
 
 
-def _missing(use: Use, capabilities: Mapping[str, Capability]) -> str | None:
+def _missing(use: Use, capabilities: Mapping[str, Capability]) -> Sentence | None:
     capability = capabilities.get(use.capability)
-    return None if capability is None or capability.supported else capability.reason or ""
+    return None if capability is None or capability.supported else capability.reason or Text.verbatim("")
+
+
+def _note(use: Use, reason: Sentence) -> Check:
+    """Return what becomes of a use that the other engine lacks."""
+    if not use.refused:
+        message = _("Without effect: {reason}", reason=reason)
+        return Check(level="hint", code="Lost", message=message, field=use.field)
+    if use.without:
+        message = _("Left out: {reason}", reason=reason)
+        return Check(level="warning", code="Lost", message=message, field=use.field)
+    return Check(level="error", code="Lost", message=_("Not possible: {reason}", reason=reason), field=use.field)
 
 
 def _order(pointer: str) -> list[tuple[int, str]]:

@@ -5,70 +5,72 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .translation import Text, _
+
 _LONGEST: Final = 100
 _NAMES: Final = {
-    r"": "The request",
-    r"/spec": "The spec",
-    r"/spec/name": "Name",
-    r"/spec/display_name": "Display name",
-    r"/spec/labels(/.*)?": "Labels",
-    r"/spec/entrypoint": "Entrypoint",
-    r"/spec/entrypoint/kind": "The kind of the entrypoint",
-    r"/spec/entrypoint/value": "Entrypoint",
-    r"/spec/args": "Arguments",
-    r"/spec/args/([0-9]{1,9})": "Argument {}",
-    r"/spec/working_dir": "Working directory",
-    r"/spec/env": "Environment",
-    r"/spec/env/([0-9]{1,9})": "Variable {}",
-    r"/spec/env/([0-9]{1,9})/name": "The name of variable {}",
-    r"/spec/env/([0-9]{1,9})/value": "The value of variable {}",
-    r"/spec/env/([0-9]{1,9})/secret(/.*)?": "The secret of variable {}",
-    r"/namespace": "Namespace",
-    r"/engine": "Engine",
-    r"/spec/runtime/image": "Image",
-    r"/spec/runtime/pull_policy": "Pull",
-    r"/spec/runtime/pull_secrets(/.*)?": "Pull secrets",
-    r"/spec/runtime/kernel": "Kernel",
-    r"/spec/scheduling/queue": "Queue",
-    r"/spec/scheduling/priority": "Priority",
-    r"/spec/scheduling/priority_class": "Priority class",
-    r"/spec/scheduling/node_selector(/.*)?": "Nodes with",
-    r"/spec/scheduling/tolerations(/.*)?": "Tolerates",
-    r"/spec/scheduling/scheduler": "Scheduler",
-    r"/spec/torchrun": "torchrun",
-    r"/spec/torchrun/proc_per_node": "Processes",
-    r"/spec/torchrun/max_restarts": "Worker restarts",
-    r"/spec/torchrun/extra_options": "torchrun options",
-    r"/spec/torchrun/extra_options/([0-9]{1,9})": "torchrun option {}",
-    r"/spec/replica_specs": "Replica types",
-    r"/spec/replica_specs/([0-9]{1,9})": "Replica type {}",
-    r"/spec/replica_specs/\d+/replicas": "Nodes",
-    r"/spec/replica_specs/\d+/restart_policy": "Restart",
-    r"/spec/replica_specs/\d+/resources/device(/count)?": "GPUs",
-    r"/spec/replica_specs/\d+/resources/cpu(/.*)?": "CPU",
-    r"/spec/replica_specs/\d+/resources/memory(/.*)?": "Memory",
-    r"/spec/shm/size_limit": "Shared memory",
-    r"/spec/elastic(/.*)?": "Elastic",
-    r"/spec/run_policy/backoff_limit": "The number of restarts",
-    r"/spec/run_policy/active_deadline_seconds": "Deadline",
-    r"/spec/run_policy/clean_up": "When finished",
-    r"/spec/run_policy/ttl_seconds": "Delete after",
-    r"/spec/keep_logs": "Logs",
-    r"/spec/paused": "Start",
-    r"/spec/mounts": "Volumes",
-    r"/spec/mounts/([0-9]{1,9})": "Volume {}",
-    r"/spec/mounts/([0-9]{1,9})/claim": "The PVC of volume {}",
-    r"/spec/mounts/([0-9]{1,9})/mount_path": "The path in the job of volume {}",
-    r"/spec/mounts/([0-9]{1,9})/sub_path": "The folder of volume {}",
-    r"/spec/security(/.*)?": "User",
-    r"/spec/tensorboard/log_dirs": "Log directories",
-    r"/spec/tensorboard/log_dirs/([0-9]{1,9})": "Log directory {}",
-    r"/spec/tensorboard/cluster(/.*)?": "TensorBoard in the cluster",
+    r"": _("The request"),
+    r"/spec": _("The spec"),
+    r"/spec/name": _("Name"),
+    r"/spec/display_name": _("Display name"),
+    r"/spec/labels(/.*)?": _("Labels"),
+    r"/spec/entrypoint": _("Entrypoint"),
+    r"/spec/entrypoint/kind": _("The kind of the entrypoint"),
+    r"/spec/entrypoint/value": _("Entrypoint"),
+    r"/spec/args": _("Arguments"),
+    r"/spec/args/([0-9]{1,9})": _("Argument {number}", number=1),
+    r"/spec/working_dir": _("Working directory"),
+    r"/spec/env": _("Environment"),
+    r"/spec/env/([0-9]{1,9})": _("Variable {number}", number=1),
+    r"/spec/env/([0-9]{1,9})/name": _("The name of variable {number}", number=1),
+    r"/spec/env/([0-9]{1,9})/value": _("The value of variable {number}", number=1),
+    r"/spec/env/([0-9]{1,9})/secret(/.*)?": _("The secret of variable {number}", number=1),
+    r"/namespace": _("Namespace"),
+    r"/engine": _("Engine"),
+    r"/spec/runtime/image": _("Image"),
+    r"/spec/runtime/pull_policy": _("Pull"),
+    r"/spec/runtime/pull_secrets(/.*)?": _("Pull secrets"),
+    r"/spec/runtime/kernel": _("Kernel"),
+    r"/spec/scheduling/queue": _("Queue"),
+    r"/spec/scheduling/priority": _("Priority"),
+    r"/spec/scheduling/priority_class": _("Priority class"),
+    r"/spec/scheduling/node_selector(/.*)?": _("Nodes with"),
+    r"/spec/scheduling/tolerations(/.*)?": _("Tolerates"),
+    r"/spec/scheduling/scheduler": _("Scheduler"),
+    r"/spec/torchrun": _("torchrun"),
+    r"/spec/torchrun/proc_per_node": _("Processes"),
+    r"/spec/torchrun/max_restarts": _("Worker restarts"),
+    r"/spec/torchrun/extra_options": _("torchrun options"),
+    r"/spec/torchrun/extra_options/([0-9]{1,9})": _("torchrun option {number}", number=1),
+    r"/spec/replica_specs": _("Replica types"),
+    r"/spec/replica_specs/([0-9]{1,9})": _("Replica type {number}", number=1),
+    r"/spec/replica_specs/\d+/replicas": _("Nodes"),
+    r"/spec/replica_specs/\d+/restart_policy": _("Restart"),
+    r"/spec/replica_specs/\d+/resources/device(/count)?": _("GPUs"),
+    r"/spec/replica_specs/\d+/resources/cpu(/.*)?": _("CPU"),
+    r"/spec/replica_specs/\d+/resources/memory(/.*)?": _("Memory"),
+    r"/spec/shm/size_limit": _("Shared memory"),
+    r"/spec/elastic(/.*)?": _("Elastic"),
+    r"/spec/run_policy/backoff_limit": _("The number of restarts"),
+    r"/spec/run_policy/active_deadline_seconds": _("Deadline"),
+    r"/spec/run_policy/clean_up": _("When finished"),
+    r"/spec/run_policy/ttl_seconds": _("Delete after"),
+    r"/spec/keep_logs": _("Logs"),
+    r"/spec/paused": _("Start"),
+    r"/spec/mounts": _("Volumes"),
+    r"/spec/mounts/([0-9]{1,9})": _("Volume {number}", number=1),
+    r"/spec/mounts/([0-9]{1,9})/claim": _("The PVC of volume {number}", number=1),
+    r"/spec/mounts/([0-9]{1,9})/mount_path": _("The path in the job of volume {number}", number=1),
+    r"/spec/mounts/([0-9]{1,9})/sub_path": _("The folder of volume {number}", number=1),
+    r"/spec/security(/.*)?": _("User"),
+    r"/spec/tensorboard/log_dirs": _("Log directories"),
+    r"/spec/tensorboard/log_dirs/([0-9]{1,9})": _("Log directory {number}", number=1),
+    r"/spec/tensorboard/cluster(/.*)?": _("TensorBoard in the cluster"),
 }
 _NAMED: Final = [(re.compile(pattern, re.DOTALL), name) for pattern, name in _NAMES.items()]
 
 
-def name_of(pointer: str) -> str:
+def name_of(pointer: str) -> Text:
     """Return what a field is called; one that no form shows by its own key, “request_id”.
 
     Parameters
@@ -79,12 +81,13 @@ def name_of(pointer: str) -> str:
     for pattern, name in _NAMED:
         found = pattern.fullmatch(pointer)
         if found is not None:
-            return name.format(*(int(group) + 1 for group in found.groups() if group and group[0] != "/"))
+            indices = [int(group) for group in found.groups() if group and group[0] != "/"]
+            return name.with_params(number=indices[0] + 1) if indices else name
     *above, key = pointer.split("/")
     key = _shown(key)
     if re.fullmatch("[0-9]{1,9}", key) and above:
-        return f"Entry {int(key) + 1} of “{_shown(above[-1])}”"
-    return f"“{key}”"
+        return _("Entry {number} of “{list}”", number=int(key) + 1, list=_shown(above[-1]))
+    return Text.verbatim(f"“{key}”")
 
 
 def _shown(part: str) -> str:

@@ -10,6 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from ..spec import NAME_PATTERN, name_from
+from ..translation import _
 from .kinds.formats import Format
 from .kinds.pod_template import training_container
 from .model import Notes
@@ -32,8 +33,13 @@ def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tu
     name = metadata.get("name") or (given or "").rstrip("-.")
     if not re.fullmatch(NAME_PATTERN, name):
         metadata["name"] = name_from(name)
-        said = f"The name “{name[:80]}” can't be had on every engine" if name else "The manifest has no name"
-        notes.hint("Renamed", f"{said}; it becomes {metadata['name']}.", "/manifest/metadata/name")
+        usual = metadata["name"]
+        message = _("The manifest has no name; it becomes {usual}.", usual=usual)
+        if name:
+            message = _(
+                "The name “{name}” can't be had on every engine; it becomes {usual}.", name=name[:80], usual=usual
+            )
+        notes.hint("Renamed", message, "/manifest/metadata/name")
     else:
         metadata["name"] = name
     groups = manifest["spec"][form.replicas]
@@ -53,7 +59,11 @@ def _rename_group(form: Format, group: dict[str, Any], notes: Notes) -> tuple[st
     written = group["type"]
     if not re.fullmatch(NAME_PATTERN, written):
         group["type"] = name_from(written)
-        message = f"The replica type “{written[:80]}” is called {group['type']} here; the manifest keeps its own."
+        message = _(
+            "The replica type “{name}” is called {usual} here; the manifest keeps its own.",
+            name=written[:80],
+            usual=group["type"],
+        )
         notes.hint("Renamed", message, "/manifest/spec/replicaSpecs")
         patch = {"type": written, **patch}
     return group["type"], patch

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from ..errors import FieldError
 from ..spec import JobSpec
+from ..translation import _, listing
 from .common_names import with_usual_names
 from .entrypoints import log_directory
 from .kinds import shapes
@@ -67,8 +68,8 @@ def render(
     try:
         read = _read(form, _canonical(form, _checked(manifest, form, Notes())), Notes())
     except ManifestError as error:
-        message = f"The extra content breaks the manifest: {error.message}"
-        raise FieldError(message, field="/spec/extra", hint="Change or remove it.") from error
+        message = _("The extra content breaks the manifest: {error}", error=error.message)
+        raise FieldError(message, field="/spec/extra", hint=_("Change or remove it.")) from error
     add_metadata(manifest, spec, context)
     annotations = manifest["metadata"]["annotations"]
     if added := add_env(form, manifest, spec, context):
@@ -107,7 +108,7 @@ def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
     """
     notes = Notes()
     if not isinstance(manifest, dict):
-        raise ManifestError("A manifest is an object with apiVersion, kind, metadata and spec.")
+        raise ManifestError(_("A manifest is an object with apiVersion, kind, metadata and spec."))
     kind = kind_of(manifest, notes)
     form = KINDS[kind]
     checked = _checked(manifest, form, notes)
@@ -159,22 +160,27 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
     for name, form in KINDS.items():
         if kind == form.kind:
             if version != form.api_version:
-                said = f"says apiVersion {version}" if isinstance(version, str) else "has no apiVersion"
-                message = f"The manifest {said}; it is read as {form.api_version}."
+                message = _("The manifest has no apiVersion; it is read as {known}.", known=form.api_version)
+                if isinstance(version, str):
+                    message = _(
+                        "The manifest says apiVersion {version}; it is read as {known}.",
+                        version=version,
+                        known=form.api_version,
+                    )
                 notes.warn("OtherVersion", message, "/manifest/apiVersion")
             return name
         if kind is None and isinstance(spec, dict) and form.replicas in spec:
-            message = f"The manifest doesn't say its kind; it is read as a {form.kind}."
+            message = _("The manifest doesn't say its kind; it is read as a {kind}.", kind=form.kind)
             notes.hint("NoKind", message, "/manifest/kind")
             return name
-    known = " and ".join(f"{form.kind} ({form.api_version})" for form in KINDS.values())
+    known = listing([f"{form.kind} ({form.api_version})" for form in KINDS.values()])
     if kind is None:
-        message = "The manifest doesn't say its kind, and has no replicas by which to tell it."
-        hint = f"Paste it from “apiVersion” on. What can be read: {known}."
+        message = _("The manifest doesn't say its kind, and has no replicas by which to tell it.")
+        hint = _("Paste it from “apiVersion” on. What can be read: {kinds}.", kinds=known)
         raise ManifestError(message, code="NoKind", field="/manifest/kind", hint=hint)
-    shown = str(kind)[:80]
-    message = f"This is a {shown}, not a job that can be read here."
-    raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=f"What can be read: {known}.")
+    message = _("This is a {kind}, not a job that can be read here.", kind=str(kind)[:80])
+    hint = _("What can be read: {kinds}.", kinds=known)
+    raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=hint)
 
 
 def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, Any]:
@@ -185,8 +191,9 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
     spec = result.get("spec")
     if spec is None or not spec.get(form.replicas):
         field = f"/manifest/spec/{form.replicas}"
-        hint = "This looks like a part of a manifest; paste all of it." if spec else "Paste the whole manifest."
-        message = f"spec.{form.replicas} is missing: nothing says what is to run."
+        part = _("This looks like a part of a manifest; paste all of it.")
+        hint = part if spec else _("Paste the whole manifest.")
+        message = _("{field} is missing: nothing says what is to run.", field=f"spec.{form.replicas}")
         raise ManifestError(message, code="NoReplicas", field=field, hint=hint)
     groups = spec[form.replicas]
     pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
@@ -196,7 +203,7 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
             found = found.get(name) if isinstance(found, dict) else None
         if not found:
             field = f"/manifest/spec/{form.replicas}/{key}/template/spec/containers"
-            message = f"{in_words(field)} is missing: a replica needs a container."
+            message = _("{field} is missing: a replica needs a container.", field=in_words(field))
             raise ManifestError(message, code="NoContainer", field=field)
         if isinstance(groups, list) and "type" not in group:
             group["type"] = "worker"
@@ -235,7 +242,9 @@ def _canonical(form: Format, manifest: dict[str, Any], notes: Notes | None = Non
 def _no_job(error: ValidationError) -> ManifestError:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    message = f"The manifest amounts to no job: {where + ': ' if where else ''}{first['msg']}."
+    message = _("The manifest amounts to no job: {error}.", error=first["msg"])
+    if where:
+        message = _("The manifest amounts to no job: {field}: {error}.", field=where, error=first["msg"])
     return ManifestError(message, code="InvalidSpec")
 
 
@@ -286,5 +295,5 @@ def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
 def _note_kept(spec: JobSpec, notes: Notes) -> None:
     kept = [".".join(path) for path in leaves(spec.extra)]
     if kept:
-        some = ", ".join(kept[:5]) + (f" and {len(kept) - 5} more" if len(kept) > 5 else "")
-        notes.hint("Kept", f"Kept as written, though the form has no field for it: {some}.")
+        fields = listing(kept, 5)
+        notes.hint("Kept", _("Kept as written, though the form has no field for it: {fields}.", fields=fields))

@@ -9,6 +9,7 @@ from typing import Any
 from ..checks import Capability, Check
 from ..features import adapt
 from ..spec import JobSpec
+from ..translation import _, listing
 from .model import Kind
 from .registry import KINDS, kind_of_extra
 from .text.merge_patch import BY, leaves
@@ -39,7 +40,7 @@ def cross(
         extra, lost = _moved(spec, source, target)
         result = result.model_copy(update={"extra": extra})
         if lost:
-            message = f"Left out, for the other kind has no such field: {', '.join(lost)}."
+            message = _("Left out, for the other kind has no such field: {fields}.", fields=listing(lost))
             notes.append(Check(level="warning", code="Lost", message=message, field="/spec/extra"))
     if target is None:
         notes += _local_notes(spec)
@@ -61,11 +62,13 @@ def _local_notes(spec: JobSpec) -> list[Check]:
     notes = []
     words = [spec.entrypoint.value, *spec.args]
     if any("$(" in word for word in words):
-        message = "$(NAME) in the arguments is replaced in a cluster only."
+        message = _("$(NAME) in the arguments is replaced in a cluster only.")
         notes.append(Check(level="warning", code="Lost", message=message, field="/spec/args"))
     if spec.entrypoint.kind == "script" and not spec.entrypoint.value.startswith("/"):
-        message = f"Where {spec.entrypoint.value} is depends on the image, which is not used on this machine."
-        hint = "Give the script's absolute path."
+        message = _(
+            "Where {script} is depends on the image, which is not used on this machine.", script=spec.entrypoint.value
+        )
+        hint = _("Give the script's absolute path.")
         field = "/spec/entrypoint/value"
         notes.append(Check(level="warning", code="Lost", message=message, hint=hint, field=field))
     return notes

@@ -12,6 +12,7 @@ from typing import Final
 
 from ..checks import Check
 from ..spec import EnvVar, JobSpec
+from ..translation import _, sentences
 
 _NAMES: Final = re.compile(
     r"(^|[_-])(PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|SECRET_?KEY|PRIVATE_?KEY|CREDENTIALS?)"
@@ -35,23 +36,27 @@ _ASSIGNED: Final = re.compile(
 _WORDS: Final = re.compile(r"[^\s'\"=;&|]+")
 MASK: Final = "***"
 """Stands for a secret in what is kept of other people's commands."""
-_HINT: Final = "Put the value into a Secret and refer to it: name and key."
+_HINT: Final = _("Put the value into a Secret and refer to it: name and key.")
 
 
 def leaks(spec: JobSpec) -> Iterator[Check]:
     """Return a warning for each variable or argument that looks like a secret's value."""
     for field, variable in variables_of(spec):
         if variable.value and is_secret(variable.name, variable.value):
-            message = f"{variable.name} looks like a secret, and everybody who sees the job can read it."
+            message = _("{name} looks like a secret, and everybody who sees the job can read it.", name=variable.name)
             yield Check(level="warning", code="PlainSecret", message=message, field=f"{field}/value", hint=_HINT)
     arguments = [("/spec/args", spec.args)]
     arguments += [(f"/spec/replica_specs/{i}/args", group.args or []) for i, group in enumerate(spec.replica_specs)]
     for field, words in arguments:
         for index, (name, value) in enumerate(_options(words)):
             if value and is_secret(name.lstrip("-"), value):
-                named = f"{name} in the arguments" if name else "An argument"
-                message = f"{named} looks like a secret, and everybody who sees the job can read it."
-                hint = f"{_HINT} The script can read it from its environment."
+                message = _("An argument looks like a secret, and everybody who sees the job can read it.")
+                if name:
+                    message = _(
+                        "{option} in the arguments looks like a secret, and everybody who sees the job can read it.",
+                        option=name,
+                    )
+                hint = sentences(_HINT, _("The script can read it from its environment."))
                 yield Check(level="warning", code="PlainSecret", message=message, field=f"{field}/{index}", hint=hint)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ..checks import Check
 from ..errors import FieldError
 from ..spec import JobSpec
+from ..translation import Sentence, Text, _
 
 Kind = str
 """Name of a registered manifest kind."""
@@ -27,11 +28,11 @@ class ManifestError(FieldError):
 
     def __init__(
         self,
-        message: str,
+        message: Sentence,
         *,
         code: str | None = None,
         field: str = "/manifest",
-        hint: str | None = None,
+        hint: Sentence | None = None,
         verbatim: str | None = None,
         line: int | None = None,
         column: int | None = None,
@@ -96,11 +97,11 @@ class Notes:
 
     checks: list[Check] = field(default_factory=list)
 
-    def hint(self, code: str, message: str, field: str = "/manifest", hint: str | None = None) -> None:
+    def hint(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
         """Say something that is good to know."""
         self.checks.append(Check(level="hint", code=code, message=message, field=field, hint=hint))
 
-    def warn(self, code: str, message: str, field: str = "/manifest", hint: str | None = None) -> None:
+    def warn(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
         """Say something that may well be wrong."""
         self.checks.append(Check(level="warning", code=code, message=message, field=field, hint=hint))
 
@@ -110,7 +111,7 @@ def child(pointer: str, key: str | int) -> str:
     return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
-def in_words(pointer: str) -> str:
+def in_words(pointer: str) -> Text:
     """Return a JSON pointer as people write it: ``spec.replicaSpecs[0].replicas``."""
     text = ""
     for part in pointer.split("/")[1:]:
@@ -118,4 +119,4 @@ def in_words(pointer: str) -> str:
             continue
         name = part.replace("~1", "/").replace("~0", "~")
         text += f"[{name}]" if name.isdigit() else f".{name}" if text else name
-    return text or "The manifest"
+    return Text.verbatim(text) if text else _("The manifest")

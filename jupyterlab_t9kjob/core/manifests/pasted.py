@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..checks import Check
+from ..translation import Text, _, listing
 from .convert import kind_of, parse
 from .model import ManifestError, Notes, Parsed
 from .registry import KINDS
@@ -17,8 +18,8 @@ from .text.yaml_reader import Document, Place, read_documents
 # What stands for “and so on” in a page's examples.
 _ELISION: Final = re.compile(r"^[ \t]*(\.\.\.|…)[ \t]*$", re.MULTILINE)
 _MENDED: Final = {
-    "Reindented": "The text had lost its indentation; it was put back by the names of the fields.",
-    "Elided": "The text has lines with nothing but “...”; they are taken to mean that something was left out.",
+    "Reindented": _("The text had lost its indentation; it was put back by the names of the fields."),
+    "Elided": _("The text has lines with nothing but “...”; they are taken to mean that something was left out."),
 }
 
 
@@ -107,7 +108,7 @@ def _documents(text: str, notes: Notes) -> list[Document]:
             documents = read_documents(other)
         except ManifestError:
             continue
-        notes.warn(code, _MENDED[code], hint="Compare it with the original before you submit it.")
+        notes.warn(code, _MENDED[code], hint=_("Compare it with the original before you submit it."))
         return documents
     raise first
 
@@ -121,22 +122,26 @@ def _job_in(documents: list[Document], notes: Notes) -> tuple[Document, str, dic
         if value is not None
     ]
     if not objects:
-        raise ManifestError("There is nothing in the text.", code="Empty", hint="Paste a whole manifest.")
-    jobs = [index for index, (_, _, value) in enumerate(objects) if _is_job(value)]
+        raise ManifestError(_("There is nothing in the text."), code="Empty", hint=_("Paste a whole manifest."))
+    jobs = [index for index, (_document, _prefix, value) in enumerate(objects) if _is_job(value)]
     if not jobs:
         document, prefix, value = objects[0]
         try:
             if not isinstance(value, dict):
-                raise ManifestError("The text is no manifest: it has no fields.", hint="Paste a whole manifest.")
+                message = _("The text is no manifest: it has no fields.")
+                raise ManifestError(message, hint=_("Paste a whole manifest."))
             kind_of(value, Notes())
         except ManifestError as error:
             raise _placed_error(error, document, prefix) from None
     chosen = jobs[0]
-    left = [_title(value) for index, (_, _, value) in enumerate(objects) if index != chosen]
+    left = [_title(value) for index, (_document, _prefix, value) in enumerate(objects) if index != chosen]
     if left:
-        named = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
-        message = f"The text has more than the job {_title(objects[chosen][2])}. Left out: {named}."
-        notes.warn("LeftOut", message, hint="Create these with kubectl if the job needs them.")
+        message = _(
+            "The text has more than the job {job}. Left out: {objects}.",
+            job=_title(objects[chosen][2]),
+            objects=listing(left, 5),
+        )
+        notes.warn("LeftOut", message, hint=_("Create these with kubectl if the job needs them."))
     return objects[chosen]
 
 
@@ -156,13 +161,14 @@ def _is_job(value: Any) -> bool:
     return known or (value.get("kind") is None and parts)
 
 
-def _title(value: Any) -> str:
+def _title(value: Any) -> Text:
     if not isinstance(value, dict):
-        return "a text without fields"
+        return _("a text without fields")
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    kind = value.get("kind") or "something without a kind"
-    return f"{str(kind)[:60]} “{str(name)[:60]}”" if name else str(kind)[:60]
+    written = value.get("kind")
+    kind = Text.verbatim(str(written)[:60]) if written else _("something without a kind")
+    return _("{kind} “{name}”", kind=kind, name=str(name)[:60]) if name else kind
 
 
 def _placed(check: Check, document: Document, prefix: str) -> Check:
@@ -177,7 +183,7 @@ def _placed_error(error: ManifestError, document: Document, prefix: str) -> Mani
     if place is None or error.line is not None:
         return error
     return ManifestError(
-        f"Line {place.line}, column {place.column}: {error.message}",
+        _("Line {line}, column {column}: {error}", line=place.line, column=place.column, error=error.message),
         code=error.code,
         field=error.field or "/manifest",
         hint=error.hint,

@@ -12,6 +12,7 @@ from ..features import unsupported
 from ..lab import on_volume
 from ..quantity import amount
 from ..spec import JobSpec
+from ..translation import Text, _, _n, sentences
 from .convert import render
 from .entrypoints import log_directory
 from .kinds.pod_template import volume_names
@@ -33,6 +34,10 @@ _OURS: Final = (
     "--no-python",
 )
 """Options of torchrun that every job sets itself."""
+_ABOVE_LIMIT: Final = {
+    "cpu": _("The request for cpu is above its limit."),
+    "memory": _("The request for memory is above its limit."),
+}
 _LOG_OPTIONS: Final = ("--log-dir", "--tee", "-t", "--redirects", "-r")
 
 
@@ -69,32 +74,33 @@ def _metadata(spec: JobSpec) -> Iterator[Check]:
         for name in names:
             if name.startswith(PREFIX):
                 pointer = f"/spec/{field}/{name.replace('~', '~0').replace('/', '~1')}"
-                yield _error("Reserved", f"Names that begin with {PREFIX} are ours.", pointer, "Choose another.")
+                message = _("Names that begin with {prefix} are ours.", prefix=PREFIX)
+                yield _error("Reserved", message, pointer, _("Choose another."))
 
 
 def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     for index, group in enumerate(spec.replica_specs):
         if not (group.runtime or spec.runtime).image:
             field = f"/spec/replica_specs/{index}/runtime/image" if group.runtime else "/spec/runtime/image"
-            message = "A job in a cluster needs an image."
-            yield _error("NoImage", message, field, "Choose one that has the PyTorch that the script needs.")
+            message = _("A job in a cluster needs an image.")
+            yield _error("NoImage", message, field, _("Choose one that has the PyTorch that the script needs."))
         if group.entrypoint is not None and group.entrypoint.kind == "notebook":
             field = f"/spec/replica_specs/{index}/entrypoint/value"
-            message = "Only the job's own entrypoint can be a notebook, not that of one replica type."
-            yield _error("NotebookOfOneType", message, field, "Save the notebook as a script.")
+            message = _("Only the job's own entrypoint can be a notebook, not that of one replica type.")
+            yield _error("NotebookOfOneType", message, field, _("Save the notebook as a script."))
     for index, option in enumerate(spec.torchrun.extra_options if spec.torchrun else []):
         name = option.split("=", 1)[0].replace("_", "-")
         ours = name.startswith((*_OURS, *KINDS[kind].own_options))
         if ours or (spec.keep_logs and name in _LOG_OPTIONS):
-            message = f"The option {name} of torchrun is set by the job itself."
-            hint = "Remove it from the extra options."
-            if not ours:
-                hint += " Or switch off that the logs are kept."
+            message = _("The option {option} of torchrun is set by the job itself.", option=name)
+            hint = sentences(
+                _("Remove it from the extra options."), None if ours else _("Or switch off that the logs are kept.")
+            )
             yield _error("OwnOption", message, f"/spec/torchrun/extra_options/{index}", hint)
     for field, variable in variables_of(spec):
         if variable.name in (ENV_POD, ENV_POD_UID):
-            message = f"{variable.name} is set by the job itself: it leads to the logs."
-            yield _error("Reserved", message, f"{field}/name", "Choose another name.")
+            message = _("{name} is set by the job itself: it leads to the logs.", name=variable.name)
+            yield _error("Reserved", message, f"{field}/name", _("Choose another name."))
 
 
 def _sizes(spec: JobSpec) -> Iterator[Check]:
@@ -103,36 +109,42 @@ def _sizes(spec: JobSpec) -> Iterator[Check]:
         field = f"/spec/replica_specs/{index}/resources"
         device = group.resources.device
         if torchrun and torchrun.proc_per_node == "gpu" and not (device and device.count):
-            message = "One process per GPU was asked for, and no GPUs."
-            yield _error("NoDevicesAsked", message, f"{field}/device", "Set how many GPUs the job needs.")
+            message = _("One process per GPU was asked for, and no GPUs.")
+            yield _error("NoDevicesAsked", message, f"{field}/device", _("Set how many GPUs the job needs."))
         for name in ("cpu", "memory"):
             quantity = getattr(group.resources, name)
             for bound in ("request", "limit"):
                 text = getattr(quantity, bound)
                 if text is not None and amount(text) is None:
-                    message = f"“{text[:40]}” is no quantity."
-                    yield _error("BadQuantity", message, f"{field}/{name}/{bound}", "Write it like 4, 500m or 16Gi.")
+                    message, hint = _("“{text}” is no quantity.", text=text[:40]), _("Write it like 4, 500m or 16Gi.")
+                    yield _error("BadQuantity", message, f"{field}/{name}/{bound}", hint)
             least, most = amount(quantity.request), amount(quantity.limit)
             if least is not None and most is not None and least > most:
-                message = f"The request for {name} is above its limit."
-                yield _error("RequestAboveLimit", message, f"{field}/{name}/request", f"Ask for {quantity.limit}.")
+                hint = _("Ask for {limit}.", limit=quantity.limit)
+                yield _error("RequestAboveLimit", _ABOVE_LIMIT[name], f"{field}/{name}/request", hint)
         shm, memory = amount(spec.shm.size_limit) if spec.shm else None, amount(group.resources.memory.limit)
         if shm is not None and memory is not None and shm > memory:
-            message = f"{SHM_PATH} may grow beyond the memory limit, which it counts against."
-            yield _warning("ShmAboveMemory", message, "/spec/shm/size_limit", "Raise the memory limit, or lower it.")
+            message = _("{path} may grow beyond the memory limit, which it counts against.", path=SHM_PATH)
+            yield _warning("ShmAboveMemory", message, "/spec/shm/size_limit", _("Raise the memory limit, or lower it."))
     if spec.shm and spec.shm.size_limit is not None and amount(spec.shm.size_limit) is None:
-        message = f"“{spec.shm.size_limit[:40]}” is no quantity."
-        yield _error("BadQuantity", message, "/spec/shm/size_limit", "Write it like 8Gi.")
+        message = _("“{text}” is no quantity.", text=spec.shm.size_limit[:40])
+        yield _error("BadQuantity", message, "/spec/shm/size_limit", _("Write it like 8Gi."))
     if elastic is None:
         return
     replicas = elastic.expected or spec.total_replicas
     if elastic.min > elastic.max:
-        message = "The least number of replicas is above the largest."
-        yield _error("ElasticBounds", message, "/spec/elastic/min", f"Set {elastic.max} or less.")
+        message = _("The least number of replicas is above the largest.")
+        yield _error("ElasticBounds", message, "/spec/elastic/min", _("Set {most} or less.", most=elastic.max))
     elif not elastic.min <= replicas <= elastic.max:
         field = "/spec/elastic/expected" if elastic.expected else "/spec/replica_specs/0/replicas"
-        message = f"{replicas} replicas are not between {elastic.min} and {elastic.max}."
-        yield _error("ElasticBounds", message, field, "Choose a number between the two.")
+        message = _n(
+            "{n} replica is not between {least} and {most}.",
+            "{n} replicas are not between {least} and {most}.",
+            replicas,
+            least=elastic.min,
+            most=elastic.max,
+        )
+        yield _error("ElasticBounds", message, field, _("Choose a number between the two."))
 
 
 def _volumes(spec: JobSpec) -> Iterator[Check]:
@@ -142,23 +154,24 @@ def _volumes(spec: JobSpec) -> Iterator[Check]:
     for index, (mount, name) in enumerate(zip(spec.mounts, volume_names(spec.mounts, shm), strict=True)):
         field, path = f"/spec/mounts/{index}", str(PurePosixPath(mount.mount_path))
         if not mount.mount_path.startswith("/") or ":" in mount.mount_path:
-            yield _error("NotAbsolute", "A mount path is absolute, and has no colon.", f"{field}/mount_path")
+            yield _error("NotAbsolute", _("A mount path is absolute, and has no colon."), f"{field}/mount_path")
         if mount.sub_path and (mount.sub_path.startswith("/") or ".." in mount.sub_path.split("/")):
-            message = "A folder of a volume is named from its root, without .. in it."
+            message = _("A folder of a volume is named from its root, without .. in it.")
             yield _error("BadSubPath", message, f"{field}/sub_path")
         if path in seen or (path == SHM_PATH and spec.shm):
-            taken = seen.get(path) or "the memory volume"
-            message = f"{path} is where {taken} is mounted already."
-            yield _error("MountedTwice", message, f"{field}/mount_path", "Choose another path.")
+            message = _("{path} is where the memory volume is mounted already.", path=path)
+            if claim := seen.get(path):
+                message = _("{path} is where {claim} is mounted already.", path=path, claim=claim)
+            yield _error("MountedTwice", message, f"{field}/mount_path", _("Choose another path."))
         if claims.setdefault(name, mount.claim) != mount.claim:
-            message = f"Two volumes are called {name}."
-            yield _error("VolumeTwice", message, f"{field}/volume", "Choose another name.")
+            message = _("Two volumes are called {name}.", name=name)
+            yield _error("VolumeTwice", message, f"{field}/volume", _("Choose another name."))
         seen[path] = mount.claim
     if spec.tensorboard.cluster is not None:
         for path in spec.tensorboard.log_dirs or filter(None, [log_directory(spec)]):
             if on_volume(path, spec.mounts) is None:
-                message = f"{path} is on no volume of the job, so the cluster's TensorBoard can't see it."
-                hint = "Choose a folder below one of the mounts."
+                message = _("{path} is on no volume of the job, so the cluster's TensorBoard can't see it.", path=path)
+                hint = _("Choose a folder below one of the mounts.")
                 yield _warning("LogDirectoryNotMounted", message, "/spec/tensorboard/log_dirs", hint)
 
 
@@ -166,11 +179,13 @@ def _security(spec: JobSpec) -> Iterator[Check]:
     if not spec.security.restricted:
         return
     if spec.security.uid == 0:
-        message = "The restricted standard does not let pods run as user 0 (root)."
-        yield _error("RunsAsRoot", message, "/spec/security/uid", "Enter the id of another user.")
+        message = _("The restricted standard does not let pods run as user 0 (root).")
+        yield _error("RunsAsRoot", message, "/spec/security/uid", _("Enter the id of another user."))
     elif spec.security.uid is None:
-        message = "Pods that fit the restricted standard start only if their image names a user other than root by id."
-        hint = "Enter the id of a user if you don't know the image's."
+        message = _(
+            "Pods that fit the restricted standard start only if their image names a user other than root by id."
+        )
+        hint = _("Enter the id of a user if you don't know the image's.")
         yield _warning("UserOfImage", message, "/spec/security/uid", hint)
 
 
@@ -182,18 +197,18 @@ def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     metadata = changed.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if (changed.get("apiVersion"), changed.get("kind"), name) != (form.api_version, form.kind, spec.name):
-        message = "The extra content changes the kind or the name of the job."
-        yield _error("Extra", message, "/spec/extra", "Remove apiVersion, kind and metadata.name from it.")
+        message = _("The extra content changes the kind or the name of the job.")
+        yield _error("Extra", message, "/spec/extra", _("Remove apiVersion, kind and metadata.name from it."))
         return
     try:
         render(spec, kind)
     except FieldError as error:
-        yield _error("Extra", error.message, "/spec/extra", error.hint)
+        yield Check(level="error", code="Extra", message=error.message, field="/spec/extra", hint=error.hint)
 
 
-def _error(code: str, message: str, field: str, hint: str | None = None) -> Check:
+def _error(code: str, message: Text, field: str, hint: Text | None = None) -> Check:
     return Check(level="error", code=code, message=message, field=field, hint=hint)
 
 
-def _warning(code: str, message: str, field: str, hint: str | None = None) -> Check:
+def _warning(code: str, message: Text, field: str, hint: Text | None = None) -> Check:
     return Check(level="warning", code=code, message=message, field=field, hint=hint)

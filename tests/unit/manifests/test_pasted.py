@@ -158,7 +158,7 @@ def test_of_several_documents_the_job_is_taken() -> None:
     assert read.spec.name == "mnist"
     (note,) = read.notes
     assert note.code == "LeftOut" and "c2Vj" not in note.message
-    assert "Secret “key”, ConfigMap, PyTorchTrainingJob “second”" in note.message
+    assert "Secret “key”, ConfigMap and PyTorchTrainingJob “second”" in note.message
     listed = json.dumps({"kind": "List", "items": [{"kind": "Secret"}, read.manifest]})
     assert read_job(listed).spec == read.spec
 

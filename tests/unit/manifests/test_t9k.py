@@ -247,7 +247,7 @@ def test_seed_003_is_understood_as_it_was_copied() -> None:
 def test_seed_004_is_understood_and_can_be_kept_or_migrated() -> None:
     read = read_job((DATA / "seed004-whole.yaml").read_text())
     assert [(note.line, note.message) for note in read.notes] == [
-        (8, "torchrunConfig.enable, runMode.debug.enable is the older spelling; it is written as enabled."),
+        (8, "torchrunConfig.enable and runMode.debug.enable are the older spelling; they are written as enabled."),
         (9, "torchrunConfig.minNodes is the older form; it is written as elastic: 1 to 4 replicas."),
         (45, "tensorboardSpec.trainingLogFilesets is the older form; it is written as logDir.pvc."),
     ]

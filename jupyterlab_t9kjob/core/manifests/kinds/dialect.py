@@ -20,6 +20,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...translation import Text, _, _n, listing
 from ..model import Notes, child
 
 GROUP: Final = "batch.tensorstack.dev"
@@ -140,7 +141,12 @@ def _translate_switches(spec: dict[str, Any], to: Dialect, notes: Notes) -> None
         field = f"/manifest/spec/{path}/{other}"
         value = block.pop(other)
         if wanted in block and block[wanted] != value:
-            message = f"{path.replace('/', '.')} has {wanted} and {other}, which disagree; {wanted} counts."
+            message = _(
+                "{block} has {wanted} and {other}, which disagree; {wanted} counts.",
+                block=path.replace("/", "."),
+                wanted=wanted,
+                other=other,
+            )
             notes.warn("BothSpellings", message, field)
             continue
         rest = dict(block)
@@ -148,10 +154,26 @@ def _translate_switches(spec: dict[str, Any], to: Dialect, notes: Notes) -> None
         block.update({wanted: value, **rest})
         changed.append(f"{path.replace('/', '.')}.{other}")
     if changed:
-        named = ", ".join(changed)
-        age = "older" if wanted == "enabled" else "newer"
-        message = f"{named} is the {age} spelling; it is written as {wanted}."
-        notes.hint("DialectSwitch", message, f"/manifest/spec/{changed[0].replace('.', '/')}")
+        notes.hint("DialectSwitch", _respelled(changed, wanted), f"/manifest/spec/{changed[0].replace('.', '/')}")
+
+
+def _respelled(fields: list[str], wanted: str) -> Text:
+    """Return the sentence that says how switches are spelled now."""
+    if wanted == "enabled":
+        return _n(
+            "{fields} is the older spelling; it is written as {wanted}.",
+            "{fields} are the older spelling; they are written as {wanted}.",
+            len(fields),
+            fields=listing(fields),
+            wanted=wanted,
+        )
+    return _n(
+        "{fields} is the newer spelling; it is written as {wanted}.",
+        "{fields} are the newer spelling; they are written as {wanted}.",
+        len(fields),
+        fields=listing(fields),
+        wanted=wanted,
+    )
 
 
 def _to_elastic(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
@@ -161,15 +183,19 @@ def _to_elastic(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
     least, most = torchrun.pop("minNodes"), total_replicas(spec)
     field = "/manifest/spec/torchrunConfig/minNodes"
     if not torchrun.get(to.switch):
-        notes.hint("DialectElastic", "torchrunConfig.minNodes has no effect with torchrun off; left out.", field)
+        notes.hint("DialectElastic", _("torchrunConfig.minNodes has no effect with torchrun off; left out."), field)
     elif "elastic" in spec:
-        notes.hint("DialectElastic", "torchrunConfig.minNodes is left out: elastic says it too.", field)
+        notes.hint("DialectElastic", _("torchrunConfig.minNodes is left out: elastic says it too."), field)
     elif least < most:
         spec["elastic"] = {to.switch: True, "minReplicas": least, "maxReplicas": most}
-        message = f"torchrunConfig.minNodes is the older form; it is written as elastic: {least} to {most} replicas."
+        message = _(
+            "torchrunConfig.minNodes is the older form; it is written as elastic: {least} to {most} replicas.",
+            least=least,
+            most=most,
+        )
         notes.hint("DialectElastic", message, field)
     else:
-        message = "torchrunConfig.minNodes is left out: it asks for all replicas, as a job does that is not elastic."
+        message = _("torchrunConfig.minNodes is left out: it asks for all replicas, as a job does that is not elastic.")
         notes.hint("DialectElastic", message, field)
 
 
@@ -184,12 +210,29 @@ def _to_min_nodes(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
         return
     torchrun["minNodes"] = elastic.get("minReplicas", most)
     field = "/manifest/spec/elastic"
-    message = "elastic.minReplicas is the newer form; it is written as torchrunConfig.minNodes."
+    message = _("elastic.minReplicas is the newer form; it is written as torchrunConfig.minNodes.")
     notes.hint("DialectElastic", message, field)
     lost = [name for name in ("maxReplicas", "expectedReplicas") if elastic.get(name, most) != most]
     if lost:
-        message = f"This cluster's version has no {' and no '.join(lost)}: the job has {most} replicas at most."
-        notes.warn("DialectLost", message, field, "Set the number of replicas to what is wanted.")
+        notes.warn("DialectLost", _without(lost, most), field, _("Set the number of replicas to what is wanted."))
+
+
+def _without(fields: list[str], most: int) -> Text:
+    """Return the sentence that says which one or two fields of elastic jobs a cluster lacks."""
+    if len(fields) == 1:
+        return _n(
+            "This cluster's version has no {field}: the job has {n} replica at most.",
+            "This cluster's version has no {field}: the job has {n} replicas at most.",
+            most,
+            field=fields[0],
+        )
+    return _n(
+        "This cluster's version has no {field} and no {other}: the job has {n} replica at most.",
+        "This cluster's version has no {field} and no {other}: the job has {n} replicas at most.",
+        most,
+        field=fields[0],
+        other=fields[1],
+    )
 
 
 def _to_log_dir(board: dict[str, Any], notes: Notes) -> None:
@@ -200,14 +243,19 @@ def _to_log_dir(board: dict[str, Any], notes: Notes) -> None:
     claims: dict[str, list[str]] = {}
     kept = []
     for fileset in filesets:
-        claim, _, path = fileset.removeprefix("t9k://pvc/").partition("/")
+        claim, _slash, path = fileset.removeprefix("t9k://pvc/").partition("/")
         if fileset.startswith("t9k://pvc/") and claim:
             claims.setdefault(claim, []).append(path or ".")
         else:
             kept.append(fileset)
     if kept:
-        message = f"{', '.join(kept)} can't be written as logDir here and is kept in its older form."
-        notes.warn("DialectLost", message, field, "Put the S3 source into tensorboardSpec.logDir.s3.")
+        message = _n(
+            "{filesets} can't be written as logDir here and is kept in its older form.",
+            "{filesets} can't be written as logDir here and are kept in their older form.",
+            len(kept),
+            filesets=listing(kept),
+        )
+        notes.warn("DialectLost", message, field, _("Put the S3 source into tensorboardSpec.logDir.s3."))
         board["trainingLogFilesets"] = kept
     else:
         del board["trainingLogFilesets"]
@@ -215,7 +263,7 @@ def _to_log_dir(board: dict[str, Any], notes: Notes) -> None:
         volumes = [{"name": claim, "subPath": paths} for claim, paths in claims.items()]
         source = board.setdefault("logDir", {})
         source.setdefault("pvc", []).extend(volumes)
-        message = "tensorboardSpec.trainingLogFilesets is the older form; it is written as logDir.pvc."
+        message = _("tensorboardSpec.trainingLogFilesets is the older form; it is written as logDir.pvc.")
         notes.hint("DialectLogs", message, field)
 
 
@@ -231,11 +279,16 @@ def _to_filesets(board: dict[str, Any], notes: Notes) -> None:
     ]
     del board["logDir"]
     board["trainingLogFilesets"] = [*board.get("trainingLogFilesets", []), *filesets]
-    message = "tensorboardSpec.logDir is the newer form; it is written as trainingLogFilesets."
+    message = _("tensorboardSpec.logDir is the newer form; it is written as trainingLogFilesets.")
     notes.hint("DialectLogs", message, field)
     lost = sorted(source.keys() - {"pvc"})
     if lost:
-        message = f"This cluster's version has no logDir.{', logDir.'.join(lost)}; it is left out."
+        message = _n(
+            "This cluster's version has no {fields}; it is left out.",
+            "This cluster's version has no {fields}; they are left out.",
+            len(lost),
+            fields=listing([f"logDir.{name}" for name in lost]),
+        )
         notes.warn("DialectLost", message, child(field, lost[0]))
 
 
@@ -247,7 +300,7 @@ def _drop_pause(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
     if not mode:
         del spec["runMode"]
     if isinstance(pause, dict) and (pause.get(to.switch) or pause.get("resumeSpecs")):
-        message = "This cluster's version can't pause a job; it starts at once."
+        message = _("This cluster's version can't pause a job; it starts at once.")
         notes.warn("DialectLost", message, "/manifest/spec/runMode/pause")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from ...checks import Capability, Check
 from ...spec import JobSpec
+from ...translation import Text, _
 from ..model import Notes
 from ..names import CONTAINER
 from .pod_template import training_container
@@ -126,7 +127,7 @@ def _with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
 
 # -- capabilities ------------------------------------------------------------------------------------------------------
 
-_EVERYWHERE: Final[dict[str, str | None]] = {
+_EVERYWHERE: Final[dict[str, Text | None]] = {
     "pause": None,
     "torchrun": None,
     "replicas": None,
@@ -145,12 +146,12 @@ _EVERYWHERE: Final[dict[str, str | None]] = {
     "debug": None,
     "security": None,
     "extra": None,
-    "source": "Copying the source into a cluster is not possible yet; jobs run the files on their volumes.",
-    "exec": "Opening a terminal in a replica is not possible yet.",
+    "source": _("Copying the source into a cluster is not possible yet; jobs run the files on their volumes."),
+    "exec": _("Opening a terminal in a replica is not possible yet."),
 }
 
 
-def capabilities(table: Mapping[str, str | None]) -> dict[str, Capability]:
+def capabilities(table: Mapping[str, Text | None]) -> dict[str, Capability]:
     """Return the capabilities of a kind: those of every job in a cluster, and its own.
 
     Parameters

@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from ...spec import Elastic, JobSpec, ReplicaSpec, Torchrun
+from ...translation import _
 from ..entrypoints import (
     NO_PYTHON,
     Argv,
@@ -172,8 +173,9 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     spec = dict(manifest.get("spec", {}))
     policy = {"backoffLimit": UNLIMITED, "cleanPodPolicy": "None", **spec.get("runPolicy", {})}
     if notes and policy["backoffLimit"] == UNLIMITED:
-        message = "No backoffLimit is written, so restarts have no limit."
-        notes.hint("Unlimited", message, "/manifest/spec/runPolicy/backoffLimit", "Set how often the job may restart.")
+        message = _("No backoffLimit is written, so restarts have no limit.")
+        hint = _("Set how often the job may restart.")
+        notes.hint("Unlimited", message, "/manifest/spec/runPolicy/backoffLimit", hint)
     if not policy.get("suspend"):
         policy.pop("suspend", None)
     roles = {
@@ -249,10 +251,10 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     roles, policy = spec["pytorchReplicaSpecs"], spec.get("runPolicy", {})
     parts = [(name, role, read_template(role["template"], TRAINING)) for name, role in roles.items()]
     parts.sort(key=lambda part: part[0] != "Master")
-    launched = [_read_launcher(part.argv, part.working_dir) for _, _, part in parts]
-    torchrun = launched[0][0] if launcher and all(found for found, _ in launched) else None
+    launched = [_read_launcher(part.argv, part.working_dir) for _name, _role, part in parts]
+    torchrun = launched[0][0] if launcher and all(found for found, _program in launched) else None
     groups = []
-    for (name, role, part), (_, program) in zip(parts, launched, strict=True):
+    for (name, role, part), (_torchrun, program) in zip(parts, launched, strict=True):
         part.program = program if torchrun else program_from_plain(part.argv, part.working_dir)
         groups.append((_read_role(name, role), part))
     fields = {**read_metadata(manifest), **read_groups(_folded(groups))}

@@ -7,25 +7,26 @@ from typing import Any, Final
 
 from ...checks import Check
 from ...spec import JobSpec
+from ...translation import Text, _
 from . import pytorchjob, shapes
 from .formats import Format, Patch, capabilities, taken
 
-_CAPABILITIES: Final[dict[str, str | None]] = {
+_CAPABILITIES: Final[dict[str, Text | None]] = {
     "ttl": None,
-    "priority": "A PyTorchJob has no numbers for priorities; name a priority class instead.",
-    "scaling_weight": "A PyTorchJob scales its Workers only, so types have no weights.",
-    "skip_init": "A PyTorchJob always runs its init containers.",
-    "resume": "A PyTorchJob that is resumed runs the same command as before.",
-    "resume_command": "A PyTorchJob that is resumed runs the same command as before.",
-    "replica_types": "A PyTorchJob has one Master and one group of Workers, and no other types.",
-    "cluster_tensorboard": "The training operator runs no TensorBoard; the one in JupyterLab is used.",
+    "priority": _("A PyTorchJob has no numbers for priorities; name a priority class instead."),
+    "scaling_weight": _("A PyTorchJob scales its Workers only, so types have no weights."),
+    "skip_init": _("A PyTorchJob always runs its init containers."),
+    "resume": _("A PyTorchJob that is resumed runs the same command as before."),
+    "resume_command": _("A PyTorchJob that is resumed runs the same command as before."),
+    "replica_types": _("A PyTorchJob has one Master and one group of Workers, and no other types."),
+    "cluster_tensorboard": _("The training operator runs no TensorBoard; the one in JupyterLab is used."),
 }
 
 
 def _problems(spec: JobSpec, _dialect: Any) -> Iterator[Check]:
     if spec.elastic is not None and len(spec.replica_specs) > 1:
-        message = "An elastic PyTorchJob has Workers only, so it can have one replica type."
-        hint = "Leave it out, or use one type."
+        message = _("An elastic PyTorchJob has Workers only, so it can have one replica type.")
+        hint = _("Leave it out, or use one type.")
         yield Check(level="error", code="Unsupported", message=message, field="/spec/elastic", hint=hint)
 
 

@@ -10,6 +10,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...translation import Text, _
 from ..model import ManifestError, Notes, child, in_words
 
 
@@ -21,8 +22,8 @@ class Plain:
     ----------
     types
         What Python makes of it.
-    words
-        What it must be, in words.
+    refusal
+        Sentence that says what it must be, for a value of another type: with ``field`` and ``found``.
     hint
         What to do if it isn't.
     lenient
@@ -30,8 +31,8 @@ class Plain:
     """
 
     types: tuple[type, ...]
-    words: str
-    hint: str | None = None
+    refusal: Text
+    hint: Text | None = None
     lenient: tuple[type, ...] = ()
 
 
@@ -44,11 +45,19 @@ class MapOf:
 
 MOST_NUMBER: Final = 2**63 - 1
 ANYTHING: Final = None
-TEXT: Final = Plain((str,), "text", "Write it in quotes.")
-NUMBER: Final = Plain((int,), "a whole number", "Write it without quotes.")
-FLAG: Final = Plain((bool,), "true or false", "Write it without quotes.")
-QUANTITY: Final = Plain((str, int, float), "a quantity, such as 4 or 16Gi")
-COUNT: Final = Plain((str,), "text", "Write it in quotes.", lenient=(int,))
+_NO_TEXT: Final = _("{field} must be text, and is {found}.", field="", found="")
+_NO_NUMBER: Final = _("{field} must be a whole number, and is {found}.", field="", found="")
+_NO_FLAG: Final = _("{field} must be true or false, and is {found}.", field="", found="")
+_NO_QUANTITY: Final = _("{field} must be a quantity, such as 4 or 16Gi, and is {found}.", field="", found="")
+_NO_LIST: Final = _("{field} must be a list, and is {found}.", field="", found="")
+_NO_OBJECT: Final = _("{field} must be an object, and is {found}.", field="", found="")
+_QUOTES: Final = _("Write it in quotes.")
+_NO_QUOTES: Final = _("Write it without quotes.")
+TEXT: Final = Plain((str,), _NO_TEXT, _QUOTES)
+NUMBER: Final = Plain((int,), _NO_NUMBER, _NO_QUOTES)
+FLAG: Final = Plain((bool,), _NO_FLAG, _NO_QUOTES)
+QUANTITY: Final = Plain((str, int, float), _NO_QUANTITY)
+COUNT: Final = Plain((str,), _NO_TEXT, _QUOTES, lenient=(int,))
 TEXTS: Final = [TEXT]
 
 RESOURCES: Final = {"limits": MapOf(QUANTITY), "requests": MapOf(QUANTITY), "claims": ANYTHING}
@@ -193,13 +202,13 @@ PYTORCHJOB: Final = {
     "status": ANYTHING,
 }  # fmt: skip
 _NAMES: Final = {
-    dict: "an object",
-    list: "a list",
-    str: "text",
-    bool: "true or false",
-    int: "a number",
-    float: "a fraction",
-    type(None): "empty",
+    dict: _("an object"),
+    list: _("a list"),
+    str: _("text"),
+    bool: _("true or false"),
+    int: _("a number"),
+    float: _("a fraction"),
+    type(None): _("empty"),
 }
 
 
@@ -227,12 +236,12 @@ def check(value: Any, shape: Any, notes: Notes, pointer: str = "/manifest") -> N
         return
     if isinstance(shape, list):
         if not isinstance(value, list):
-            raise _wrong_type(value, "a list", pointer)
+            raise _wrong_type(value, _NO_LIST, pointer)
         for index, item in enumerate(value):
             check(item, shape[0], notes, child(pointer, index))
         return
     if not isinstance(value, dict):
-        raise _wrong_type(value, "an object", pointer)
+        raise _wrong_type(value, _NO_OBJECT, pointer)
     for key, item in value.items():
         if isinstance(shape, MapOf):
             check(item, shape.value, notes, child(pointer, key))
@@ -245,26 +254,35 @@ def check(value: Any, shape: Any, notes: Notes, pointer: str = "/manifest") -> N
 def _check_plain(value: Any, shape: Plain, notes: Notes, pointer: str) -> None:
     fits = isinstance(value, shape.types) and (not isinstance(value, bool) or bool in shape.types)
     if fits and isinstance(value, int) and abs(value) > MOST_NUMBER:
-        raise ManifestError(f"{in_words(pointer)} is larger than any number there.", code="WrongType", field=pointer)
+        message = _("{field} is larger than any number there.", field=in_words(pointer))
+        raise ManifestError(message, code="WrongType", field=pointer)
     if fits and isinstance(value, str) and "\0" in value:
-        message = f"{in_words(pointer)} has a NUL character, which no process can be given."
-        raise ManifestError(message, code="WrongType", field=pointer, hint="Remove it.")
+        message = _("{field} has a NUL character, which no process can be given.", field=in_words(pointer))
+        raise ManifestError(message, code="WrongType", field=pointer, hint=_("Remove it."))
     if fits:
         return
     if isinstance(value, shape.lenient) and not isinstance(value, bool):
-        message = f"{in_words(pointer)} is a number where the cluster wants text; it is written as “{value}”."
+        message = _(
+            "{field} is a number where the cluster wants text; it is written as “{value}”.",
+            field=in_words(pointer),
+            value=str(value),
+        )
         notes.hint("Mended", message, pointer)
         return
-    raise _wrong_type(value, shape.words, pointer, shape.hint)
+    raise _wrong_type(value, shape.refusal, pointer, shape.hint)
 
 
-def _wrong_type(value: Any, words: str, pointer: str, hint: str | None = None) -> ManifestError:
-    message = f"{in_words(pointer)} must be {words}, and is {_NAMES.get(type(value), 'something else')}."
+def _wrong_type(value: Any, refusal: Text, pointer: str, hint: Text | None = None) -> ManifestError:
+    message = refusal.with_params(field=in_words(pointer), found=_NAMES.get(type(value), _("something else")))
     return ManifestError(message, code="WrongType", field=pointer, hint=hint)
 
 
 def _note_unknown(key: str, known: list[str], notes: Notes, pointer: str) -> None:
-    where = "" if pointer == "/manifest" else f" of {in_words(pointer)}"
+    message = _("{field} is no known field of {object}.", field=key, object=in_words(pointer))
+    if pointer == "/manifest":
+        message = _("{field} is no known field.", field=key)
     near = difflib.get_close_matches(key, known, 1, 0.75)
-    hint = f"Did you mean {near[0]}?" if near else "It is kept as written; a cluster that lacks it refuses the job."
-    notes.warn("UnknownField", f"{key} is no known field{where}.", child(pointer, key), hint)
+    hint = _("It is kept as written; a cluster that lacks it refuses the job.")
+    if near:
+        hint = _("Did you mean {field}?", field=near[0])
+    notes.warn("UnknownField", message, child(pointer, key), hint)

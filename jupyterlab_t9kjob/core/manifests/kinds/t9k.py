@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...spec import Debug, Elastic, JobSpec, ReplicaSpec, ResumeSpec, Torchrun
+from ...translation import _, listing
 from ..entrypoints import (
     NO_PYTHON,
     Argv,
@@ -148,7 +149,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     torchrun = _canonical_torchrun(spec.get("torchrunConfig"), notes)
     elastic = _switched_on(spec.get("elastic"), "elastic", notes)
     if elastic and not torchrun:
-        message = "elastic has no effect with torchrun off; it is left out."
+        message = _("elastic has no effect with torchrun off; it is left out.")
         notes.hint("Disabled", message, "/manifest/spec/elastic")
         elastic = None
     mode = spec.get("runMode", {})
@@ -181,7 +182,9 @@ def _switched_on(block: dict[str, Any] | None, name: str, notes: Notes) -> dict[
         return block
     settings = sorted(block.keys() - {"enabled"})
     if settings:
-        message = f"{name} is off, so its {', '.join(settings)} had no effect and are left out."
+        message = _(
+            "{block} is off, so its {settings} had no effect and are left out.", block=name, settings=listing(settings)
+        )
         notes.hint("Disabled", message, f"/manifest/spec/{name.replace('.', '/')}")
     return None
 

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from ...checks import Check
 from ...spec import JobSpec
+from ...translation import Text, _
 from ..entrypoints import program_of
 from ..leaks import variables_of
 from . import shapes, t9k
 from .dialect import CURRENT, Dialect, translate
 from .formats import Format, Patch, capabilities, taken
 
-_CAPABILITIES: Final[dict[str, str | None]] = {
+_CAPABILITIES: Final[dict[str, Text | None]] = {
     "priority": None,
     "scaling_weight": None,
     "skip_init": None,
@@ -21,7 +22,7 @@ _CAPABILITIES: Final[dict[str, str | None]] = {
     "resume_command": None,
     "replica_types": None,
     "cluster_tensorboard": None,
-    "ttl": "A PyTorchTrainingJob stays until it is deleted; T9k has no time to live for it.",
+    "ttl": _("A PyTorchTrainingJob stays until it is deleted; T9k has no time to live for it."),
 }
 
 
@@ -29,25 +30,27 @@ def _problems(spec: JobSpec, dialect: Dialect) -> Iterator[Check]:
     yield from _of_the_dialect(spec, dialect)
     kinds = {program_of(spec, group).entrypoint.kind for group in spec.replica_specs}
     if spec.torchrun and "command" in kinds and len(kinds) > 1:
-        message = "With torchrun on, either all replica types run a command or none does."
-        yield _error("MixedEntrypoints", message, "/spec/replica_specs", "Choose a script for each, or turn it off.")
+        message = _("With torchrun on, either all replica types run a command or none does.")
+        hint = _("Choose a script for each, or turn it off.")
+        yield _error("MixedEntrypoints", message, "/spec/replica_specs", hint)
     for field, variable in variables_of(spec):
         if variable.name == "NVIDIA_VISIBLE_DEVICES":
-            message = "T9k may refuse pods that set NVIDIA_VISIBLE_DEVICES."
-            hint = "Ask for GPUs instead; the platform sets it."
+            message = _("T9k may refuse pods that set NVIDIA_VISIBLE_DEVICES.")
+            hint = _("Ask for GPUs instead; the platform sets it.")
             yield Check(level="warning", code="RefusedVariable", message=message, field=field, hint=hint)
 
 
 def _of_the_dialect(spec: JobSpec, dialect: Dialect) -> Iterator[Check]:
     if not dialect.pause:
-        reason = "This cluster's version of PyTorchTrainingJob can't be paused."
+        reason = _("This cluster's version of PyTorchTrainingJob can't be paused.")
         if spec.paused:
-            yield _error("Unsupported", reason, "/spec/paused", "Leave it out.")
+            yield _error("Unsupported", reason, "/spec/paused", _("Leave it out."))
         if spec.resume:
-            yield _error("Unsupported", reason, "/spec/resume", "Leave it out.")
+            yield _error("Unsupported", reason, "/spec/resume", _("Leave it out."))
     if not dialect.elastic and spec.elastic and spec.elastic.max != spec.total_replicas:
-        message = "This cluster's version of PyTorchTrainingJob takes the number of replicas as the maximum."
-        yield _error("Unsupported", message, "/spec/elastic/max", f"Set {spec.total_replicas}.")
+        message = _("This cluster's version of PyTorchTrainingJob takes the number of replicas as the maximum.")
+        hint = _("Set {replicas}.", replicas=spec.total_replicas)
+        yield _error("Unsupported", message, "/spec/elastic/max", hint)
 
 
 def _take_templates(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]:
@@ -60,7 +63,7 @@ def _put_templates(first: Patch, last: Patch, spec: JobSpec) -> dict[str, Patch]
     return {spec.replica_specs[-1].type: last, spec.replica_specs[0].type: first}
 
 
-def _error(code: str, message: str, field: str, hint: str) -> Check:
+def _error(code: str, message: Text, field: str, hint: Text) -> Check:
     return Check(level="error", code=code, message=message, field=field, hint=hint)
 
 

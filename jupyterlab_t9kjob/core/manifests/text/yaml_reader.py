@@ -26,6 +26,7 @@ from yaml.events import (
 )
 
 from ...errors import TooLarge
+from ...translation import Text, _
 from ..model import ManifestError, child, in_words
 
 MOST_BYTES: Final = 1 << 20
@@ -131,20 +132,21 @@ def read_documents(text: str) -> list[Document]:
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
-        message = f"The text has {size / (1 << 20):.1f} MiB; a manifest may have 1 MiB."
-        raise TooLarge(message, field="/manifest", hint="Put data into files or ConfigMaps, not into the manifest.")
+        message = _("The text has {size} MiB; a manifest may have 1 MiB.", size=f"{size / (1 << 20):.1f}")
+        hint = _("Put data into files or ConfigMaps, not into the manifest.")
+        raise TooLarge(message, field="/manifest", hint=hint)
     reader = _Reader(yaml.parse(text, Loader=_LOADER))
     try:
         return list(reader.documents())
     except yaml.MarkedYAMLError as error:
         raise _explained(error) from None
     except yaml.YAMLError as error:
-        message = "The text has a character that YAML can't have."
-        hint = "It may be a binary file, or in another encoding than UTF-8."
+        message = _("The text has a character that YAML can't have.")
+        hint = _("It may be a binary file, or in another encoding than UTF-8.")
         raise ManifestError(message, code="BadYaml", hint=hint, verbatim=str(error)) from None
     except UnicodeError:
-        message = "The text has half a character in it."
-        raise ManifestError(message, code="BadYaml", hint="Copy it again, as UTF-8.") from None
+        message = _("The text has half a character in it.")
+        raise ManifestError(message, code="BadYaml", hint=_("Copy it again, as UTF-8.")) from None
 
 
 def plain_scalar(text: str) -> Any:
@@ -197,7 +199,8 @@ class _Reader:
         if anchor:
             self._anchors[anchor] = None
         if level > MOST_LEVELS:
-            raise _error("TooDeep", f"The text is nested more than {MOST_LEVELS} levels deep.", event)
+            message = _("The text is nested more than {levels} levels deep.", levels=MOST_LEVELS)
+            raise _error("TooDeep", message, event)
         value: Any
         if isinstance(event, ScalarEvent):
             value = self._scalar(event, node)
@@ -206,7 +209,7 @@ class _Reader:
         elif isinstance(event, MappingStartEvent):
             value = self._mapping(event, node, level)
         else:
-            raise _error("BadYaml", "The text ends too early.", event)
+            raise _error("BadYaml", _("The text ends too early."), event)
         if anchor:
             self._anchors[anchor] = _Anchor(value, self._values - before + 1)
         return value
@@ -214,17 +217,18 @@ class _Reader:
     def _count(self, values: int, event: Event) -> None:
         self._values += values
         if self._values > MOST_VALUES:
-            message = f"The text stands for more than {MOST_VALUES} values."
-            raise _error("TooManyValues", message, event, hint="Aliases (*name) count as what they stand for.")
+            message = _("The text stands for more than {values} values.", values=MOST_VALUES)
+            raise _error("TooManyValues", message, event, hint=_("Aliases (*name) count as what they stand for."))
 
     def _alias(self, event: AliasEvent) -> Any:
-        name = event.anchor
+        name = event.anchor or ""
         if name not in self._anchors:
-            message = f"*{name} refers to an anchor that is not there."
-            raise _error("UnknownAlias", message, event, hint=f"Put &{name} where the value first stands.")
+            message = _("*{name} refers to an anchor that is not there.", name=name)
+            raise _error("UnknownAlias", message, event, hint=_("Put &{name} where the value first stands.", name=name))
         anchor = self._anchors[name]
         if anchor is None:
-            raise _error("EndlessAlias", f"*{name} stands within the very value that it refers to.", event)
+            message = _("*{name} stands within the very value that it refers to.", name=name)
+            raise _error("EndlessAlias", message, event)
         self._count(anchor.values, event)
         return _copy(anchor.value)
 
@@ -236,13 +240,14 @@ class _Reader:
             # A plain scalar is resolved, one in quotes is text.
             return plain_scalar(text) if event.implicit[0] and tag is None else text
         if tag not in _TAGS:
-            message = f"The tag {tag} has no place in a manifest."
-            raise _error("Tag", message, event, node, "Write the value itself.")
+            message = _("The tag {tag} has no place in a manifest.", tag=tag)
+            raise _error("Tag", message, event, node, _("Write the value itself."))
         if _TAGS[tag] is str:
             return text
         value = plain_scalar(text)
         if not isinstance(value, _TAGS[tag]):
-            raise _error("Tag", f"“{text[:40]}” is not what its tag {tag} says.", event, node)
+            message = _("“{text}” is not what its tag {tag} says.", text=text[:40], tag=tag)
+            raise _error("Tag", message, event, node)
         return value
 
     def _sequence(self, event: SequenceStartEvent, node: Node, level: int) -> list[Any]:
@@ -262,7 +267,7 @@ class _Reader:
             if isinstance(key_event, MappingEndEvent):
                 break
             if not isinstance(key_event, ScalarEvent):
-                raise _error("BadKey", "A key must be a word, not a list or an object.", key_event, node)
+                raise _error("BadKey", _("A key must be a word, not a list or an object."), key_event, node)
             key = key_event.value
             if key == "<<" and key_event.implicit[0]:
                 value = self._value(next(self._events), Node(), level + 1)
@@ -277,7 +282,7 @@ class _Reader:
 def _merged(value: Any, event: Event, node: Node) -> dict[str, Any]:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(item, dict) for item in values):
-        raise _error("BadMerge", "<< takes an object, or a list of objects.", event, node)
+        raise _error("BadMerge", _("<< takes an object, or a list of objects."), event, node)
     return {key: content for item in reversed(values) for key, content in item.items()}
 
 
@@ -285,16 +290,18 @@ def _twice(key: str, event: Event, node: Node, before: dict[str, Any]) -> Manife
     first = node.children[key]
     if node.parent is None and before.get("metadata", "") is None and before.get("spec", "") is None:
         return lost_indentation(_place(event))
-    where = f" in {in_words(node.pointer)}" if node.parent else ""
     line = first.place.line if first.place else 0
-    message = f"{key[:80]} stands twice{where}, first in line {line}."
-    return _error("DuplicateKey", message, event, first, "Remove one of the two.")
+    message = _("{key} stands twice, first in line {line}.", key=key[:80], line=line)
+    if node.parent:
+        where = in_words(node.pointer)
+        message = _("{key} stands twice in {where}, first in line {line}.", key=key[:80], where=where, line=line)
+    return _error("DuplicateKey", message, event, first, _("Remove one of the two."))
 
 
 def lost_indentation(place: Place | None) -> ManifestError:
     """Return the error for a text that lost its leading spaces on its way."""
-    message = "The indentation is gone: spec is empty, and its fields stand beside it."
-    hint = "Copy the text from where its lines are still indented, such as the page's copy button."
+    message = _("The indentation is gone: spec is empty, and its fields stand beside it.")
+    hint = _("Copy the text from where its lines are still indented, such as the page's copy button.")
     return _at("NoIndentation", message, place, "/manifest/spec", hint)
 
 
@@ -306,8 +313,8 @@ def _copy(value: Any) -> Any:
 
 def _refuse_tag(event: SequenceStartEvent | MappingStartEvent, node: Node) -> None:
     if event.tag not in _COLLECTIONS:
-        message = f"The tag {event.tag} has no place in a manifest."
-        raise _error("Tag", message, event, node, "Write the value itself.")
+        message = _("The tag {tag} has no place in a manifest.", tag=str(event.tag))
+        raise _error("Tag", message, event, node, _("Write the value itself."))
 
 
 def _place(event: Event) -> Place:
@@ -317,29 +324,32 @@ def _place(event: Event) -> Place:
 
 def _error(
     reason: str,
-    message: str,
+    message: Text,
     event: Event,
     node: Node | None = None,
-    hint: str | None = None,
+    hint: Text | None = None,
 ) -> ManifestError:
     return _at(reason, message, _place(event), node.pointer if node else "/manifest", hint)
 
 
-def _at(reason: str, message: str, place: Place | None, pointer: str, hint: str | None = None) -> ManifestError:
-    line, column = place or (None, None)
-    where = f"Line {line}, column {column}: " if place else ""
-    return ManifestError(where + message, code=reason, field=pointer, hint=hint, line=line, column=column)
+def _at(reason: str, message: Text, place: Place | None, pointer: str, hint: Text | None = None) -> ManifestError:
+    if place is None:
+        return ManifestError(message, code=reason, field=pointer, hint=hint)
+    line, column = place
+    message = _("Line {line}, column {column}: {error}", line=line, column=column, error=message)
+    return ManifestError(message, code=reason, field=pointer, hint=hint, line=line, column=column)
 
 
 def _explained(error: yaml.MarkedYAMLError) -> ManifestError:
     mark = error.problem_mark or error.context_mark
     place = Place(mark.line + 1, mark.column + 1) if mark else None
-    problem = error.problem or "it can't be read"
-    hint = "Compare the line with the ones around it: indentation, colons, quotes."
+    problem = error.problem or ""
+    hint = _("Compare the line with the ones around it: indentation, colons, quotes.")
     if "\\t" in problem or "cannot start any token" in problem:
-        hint = "YAML is indented with spaces, never with tabs; and @, % or ` begin no word without quotes."
+        hint = _("YAML is indented with spaces, never with tabs; and @, % or ` begin no word without quotes.")
     elif "mapping values are not allowed" in problem:
-        hint = "The line is indented too far, or a text with a colon lacks quotes."
+        hint = _("The line is indented too far, or a text with a colon lacks quotes.")
     elif "':'" in problem:
-        hint = "A colon and a space must follow each key."
-    return _at("BadYaml", f"This is no YAML: {problem}.", place, "/manifest", hint)
+        hint = _("A colon and a space must follow each key.")
+    message = _("This is no YAML: {problem}.", problem=problem) if problem else _("This is no YAML.")
+    return _at("BadYaml", message, place, "/manifest", hint)
