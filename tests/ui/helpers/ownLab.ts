@@ -33,6 +33,11 @@ export class OwnLab {
     return this._options.root ?? path.join(this._state, 'root');
   }
 
+  /** Where its users' settings are. */
+  get settings(): string {
+    return path.join(this._state, 'settings');
+  }
+
   get url(): string {
     return `http://localhost:${this._port}${(this._options.baseUrl ?? '').replace(/\/$/, '')}`;
   }
@@ -62,7 +67,7 @@ export class OwnLab {
           JUPYTER_DATA_DIR: `${this._state}/data`,
           JUPYTER_RUNTIME_DIR: `${this._state}/runtime`,
           JUPYTER_PATH: `${BUILD}/kernels/share/jupyter`,
-          JUPYTERLAB_SETTINGS_DIR: `${this._state}/settings`,
+          JUPYTERLAB_SETTINGS_DIR: this.settings,
           JUPYTERLAB_WORKSPACES_DIR: `${this._state}/workspaces`,
           JUPYTERLAB_GALATA_ROOT_DIR: this.root,
           T9KJOB_UI_TRAITS: JSON.stringify(this._options.traits ?? {}),

@@ -1,0 +1,190 @@
+/** Every text goes through the translator and has room for longer languages: seen in a language that nobody speaks. */
+import { expect, test } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
+import { writeFileSync } from 'fs';
+import { hostname } from 'os';
+import path from 'path';
+import { fakeCapacity, fakeNodes } from './helpers/capacity';
+import { fakeClusterDetail, fakeClusterJobs } from './helpers/clusterJobs';
+import {
+  clusterEngines,
+  clusterSpec,
+  FakeCluster
+} from './helpers/fakeCluster';
+import { FakeServer } from './helpers/fakeServer';
+import { OwnLab } from './helpers/ownLab';
+import {
+  anyOf,
+  choosePseudo,
+  dataOf,
+  inPseudo,
+  pseudoPack,
+  shownBy
+} from './helpers/pseudo';
+import type { IShown } from './helpers/pseudo';
+import { FAILS } from './helpers/scripts';
+
+/** Tells of its progress until it is stopped. */
+const TRAINS = `
+import itertools
+import time
+
+for step in itertools.count():
+    print(f"Epoch {step} of 100000, loss 0.1", flush=True)
+    time.sleep(0.5)
+`;
+
+interface ICommands {
+  execute(command: string, args?: object): Promise<unknown>;
+}
+
+/** A walk through a lab; what it finds wrong is collected. */
+class Walk {
+  constructor(
+    private readonly _page: Page,
+    /** Names and words that are nobody's to translate. */
+    private readonly _data: RegExp
+  ) {}
+
+  /** What is wrong, by the name of the page. */
+  readonly found: Record<string, IShown> = {};
+
+  /** Run a command of the lab. */
+  async run(command: string, args = {}): Promise<void> {
+    await this._page.evaluate(
+      ([id, values]) => {
+        const lab = window as unknown as {
+          jupyterapp: { commands: ICommands };
+        };
+        void lab.jupyterapp.commands.execute(id, values);
+      },
+      [command, args] as const
+    );
+  }
+
+  /** Look at a part of the page, once it shows what it waits for. */
+  async see(name: string, part: string, shows: RegExp): Promise<void> {
+    const panel = this._page
+      .locator(part)
+      .filter({ visible: true, hasText: shows });
+    await panel.first().waitFor();
+    const shown = await shownBy(panel.first(), this._data);
+    if (shown.missed.length || shown.cut.length) {
+      this.found[name] = shown;
+    }
+  }
+}
+
+/** Submit a script of a lab's root folder; its job's id. */
+async function submit(
+  request: APIRequestContext,
+  lab: OwnLab,
+  name: string,
+  text: string
+): Promise<string> {
+  const script = path.join(lab.root, `${name}.py`);
+  writeFileSync(script, text);
+  const answer = await request.post(`${lab.url}/t9kjob/jobs`, {
+    data: {
+      request_id: `${name}-${Date.now()}`,
+      spec: {
+        name,
+        entrypoint: { kind: 'script', value: script },
+        working_dir: lab.root,
+        torchrun: null
+      }
+    }
+  });
+  expect(answer.status(), await answer.text()).toBe(201);
+  return (await answer.json()).id;
+}
+
+test.describe('in a language that nobody speaks', () => {
+  let lab: OwnLab;
+
+  test.beforeAll(async () => {
+    lab = new OwnLab('pseudo', { env: { PYTHONPATH: pseudoPack() } });
+    choosePseudo(lab.settings);
+    await lab.start();
+  });
+
+  test.afterAll(() => lab.kill());
+
+  test('texts of jobs on this machine are translated and fit', async ({
+    page,
+    request
+  }) => {
+    const failed = await submit(request, lab, 'fails', FAILS);
+    const running = await submit(request, lab, 'trains', TRAINS);
+    await page.goto(`${lab.url}/lab?reset`);
+    await page.locator('.jp-Launcher-body').waitFor();
+    const words = [lab.root, process.env.T9KJOB_UI_ENV ?? '', hostname()];
+    const walk = new Walk(page, anyOf([...NAMES, ...words, ...STATUSES]));
+    await walk.run('tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
+    await walk.see('sidebar', '.jp-t9k-Monitor', /KeyError/);
+    for (const [id, shows] of [
+      [failed, /KeyError/],
+      [running, /\[/]
+    ] as const) {
+      for (const tab of ['overview', 'replicas', 'logs']) {
+        await walk.run('t9kjob:open-job', { id, tab });
+        await walk.see(`${tab} of ${id.split(':')[2]}`, '.jp-t9k-Job', shows);
+      }
+    }
+    await walk.run('t9kjob:launch', { path: 'fails.py' });
+    await walk.see('form', '.jp-t9k-Launch', /torch\.distributed\.run/);
+    expect(walk.found).toEqual({});
+  });
+
+  test('texts about a cluster are translated and fit', async ({ page }) => {
+    const details = fakeClusterJobs().map(job => fakeClusterDetail(job));
+    const state = {
+      engines: clusterEngines(),
+      jobs: details.flatMap(({ job }) => job ?? []),
+      details,
+      capacity: fakeCapacity()
+    };
+    const nodes = fakeNodes(20);
+    await new FakeServer(page).tell(inPseudo(state));
+    const cluster = new FakeCluster();
+    cluster.checks = inPseudo(cluster.checks);
+    await cluster.serve(page);
+    await page.route(/\/t9kjob\/cluster\/nodes/, route =>
+      route.fulfill({ json: inPseudo(nodes) })
+    );
+    writeFileSync(path.join(lab.root, 'finetune.py'), TRAINS);
+    await page.goto(`${lab.url}/lab?reset`);
+    await page.locator('.jp-Launcher-body').waitFor();
+    const walk = new Walk(
+      page,
+      anyOf([...dataOf([state, nodes, clusterSpec()]), ...NAMES])
+    );
+    await walk.run('tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
+    await walk.see('sidebar', '.jp-t9k-Monitor', /gpt2-pretrain/);
+    for (const { job } of details) {
+      for (const tab of ['overview', 'replicas', 'yaml']) {
+        await walk.run('t9kjob:open-job', { id: job?.id, tab });
+        await walk.see(`${tab} of ${job?.name}`, '.jp-t9k-Job', /\[/);
+      }
+    }
+    await walk.run('t9kjob:show-nodes');
+    await walk.see('nodes', '.jp-t9k-Nodes', /A100/);
+    await walk.run('t9kjob:launch', { path: 'finetune.py' });
+    await walk.see('form', '.jp-t9k-Launch', /learning_rate/);
+    expect(walk.found).toEqual({});
+  });
+});
+
+/** Names and paths in these tests, units, and names that no language changes. */
+const NAMES = [
+  ...['fails', 'trains', 'finetune', 'runs', '.py', 'Python 3', 'ipykernel'],
+  ...['T9k', 'Kubeflow', 'TensorBoard', 'PyTorch', 'Jupyter', 'torchrun'],
+  ...['GiB', 'MiB', 'GPU', 'CPU', 'YAML', 'A100 80 GB', 'H100 80 GB', 'A100'],
+  ...['WANDB_PROJECT', 'worker-0', '/work'],
+  ...['passes over the data', 'peak learning rate', '--model_name'],
+  ...['meta-llama/Meta-Llama-3-8B', 'num_epochs'],
+  ...['learning_rate', 'log_dir', 'TensorBoard events']
+];
+
+/** Kubernetes' words for states of replicas, and the error of the script that fails. */
+const STATUSES = ['Running', 'Error', "KeyError: 'RANK'"];
