@@ -189,6 +189,13 @@ def listing(names: Sequence[str], most: int | None = None) -> Text:
     return _("{names} and {last}", names=_joined(", ", shown[:-1]), last=shown[-1])
 
 
+def alternatives(names: Sequence[str]) -> Text:
+    """Say alternatives, of which there is at least one: “a”, “a or b”, “a, b or c”."""
+    if len(names) == 1:
+        return _joined("", names)
+    return _("{names} or {last}", names=_joined(", ", names[:-1]), last=names[-1])
+
+
 def _joined(separator: str, texts: Sequence[str]) -> Text:
     """Return texts with a separator between them; no catalogue has this message, so each is translated by itself."""
     names = [f"text{index}" for index in range(len(texts))]

@@ -1,4 +1,4 @@
-"""Reading the file that a job runs, as its entrypoint names it."""
+"""Reads the file that the entrypoint of a job names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ..core.engine import Prepare
 from ..core.errors import FieldError, NotFound
 from ..core.spec import Entrypoint
 from ..core.system.disk_threads import on_disk
+from ..core.translation import Text, _
 from .notebooks.notebook import write_script
 from .source_file import Source, read_source
 
@@ -19,7 +20,7 @@ class Reader:
     Parameters
     ----------
     root
-        Where they must lie.
+        Folder that must contain the files.
     """
 
     def __init__(self, root: ContentsRoot) -> None:
@@ -46,32 +47,30 @@ class Reader:
         Parameters
         ----------
         entrypoint
-            Which of both it is to be.
+            The entrypoint, whose kind the file must have.
         path
-            Where it lies on this machine.
+            Absolute path on this machine.
         field
             JSON pointer that an error names.
 
         Raises
         ------
         FieldError
-            If it is not there, can't be run, or is the other one. What Python can't read is no error here.
+            If the file does not exist, cannot run, or has the other kind. A file that Python cannot read is returned
+            with its error.
         """
         try:
             source = await on_disk(path, read_source, self.root, path, field)
         except NotFound as problem:  # the address exists; a field of the request is wrong
             raise FieldError(problem.message, field=field, hint=problem.hint, code="ScriptGone") from problem
         if source.kind != entrypoint.kind:
-            raise FieldError(
-                f"{path.name} is a {source.kind}, not a {entrypoint.kind}.",
-                field=field.removesuffix("value") + "kind",
-                hint=f"Choose a {entrypoint.kind}, or say that it is a {source.kind}.",
-            )
+            message, hint = _other_kind(path.name, source)
+            raise FieldError(message, field=field.removesuffix("value") + "kind", hint=hint)
         return source
 
     @staticmethod
     def writer(source: Source | None) -> Prepare | None:
-        """Return what writes a notebook's script; None for anything else."""
+        """Return a function that writes a notebook's script; None for other sources."""
         if source is None or source.converted is None:
             return None
         path, converted = source.path, source.converted
@@ -80,3 +79,16 @@ class Reader:
             await on_disk(path, write_script, path, converted)
 
         return write
+
+
+def _other_kind(file: str, source: Source) -> tuple[Text, Text]:
+    """Return message and hint for a file whose kind is not the entrypoint's."""
+    if source.kind == "notebook":
+        return (
+            _("{file} is a notebook, not a script.", file=file),
+            _("Choose a script, or change the kind of the entrypoint to notebook."),
+        )
+    return (
+        _("{file} is a script, not a notebook.", file=file),
+        _("Choose a notebook, or change the kind of the entrypoint to script."),
+    )

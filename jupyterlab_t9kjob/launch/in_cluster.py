@@ -15,6 +15,7 @@ from ..core.job import EngineName, JobSummary
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
 from ..core.system.disk_threads import DiskSilent, on_disk
+from ..core.translation import _
 from ..jobs.query import Query
 from ..jobs.service import JobService, renamed
 from . import mounts
@@ -109,8 +110,11 @@ class InCluster:
                 spec = await self._inheriting(spec)
             if spec.name in names:
                 name = numbered(spec.name, names)
-                message = (
-                    f"There is a job named “{spec.name}” in namespace {self._namespace} already: this one is {name}."
+                message = _(
+                    "Namespace {namespace} has a job named “{taken}” already. This job is named {name}.",
+                    namespace=self._namespace,
+                    taken=spec.name,
+                    name=name,
                 )
                 notes.append(Check(level="hint", code="NameTaken", message=message, field="/spec/name"))
                 spec = renamed(spec, name)
@@ -297,20 +301,24 @@ class InCluster:
         name = entrypoint.value.rpartition("/")[2]
         if path is None:
             raise FieldError(
-                f"JupyterLab does not see {name}, so it can't make a script of it for the job.",
+                _("JupyterLab does not see {notebook}, so it can't convert it to a script for the job.", notebook=name),
                 code="NotebookNotSeen",
                 field=FIELD,
-                hint="Choose a notebook on one of JupyterLab's volumes, or save it as a script.",
+                hint=_("Choose a notebook on one of JupyterLab's volumes, or save it as a script."),
             )
         found = await asyncio.to_thread(self._lab.in_job, path, self._namespace)
         if found is None:
             return
         if found[0].read_only or not await on_disk(path.parent, os.access, path.parent, os.W_OK):
             raise FieldError(
-                f"The script made of {name} is written beside it, and {path.parent} is read-only.",
+                _(
+                    "The script made from {notebook} is written beside it, and {folder} is read-only.",
+                    notebook=name,
+                    folder=str(path.parent),
+                ),
                 code="NotWritable",
                 field=FIELD,
-                hint="Copy the notebook to a folder that you may write to.",
+                hint=_("Copy the notebook to a folder in which you can write."),
             )
 
     async def _check_types(self, spec: JobSpec) -> None:
@@ -338,9 +346,12 @@ class InCluster:
 
         for index, path in enumerate(spec.tensorboard.log_dirs):
             if path.startswith("/") and on_volume(path, spec.mounts) is None:
-                message = f"The log directory {path} is on no volume of the job: its curves are lost with the pods."
+                message = _(
+                    "The log directory {path} is on no volume of the job, so its curves are lost with the pods.",
+                    path=path,
+                )
                 field = f"/spec/tensorboard/log_dirs/{index}"
-                hint = "Choose a folder below one of the mounts."
+                hint = _("Choose a folder below one of the mounts.")
                 return [Check(level="warning", code="LogDirectoryNotMounted", message=message, hint=hint, field=field)]
         known = await asyncio.to_thread(all_here)
         return await on_disk([path for path in known.values() if path], log_directories, spec, known.get)
@@ -358,8 +369,12 @@ def _working_directory(spec: JobSpec) -> list[Check]:
         return []
     if entrypoint.kind not in ("script", "notebook") or on_volume(entrypoint.value, spec.mounts) is None:
         return []
-    message = f"The working directory {folder} is on no volume of the job: what is written there is lost with the pods."
-    hint = "Choose a folder below one of the mounts."
+    message = _(
+        "The working directory {folder} is on no volume of the job, so files that the job writes there are lost with"
+        " the pods.",
+        folder=folder,
+    )
+    hint = _("Choose a folder below one of the mounts.")
     code, field = "WorkingDirectoryNotMounted", "/spec/working_dir"
     return [Check(level="warning", code=code, message=message, hint=hint, field=field)]
 
@@ -368,10 +383,11 @@ def _unseen(spec: JobSpec) -> list[Check]:
     entrypoint = spec.entrypoint
     if entrypoint.kind != "script":
         return []
-    where = (
-        "it is taken to be on the job's volume"
-        if on_volume(entrypoint.value, spec.mounts)
-        else "it must be in the image"
-    )
-    message = f"JupyterLab does not see {entrypoint.value}, so it could not be checked; {where}."
+    script = entrypoint.value
+    if on_volume(script, spec.mounts):
+        message = _(
+            "JupyterLab does not see {script}, so it was not checked. A volume of the job must have it.", script=script
+        )
+    else:
+        message = _("JupyterLab does not see {script}, so it was not checked. The image must have it.", script=script)
     return [Check(level="hint", code="ScriptNotSeen", message=message, field=FIELD)]

@@ -27,6 +27,7 @@ from ..core.manifests import (
 )
 from ..core.manifests.text.yaml_reader import Place, read_documents
 from ..core.spec import JobSpec
+from ..core.translation import _, _n
 from ..jobs.service import JobService
 from .model import SpecOrManifest
 
@@ -150,11 +151,11 @@ def lost(pasted: Pasted, text: str) -> list[Check]:
     """Return what of a manifest a form can't say, and would drop (blocking)."""
     found: list[Check] = []
     for path in not_in_spec(pasted.manifest or {}, pasted.spec)[:LISTED]:
-        message = f"The form has no place for {path}."
+        message = _("The form has no field for {path}.", path=path)
         found.append(Check(level="warning", code="NotInForm", message=message, field="/manifest"))
     comments = count_comments(text)
     if comments:
-        message = "The comments are left out." if comments > 1 else "The comment is left out."
+        message = _n("The comment is left out.", "The {n} comments are left out.", comments)
         found.append(Check(level="hint", code="CommentsLost", message=message, field="/manifest"))
     return found
 

@@ -1,4 +1,4 @@
-"""Volumes of a job in a cluster: which it needs of the lab's, its paths as both sides see them, and checks."""
+"""Volumes of a job in a cluster: mounts that the job needs, paths in the lab and in the job, and checks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.engine_info import Volume
 from ..core.errors import FieldError
 from ..core.lab import Lab, LabMount
 from ..core.spec import JobSpec, Mount
-from .checks import listed
+from ..core.translation import Text, _, alternatives, listing
 
 MANY: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
 ONE_POD: Final = "ReadWriteOncePod"
@@ -103,27 +103,43 @@ def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field:
     if found is not None:
         mount, place = found
         there = next((other for other in mounts if other.mount_path == mount.mount.mount_path), None)
-        message = f"{path} is on the PVC {mount.claim}, which the job does not have."
-        hint = f"Mount the PVC {mount.claim} at {mount.mount_path}; the job then sees the file as {place}."
-        if there is not None:
-            hint = f"Mount the PVC {mount.claim} at {mount.mount_path} instead of {there.claim}."
+        claim, mount_path = mount.claim, str(mount.mount_path)
+        message = _("{path} is on the PVC {claim}, which the job does not mount.", path=path, claim=claim)
+        if there is None:
+            hint = _(
+                "Mount the PVC {claim} at {mount_path}. The job then sees the file as {place}.",
+                claim=claim,
+                mount_path=mount_path,
+                place=place,
+            )
+        else:
+            hint = _(
+                "Mount the PVC {claim} at {mount_path} instead of {other}.",
+                claim=claim,
+                mount_path=mount_path,
+                other=there.claim,
+            )
         return FieldError(message, code="NotMounted", field=field, hint=hint)
-    message = f"{path} is on no PVC, so a job in the cluster can't see it."
+    message = _("{path} is on no PVC, so a job in the cluster can't see it.", path=path)
     usable = [mount for mount in lab.mounts if mount.namespace == namespace and not mount.read_only]
     if usable:
-        hint = f"Copy it to a folder of {listed([_named(mount) for mount in usable[:LISTED]], 'or')}."
+        folders = alternatives([_named(mount) for mount in usable[:LISTED]])
+        hint = _("Copy the file to a folder of {folders}.", folders=folders)
     elif lab.mounts:
-        hint = f"None of JupyterLab's volumes is in the namespace {namespace}: choose another, or a PVC that is."
+        hint = _(
+            "JupyterLab has no volume of the namespace {namespace}. Choose another namespace, or a PVC of this one.",
+            namespace=namespace,
+        )
     else:
-        hint = (
-            "Choose the PVC that it lies on and give its path there, or have JupyterLab's configuration say where"
-            " PVCs are mounted: T9kJobApp.kubernetes_volumes."
+        hint = _(
+            "Choose the PVC that holds the file and enter its path there, or configure where JupyterLab has PVCs"
+            " mounted: T9kJobApp.kubernetes_volumes."
         )
     return FieldError(message, code="OutsideVolumes", field=field, hint=hint)
 
 
-def _named(mount: LabMount) -> str:
-    return f"{mount.lab_path} (PVC {mount.claim})"
+def _named(mount: LabMount) -> Text:
+    return _("{path} (PVC {claim})", path=str(mount.lab_path), claim=mount.claim)
 
 
 # -- what is wrong -----------------------------------------------------------------------------------------------------
@@ -134,23 +150,30 @@ def unknown_claim(spec: JobSpec, namespace: str, volumes: Sequence[Volume]) -> F
     claims = {volume.claim for volume in volumes}
     for index, mount in enumerate(spec.mounts):
         if mount.claim not in claims:
-            some = listed(sorted(claims)[:LISTED])
             return FieldError(
-                f"There is no PVC {mount.claim} in the namespace {namespace}.",
+                _("There is no PVC {claim} in the namespace {namespace}.", claim=mount.claim, namespace=namespace),
                 code="NoSuchVolume",
                 field=f"/spec/mounts/{index}/claim",
-                hint=f"There is: {some}." if some else "There is none in it; choose another namespace, or make one.",
+                hint=_("PVCs of this namespace: {claims}.", claims=listing(sorted(claims), LISTED))
+                if claims
+                else _("The namespace has no PVC. Choose another namespace, or create a PVC."),
             )
     return None
 
 
 def mount_checks(spec: JobSpec, lab: Lab, namespace: str, volumes: Sequence[Volume]) -> Iterator[Check]:
-    """Return what there is to say about a job's volumes.
+    """Yield warnings and hints about the volumes of a job.
 
     Parameters
     ----------
+    spec
+        The job.
+    lab
+        The lab, whose own mounts matter for volumes that one node can mount.
+    namespace
+        The job's namespace.
     volumes
-        The namespace's; empty where nobody may list them.
+        PVCs of the namespace; empty if the account may not list them.
     """
     modes = {mount.claim: tuple(mount.access_modes) for mount in lab.mounts if mount.namespace == namespace}
     in_lab = frozenset(modes)
@@ -164,24 +187,33 @@ def mount_checks(spec: JobSpec, lab: Lab, namespace: str, volumes: Sequence[Volu
         said.add(mount.claim)
         field = f"/spec/mounts/{index}/claim"
         if phases.get(mount.claim) == "Lost":
-            message = f"The PVC {mount.claim} has lost its volume."
-            yield _warning("VolumeLost", message, field, "Ask whoever looks after the cluster's storage.")
+            message = _("The PVC {claim} has lost its volume.", claim=mount.claim)
+            yield _warning("VolumeLost", message, field, _("Ask the administrator of the cluster's storage."))
         of_claim = modes.get(mount.claim, ())
         if not of_claim or MANY.intersection(of_claim):
             continue
         if ONE_POD in of_claim:
             if replicas > 1 or mount.claim in in_lab:
-                message = f"The PVC {mount.claim} can be used by one pod at a time ({ONE_POD})."
-                yield _warning("OnePodAtATime", message, field, "The others will wait; use a ReadWriteMany PVC.")
+                message = _(
+                    "The PVC {claim} can be used by one pod at a time ({mode}).", claim=mount.claim, mode=ONE_POD
+                )
+                hint = _("The other pods will wait. Use a ReadWriteMany PVC.")
+                yield _warning("OnePodAtATime", message, field, hint)
         elif replicas > 1:
-            message = f"The PVC {mount.claim} can be mounted on one node at a time (ReadWriteOnce)."
-            hint = f"Of the job's {replicas} replicas those on other nodes will wait; use a ReadWriteMany PVC."
+            message = _("The PVC {claim} can be mounted on one node at a time (ReadWriteOnce).", claim=mount.claim)
+            hint = _(
+                "Those of the job's {replicas} replicas that are on other nodes will wait. Use a ReadWriteMany PVC.",
+                replicas=replicas,
+            )
             yield _warning("OneNodeAtATime", message, field, hint)
         elif mount.claim in in_lab:
-            message = f"The PVC {mount.claim} can be mounted on one node at a time, and JupyterLab has it."
-            hint = "The job will wait unless there is room on JupyterLab's own node."
+            message = _(
+                "The PVC {claim} can be mounted on one node at a time, and JupyterLab has mounted it.",
+                claim=mount.claim,
+            )
+            hint = _("The job will wait unless JupyterLab's own node has room for it.")
             yield Check(level="hint", code="OneNodeAtATime", message=message, field=field, hint=hint)
 
 
-def _warning(code: str, message: str, field: str, hint: str) -> Check:
+def _warning(code: str, message: Text, field: str, hint: Text) -> Check:
     return Check(level="warning", code=code, message=message, field=field, hint=hint)

@@ -16,6 +16,7 @@ from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.lab import Lab
 from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
+from ..core.translation import _
 from ..jobs.query import Query
 from ..jobs.service import JobService
 from . import manifests, mounts, prefill
@@ -77,7 +78,9 @@ class Launch:
         source = await self._reader.clicked(request.path)
         if request.spec is None and source is None:
             raise FieldError(
-                "A form needs something to start from.", field="/path", hint="Name a file, or the spec of a job."
+                _("A form starts from a file or from the spec of a job."),
+                field="/path",
+                hint=_("Name a file, or the spec of a job."),
             )
         kernels, engines = await asyncio.gather(self._kernels.all(), self._jobs.engines())
         info = next((info for info in engines if info.name == request.engine), None)
@@ -312,5 +315,6 @@ class Launch:
             return None
         path = Path(entrypoint.value)
         if not path.is_absolute():
-            raise FieldError("The entrypoint must be an absolute path.", field=field, hint="Begin it with a slash.")
+            message = _("The entrypoint must be an absolute path.")
+            raise FieldError(message, field=field, hint=_("Begin the path with a slash."))
         return await self._reader.read(entrypoint, path, field)

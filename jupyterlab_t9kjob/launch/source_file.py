@@ -1,4 +1,4 @@
-"""The file that a job is made from: a script, or a notebook as a script."""
+"""Reads the file that a job is made from: a script, or a notebook that becomes a script."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..contents_paths import ContentsRoot, outside
 from ..core.errors import FieldError, NotFound
 from ..core.job import Link
 from ..core.spec import EntrypointKind
+from ..core.translation import Text, _
 from .model import NotebookInfo
 from .notebooks.notebook import Converted, convert, script_path
 from .scripts.facts import Facts
@@ -24,26 +25,26 @@ MAX_NOTEBOOK = 256 * 1024 * 1024
 
 @dataclass
 class Source:
-    """A file as read.
+    """A script or notebook after it was read.
 
     Attributes
     ----------
     path
-        Where it lies.
+        Absolute path of the file.
     api
-        How the contents API names it.
+        Path of the file in the contents API.
     kind
-        What it is as an entrypoint.
+        Kind of the entrypoint that runs the file.
     script
-        What its text tells; empty if it has an error.
+        Facts from the text of the script; empty if the text has an error.
     converted
-        A notebook as a script.
+        The notebook as a script; None for a script.
     error
-        Why Python can't read it.
+        Error because of which Python cannot read the file.
     workspace
-        Where its own modules lie.
+        Folders that hold the modules of the user.
     module
-        What ``python -m`` calls it, if it is part of a package and works only so.
+        Name for ``python -m``, if the script is part of a package and works only as a module.
     """
 
     path: Path
@@ -57,7 +58,7 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        """Where a job of it works: its folder, or the one from which Python finds it as a module."""
+        """Working directory of a job: the script's folder, or the folder from which Python finds the module."""
         if self.module is None:
             return self.path.parent
         depth = self.module.count(".") + (2 if self.path.stem == "__main__" else 1)
@@ -65,31 +66,34 @@ class Source:
 
     @property
     def kernel(self) -> str | None:
-        """The kernel that a notebook names."""
+        """Name of the kernel in a notebook's metadata."""
         return self.converted.kernel if self.converted else None
 
     def link(self, line: int | None, module: str | None = None) -> Link | None:
-        """Return where a line of the script, or its error, lies: a notebook's is found by its cell.
+        """Return a link to a line of the script, or to its error; in a notebook, to the cell.
 
         Parameters
         ----------
         line
-            Counted from 1.
+            Number of the line, from 1.
         module
-            The path of a module that the script imports, if the line is in it.
+            Path of an imported module, if the line is in that module.
         """
         if module is not None:
             relative = os.path.relpath(module, self.path.parent)
             api = os.path.normpath(f"{os.path.dirname(self.api)}/{relative}").lstrip("/")  # noqa: PTH120
-            label = f"{os.path.basename(module)}:{line}"  # noqa: PTH119
+            label = Text.verbatim(f"{os.path.basename(module)}:{line}")  # noqa: PTH119
             return None if api.startswith("..") else Link(kind="file", label=label, path=api, line=line)
         if self.error is not None and self.error.cell is not None:
-            return Link(kind="file", label=f"{self.path.name}, cell {self.error.cell}", path=self.api)
+            return Link(kind="file", label=self._cell(self.error.cell), path=self.api)
         if self.converted is None or line is None:
-            label = f"{self.path.name}:{line}" if line else self.path.name
+            label = Text.verbatim(f"{self.path.name}:{line}" if line else self.path.name)
             return Link(kind="file", label=label, path=self.api, line=line)
-        cell, _ = self.converted.places[min(line, len(self.converted.places)) - 1]
-        return Link(kind="file", label=f"{self.path.name}, cell {cell}", path=self.api)
+        cell, _line = self.converted.places[min(line, len(self.converted.places)) - 1]
+        return Link(kind="file", label=self._cell(cell), path=self.api)
+
+    def _cell(self, number: int) -> Text:
+        return _("{file}, cell {number}", file=self.path.name, number=number)
 
     def notebook_info(self, root: ContentsRoot) -> NotebookInfo | None:
         """Return how a notebook becomes a script."""
@@ -131,10 +135,10 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
         raise outside(path, root.folder, field_)
     if printable(str(path)) != str(path):
         raise FieldError(
-            f"The path {printable(str(path))} is not UTF-8, so no job can be given it.",
+            _("The path {path} is not UTF-8, so a job cannot receive it.", path=printable(str(path))),
             code="NameNotUtf8",
             field=field_,
-            hint="Rename the folders and files whose names are not UTF-8.",
+            hint=_("Rename the folders and files whose names are not UTF-8."),
         )
     data = _read(path, field_)
     workspace = Workspace(root.folder, path)
@@ -176,9 +180,9 @@ def _module(facts: Facts, workspace: Workspace) -> str | None:
 def _notebook(path: Path, api: str, data: bytes, workspace: Workspace) -> Source:
     if len(data) > MAX_NOTEBOOK:
         raise FieldError(
-            f"{path.name} is larger than {MAX_NOTEBOOK // 1024**2} MiB.",
+            _("{file} is larger than {most} MiB.", file=path.name, most=MAX_NOTEBOOK // 1024**2),
             code="TooLarge",
-            hint="Clear its outputs and save it.",
+            hint=_("Clear its outputs and save it."),
         )
     source = Source(path, api, "notebook", workspace=workspace)
     try:
@@ -193,10 +197,10 @@ def _read(path: Path, field_: str) -> bytes:
     most = {".py": MAX_BYTES, ".ipynb": MAX_NOTEBOOK}.get(path.suffix)
     if most is None and not os.path.isdir(path):  # noqa: PTH112 (raises at long names)
         raise FieldError(
-            f"{path.name} is neither a Python script nor a notebook.",
+            _("{file} is neither a Python script nor a notebook.", file=path.name),
             code="NotAScript",
             field=field_,
-            hint="Choose a file that ends in .py or .ipynb.",
+            hint=_("Choose a file that ends in .py or .ipynb."),
         )
     try:
         # Opening a named pipe would wait for its other end.
@@ -207,22 +211,22 @@ def _read(path: Path, field_: str) -> bytes:
         raise OSError(errno.EINVAL, "Not a regular file")
     except FileNotFoundError as error:
         raise NotFound(
-            f"{path.name} does not exist, or no longer.",
+            _("{file} does not exist.", file=path.name),
             field=field_,
-            hint="Choose another file; a new one must be saved first.",
+            hint=_("Choose another file, or save the new one first."),
         ) from error
     except IsADirectoryError as error:
         raise FieldError(
-            f"{path.name} is a folder.",
+            _("{file} is a folder.", file=path.name),
             code="IsAFolder",
             field=field_,
-            hint="Choose the script or notebook in it that is to run.",
+            hint=_("Choose a script or notebook in the folder."),
         ) from error
     except OSError as error:
         raise FieldError(
-            f"{path.name} can't be read.",
+            _("{file} can't be read.", file=path.name),
             code="Unreadable",
             field=field_,
-            hint="See who may read the file.",
+            hint=_("Check the permissions of the file."),
             verbatim=error.strerror,
         ) from error

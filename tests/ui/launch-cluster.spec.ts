@@ -265,12 +265,12 @@ test('the manifest is edited in place of the form, and back', async ({
   await test.step('going back says what is lost', async () => {
     await replaceLine(form, 'replicas:', 'replicas: 5');
     cluster.lost = [
-      fakeCheck('warning', 'The form has no place for spec.foo.')
+      fakeCheck('warning', 'The form has no field for spec.foo.')
     ];
     const back = form.getByRole('button', { name: 'Back to form' }).last();
     await back.click();
     const dialog = page.getByRole('dialog', { name: 'Go back to the form?' });
-    await expect(dialog).toContainText('The form has no place for spec.foo.');
+    await expect(dialog).toContainText('The form has no field for spec.foo.');
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await picture(page, 'launch-yaml-lost');
     await page.keyboard.press('Escape');

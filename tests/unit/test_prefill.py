@@ -207,7 +207,7 @@ async def test_a_spec_without_a_file_to_start_from(place: Place, kind: Any, valu
 
 
 async def test_a_form_needs_something_to_start_from(place: Place) -> None:
-    with pytest.raises(FieldError, match="something to start from") as caught:
+    with pytest.raises(FieldError, match="starts from a file") as caught:
         await place.prefill(None)
     assert caught.value.field == "/path"
 

@@ -245,7 +245,7 @@ async def test_volumes_and_namespaces_that_are_not_there(cluster: Place) -> None
     spec = (await cluster.form())["spec"]
     wrong = spec | {"mounts": [WORK, {"claim": "nothing", "mount_path": "/x"}]}
     refusal = await cluster.refused("NoSuchVolume", "/spec/mounts/1/claim", spec=wrong)
-    assert refusal["hint"] == "There is: once, sets and work."
+    assert refusal["hint"] == "PVCs of this namespace: once, sets and work."
     assert (await cluster.checks(wrong))["NoSuchVolume"]["level"] == "error"
     await cluster.refused("NoSuchNamespace", "/namespace", spec=spec, namespace="nowhere")
     assert (await cluster.checks(spec, namespace="nowhere"))["NoSuchNamespace"]["field"] == "/namespace"
@@ -253,7 +253,7 @@ async def test_volumes_and_namespaces_that_are_not_there(cluster: Place) -> None
     # of another namespace the lab has nothing
     cluster.t9k.claims["other"] = []
     refusal = await cluster.refused("NoSuchVolume", "/spec/mounts/0/claim", spec=spec, namespace="other")
-    assert "There is none in it" in refusal["hint"]
+    assert "has no PVC" in refusal["hint"]
     form = await cluster.form(namespace="other")
     assert form["spec"]["mounts"] == [] and form["checks"][0]["code"] == "OutsideVolumes"
     # where nobody may list them, the cluster itself will say it

@@ -91,7 +91,7 @@ async def test_a_manifest_chooses_engine_and_namespace(cluster: Place) -> None:
     form = await read(cluster, ARENA)
     assert form["engine"] == "kubeflow" and codes(form["lost"]) == ["CommentsLost"]
     sidecars = await read(cluster, (DATA / "t9k-sidecars.yaml").read_text())
-    assert sidecars["lost"][0]["message"] == "The form has no place for metadata.finalizers."
+    assert sidecars["lost"][0]["message"] == "The form has no field for metadata.finalizers."
     text = SEED_003.replace("name: mnist #", "name: mnist\n  namespace: other #", 1)
     cluster.t9k.may_list = False
     assert (await read(cluster, text, namespace="team"))["namespace"] == "other"
