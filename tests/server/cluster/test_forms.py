@@ -145,7 +145,7 @@ async def test_a_file_on_no_volume(cluster: Place) -> None:
     assert (first["level"], first["code"], first["field"]) == ("error", "OutsideVolumes", "/spec/entrypoint/value")
     refusal = await cluster.refused("OutsideVolumes", "/spec/entrypoint/value", spec=form["spec"], path="own/train.py")
     assert str(script) in refusal["message"]
-    assert refusal["hint"] == f"Copy it to a folder of {cluster.root / 'work'} (PVC work)."
+    assert refusal["hint"] == f"Copy the file to a folder of {cluster.root / 'work'} (PVC work)."
     (cluster.root / "work" / "out").symlink_to(cluster.root / "own")
     form = await cluster.form("work/out/train.py")
     assert form["checks"][0]["code"] == "OutsideVolumes"
