@@ -11,7 +11,7 @@ from ..core.errors import NotFound, Unavailable
 from ..core.job import Action, Job, JobSummary, Replica
 from ..core.log_sources import LogSource
 from ..core.spec import JobSpec
-from ..core.translation import Sentence, _
+from ..core.translation import Sentence, Text, _
 
 
 class UnavailableEngine:
@@ -33,7 +33,7 @@ class UnavailableEngine:
         self, name: str, reason: Sentence, *, label: Sentence | None = None, facts: EngineFacts | None = None
     ) -> None:
         self.name = name
-        self.label = label or name
+        self.label: Sentence = label or Text.verbatim(name)
         self.facts = facts or EngineFacts()
         self._reason = reason
 

@@ -20,7 +20,7 @@ from ..core.lab import Lab
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
 from ..core.spec import JobSpec, numbered
-from ..core.translation import _, listing
+from ..core.translation import Text, _, listing
 from ..engines.unavailable import UnavailableEngine
 from ..logs.serving.mirror import LogMirror
 from .engine_answers import (
@@ -76,7 +76,7 @@ class JobService:
                 raise failure
             if failure is not None:
                 log.error("The engine %s could not be started.", engine.name, exc_info=failure)
-                reason = failed_info(engine, failure).reason or ""
+                reason = failed_info(engine, failure).reason or Text.verbatim(str(failure))
                 stand_in = UnavailableEngine(engine.name, reason, label=engine.label, facts=engine.facts)
                 self._engines[engine.name] = stand_in
 

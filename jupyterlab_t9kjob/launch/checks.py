@@ -1,4 +1,4 @@
-"""What can be said of a job before it runs: errors, warnings, hints, and what is well."""
+"""Checks of a job before it is submitted, from the text of its script, its kernel and its folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.checks import Check
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
-from ..core.translation import _, sentences
+from ..core.translation import _, _n, listing, sentences
 from .kernels.kernels import Kernels, install_command, refused
 from .model import Kernel, ScriptOption
 from .notebooks.installs import Brought, brought
@@ -23,18 +23,18 @@ from .source_file import Source
 
 
 async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, kernels: Kernels) -> list[Check]:
-    """Return what the script's text and the kernel tell about a job.
+    """Return the checks of a job that runs on this machine.
 
     Parameters
     ----------
     spec
         The job.
     source
-        Its script or notebook; None for a module or a command.
+        The job's script or notebook; None for a module or a command.
     kernel
-        The kernel that it would run in; None if there is none.
+        The kernel that runs the job; None if there is none.
     kernels
-        To ask for missing modules.
+        Asked for modules that the kernel lacks.
     """
     found: list[Check] = []
     refusal = refused(kernel) if kernel is not None else None
@@ -45,8 +45,10 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
             Check(
                 level="warning",
                 code="KernelSilent",
-                message=f"The Python of “{kernel.display_name}” did not say what is installed in it.",
-                hint=f"Choose another kernel unless {kernel.python} works.",
+                message=_(
+                    "The Python of “{kernel}” did not say which modules are installed.", kernel=kernel.display_name
+                ),
+                hint=_("Choose another kernel unless {python} works.", python=kernel.python or ""),
                 field="/spec/runtime/kernel",
             )
         )
@@ -89,7 +91,12 @@ def _unreadable(source: Source, error: SourceError, kernel: Kernel | None) -> Ch
     if kernel is None or refuses(error, kernel):
         return found
     here = ".".join(str(part) for part in sys.version_info[:2])
-    hint = f"That is what JupyterLab's Python {here} says; “{kernel.display_name}” has Python {kernel.python_version}."
+    hint = _(
+        "JupyterLab's Python {here} reports this error. “{kernel}” has Python {version}.",
+        here=here,
+        kernel=kernel.display_name,
+        version=kernel.python_version or "",
+    )
     return found.model_copy(update={"level": "warning", "hint": hint})
 
 
@@ -114,8 +121,12 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
         Check(
             level="warning",
             code="ModulesElsewhere",
-            message=f"{name} lies in {folder}, where Python does not look for it: its import will fail.",
-            hint=f"Add the variable PYTHONPATH with the value {folder}.",
+            message=_(
+                "{module} is in {folder}, which is not on Python's path, so its import will fail.",
+                module=name,
+                folder=str(folder),
+            ),
+            hint=_("Add the variable PYTHONPATH with the value {folder}.", folder=str(folder)),
             field="/spec/env",
             link=source.link(lines[name]),
         )
@@ -127,21 +138,28 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
             Check(
                 level="hint",
                 code="ModulesMissing",
-                message=f"{listed(needed)} can't be found in “{kernel.display_name}”, nor in the workspace. The"
-                f" notebook's own commands may bring {'it' if len(needed) == 1 else 'them'}.",
+                message=_(
+                    "{modules} can't be found in “{kernel}”, nor in the workspace. The notebook's own commands may"
+                    " install what is missing.",
+                    modules=listing(needed),
+                    kernel=kernel.display_name,
+                ),
                 link=source.link(comes.line),
             )
         )
     elif needed:
         packages = sorted({DISTRIBUTIONS[name] for name in needed if name in DISTRIBUTIONS})
-        hint = f"Install with: {install_command(kernel, *packages)}" if packages else None
+        hint = _("Install with: {command}", command=install_command(kernel, *packages)) if packages else None
         found.append(
             Check(
                 level="warning",
                 code="ModulesMissing",
-                message=f"{listed(needed)} can't be found in “{kernel.display_name}”, nor in the workspace:"
-                f" the import will fail.",
-                hint=hint or "Choose another kernel, or install what brings it.",
+                message=_(
+                    "{modules} can't be found in “{kernel}”, nor in the workspace: the import will fail.",
+                    modules=listing(needed),
+                    kernel=kernel.display_name,
+                ),
+                hint=hint or _("Choose another kernel, or install the package that has the module."),
                 field="/spec/runtime/kernel",
                 link=source.link(lines[needed[0]]),
             )
@@ -151,15 +169,22 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
             Check(
                 level="warning",
                 code="NoEventWriter",
-                message=f"tensorboard is not installed in “{kernel.display_name}”, so no curves will be written.",
-                hint=f"Install it with: {install_command(kernel, 'tensorboard')}",
+                message=_(
+                    "tensorboard is not installed in “{kernel}”, so no curves will be written.",
+                    kernel=kernel.display_name,
+                ),
+                hint=_("Install it with: {command}", command=install_command(kernel, "tensorboard")),
                 field="/spec/runtime/kernel",
             )
         )
     present = [name for name in lines if name not in missing]
     if present and not found and kernel.torch is not None:
-        verb = "is" if len(present) == 1 else "are"
-        message = f"{listed(present)} {verb} installed in this kernel."
+        message = _n(
+            "{modules} is installed in this kernel.",
+            "{modules} are installed in this kernel.",
+            len(present),
+            modules=listing(present),
+        )
         found.append(Check(level="passed", code="ModulesInstalled", message=message))
     return found
 
@@ -186,7 +211,7 @@ def _options(spec: JobSpec, source: Source) -> list[Check]:
         Check(
             level="warning",
             code="OptionMissing",
-            message=f"{source.path.name} requires {name}, which has no value.",
+            message=_("{script} requires {option}, which has no value.", script=source.path.name, option=name),
             field="/spec/args",
             option=name,
             link=source.link(option.line),
@@ -212,11 +237,9 @@ def _repeated(spec: JobSpec, source: Source) -> list[Check]:
         if option is None:
             continue
         if option.dest in seen:
-            message = f"{option.flags[0]} is given more than once: only the last one counts."
-            field = f"/spec/args/{index}"
-            found.append(
-                Check(level="warning", code="OptionTwice", message=message, hint="Remove the other one.", field=field)
-            )
+            message = _("{option} is given more than once: only the last one counts.", option=option.flags[0])
+            hint, field = _("Remove the other one."), f"/spec/args/{index}"
+            found.append(Check(level="warning", code="OptionTwice", message=message, hint=hint, field=field))
         seen.add(option.dest)
     return found
 
@@ -254,7 +277,7 @@ def _unread(source: Source) -> list[Check]:
             level="hint",
             code="OptionsUnread",
             message=sentences(sentence, _("Not all of its options can be shown here.")) or sentence,
-            hint="Type the others under More arguments.",
+            hint=_("Type the others under More arguments."),
             link=source.link(unread.line, unread.path),
         )
     ]
@@ -263,16 +286,19 @@ def _unread(source: Source) -> list[Check]:
 def _idle(source: Source) -> list[Check]:
     if not source.script.empty:
         return []
-    message = f"{source.path.name} has no statements, so the job will do nothing."
-    hint = "If it is open with changes, save it."
+    message = _("{script} has no statements, so the job will do nothing.", script=source.path.name)
+    hint = _("If the file is open with changes, save it.")
     return [Check(level="warning", code="NothingToRun", message=message, hint=hint, link=source.link(None))]
 
 
 def _ipython(source: Source) -> list[Check]:
     if source.script.ipython is None:
         return []
-    message = f"{source.path.name} calls get_ipython, which a job does not have: the line fails when it is reached."
-    hint = "Remove it, or write what it does as Python."
+    message = _(
+        "{script} calls get_ipython, which a job does not have: the line fails when it is reached.",
+        script=source.path.name,
+    )
+    hint = _("Remove the call, or replace it with Python code.")
     return [
         Check(level="warning", code="NoIPython", message=message, hint=hint, link=source.link(source.script.ipython))
     ]
@@ -281,7 +307,7 @@ def _ipython(source: Source) -> list[Check]:
 def _given(spec: JobSpec, source: Source) -> list[Check]:
     if source.script.given is None:
         return []
-    message = f"{source.path.name} sets its options itself, so arguments have no effect."
+    message = _("{script} sets its options itself, so arguments have no effect.", script=source.path.name)
     level: Literal["warning", "hint"] = "warning" if spec.args else "hint"
     return [Check(level=level, code="OptionsGiven", message=message, link=source.link(source.script.given))]
 
@@ -292,13 +318,25 @@ def _package(spec: JobSpec, source: Source) -> list[Check]:
     if source.module is None:
         return []
     if spec.entrypoint.kind == "module" and spec.entrypoint.value == source.module:
-        message = f"{source.path.name} is part of a package, so the job runs it as the module {source.module}."
+        message = _(
+            "{script} is part of a package, so the job runs it as the module {module}.",
+            script=source.path.name,
+            module=source.module,
+        )
         line = relative.line if relative else None
         return [Check(level="hint", code="RunsAsModule", message=message, link=source.link(line))]
     if spec.entrypoint.kind != "script" or relative is None:
         return []
-    message = f"{source.path.name} imports from its own package (line {relative.line}), which fails in a script."
-    hint = f"Choose Module, {source.module}, and the working directory {source.folder}."
+    message = _(
+        "{script} imports from its own package (line {line}), which fails in a script.",
+        script=source.path.name,
+        line=relative.line,
+    )
+    hint = _(
+        "Choose Module, {module}, and the working directory {folder}.",
+        module=source.module,
+        folder=str(source.folder),
+    )
     field = "/spec/entrypoint/kind"
     link = source.link(relative.line)
     return [Check(level="warning", code="PartOfPackage", message=message, hint=hint, field=field, link=link)]
@@ -308,24 +346,31 @@ def _distribution(spec: JobSpec, source: Source) -> list[Check]:
     launch = source.script.launch
     if launch is not None:
         link = source.link(launch.line, launch.path)
-        message = f"{source.path.name} starts its own processes ({launch.what})"
+        script, call = source.path.name, launch.what
         if spec.torchrun is None:
-            return [Check(level="hint", code="OwnProcesses", message=f"{message}, so torchrun is off.", link=link)]
-        message += ", and each process that torchrun starts would start them again."
-        hint, field = "Turn torchrun off.", "/spec/torchrun"
+            message = _("{script} starts its own processes ({call}), so torchrun is off.", script=script, call=call)
+            return [Check(level="hint", code="OwnProcesses", message=message, link=link)]
+        message = _(
+            "{script} starts its own processes ({call}), and each process that torchrun starts would start them again.",
+            script=script,
+            call=call,
+        )
+        hint, field = _("Turn torchrun off."), "/spec/torchrun"
         return [Check(level="warning", code="OwnProcesses", message=message, hint=hint, field=field, link=link)]
     if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
         return []
     if source.script.empty:
         return []
     if source.script.info.distributed is False:
-        message = f"{source.path.name} starts no process group, so every process does all the work by itself."
-        hint = "Use DistributedDataParallel, or one process."
+        message = _(
+            "{script} starts no process group, so every process does all the work by itself.", script=source.path.name
+        )
+        hint = _("Use DistributedDataParallel, or one process.")
         return [Check(level="hint", code="NotDistributed", message=message, hint=hint, link=source.link(None))]
     lines = source.script.unsampled_loaders
     if not lines:
         return []
-    message = "The loader has no DistributedSampler: every process sees all the data unless the data set is split."
+    message = _("The loader has no DistributedSampler: every process sees all the data unless the data set is split.")
     return [Check(level="hint", code="NoSampler", message=message, link=source.link(lines[0]))]
 
 
@@ -333,8 +378,11 @@ def _skipped(source: Source) -> list[Check]:
     count = len(source.converted.skipped) if source.converted else 0
     if source.converted is None or not count:
         return []
-    lines = "1 line" if count == 1 else f"{count} lines"
-    message = f"{lines} of the notebook only IPython understands; the job leaves {'it' if count == 1 else 'them'} out."
+    message = _n(
+        "Only IPython understands 1 line of the notebook. The job leaves it out.",
+        "Only IPython understands {n} lines of the notebook. The job leaves them out.",
+        count,
+    )
     return [Check(level="hint", code="LinesSkipped", message=message, link=source.link(None))]
 
 
@@ -344,18 +392,20 @@ def _commands(spec: JobSpec, source: Source) -> list[Check]:
         return []
     if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
         return []
-    message = "Every process runs the notebook's commands (!, %, %%), as it runs its code."
+    message = _("Every process runs the notebook's commands (!, %, %%), as it runs its code.")
     link = source.link(source.converted.commands[0])
     return [Check(level="hint", code="CommandsRepeated", message=message, link=link)]
 
 
 def log_directories(spec: JobSpec, here: Callable[[str], str | None] = str) -> list[Check]:
-    """Return what there is to say about the log directories: the first thing that is wrong, or that they are well.
+    """Return a check of the log directories: the first problem, or that they are empty.
 
     Parameters
     ----------
+    spec
+        The job.
     here
-        Returns where this machine sees a path of the job; None if it does not.
+        Returns the path on this machine for a path of the job; None if this machine does not see it.
     """
     places = [here(name) for name in spec.tensorboard.log_dirs]
     for index, place in enumerate(places):
@@ -363,23 +413,24 @@ def log_directories(spec: JobSpec, here: Callable[[str], str | None] = str) -> l
         if problem is not None:
             return [problem.model_copy(update={"field": f"/spec/tensorboard/log_dirs/{index}"})]
     if places and None not in places:
-        return [Check(level="passed", code="LogDirectoryEmpty", message="The log directory is empty.")]
+        return [Check(level="passed", code="LogDirectoryEmpty", message=_("The log directory is empty."))]
     return []
 
 
 def _log_directory(name: str) -> Check | None:
-    """Return what is wrong with a log directory; by `os.path`, for `Path` raises at long names."""
+    """Return the problem of a log directory. `os.path` is used because `Path` raises an error for long names."""
     if not os.path.isabs(name):  # noqa: PTH117
-        message = f"The log directory {name} must be an absolute path."
-        return Check(level="error", code="LogDirectoryNotAbsolute", message=message, hint="Begin it with a slash.")
+        message = _("The log directory {folder} must be an absolute path.", folder=name)
+        hint = _("Begin the path with a slash.")
+        return Check(level="error", code="LogDirectoryNotAbsolute", message=message, hint=hint)
     there = next(str(folder) for folder in (Path(name), *Path(name).parents) if os.path.exists(folder))  # noqa: PTH110
     if not os.path.isdir(there):  # noqa: PTH112
-        message = f"The log directory {name} can't be made: {there} is a file."
+        message = _("The log directory {folder} can't be created: {file} is a file.", folder=name, file=there)
         if there == name.rstrip("/"):
-            message = f"The log directory {name} is a file."
-        return Check(level="error", code="LogDirectoryIsAFile", message=message, hint="Choose another folder.")
+            message = _("The log directory {folder} is a file.", folder=name)
+        return Check(level="error", code="LogDirectoryIsAFile", message=message, hint=_("Choose another folder."))
     if not os.access(there, os.W_OK):
-        message = f"The log directory can't be written: {there} is read-only for this server's user."
+        message = _("The log directory can't be written: {folder} is read-only for this server's user.", folder=there)
         return Check(level="warning", code="LogDirectoryReadOnly", message=message)
     try:
         used = there == name.rstrip("/") and bool(os.listdir(there))  # noqa: PTH208
@@ -387,11 +438,8 @@ def _log_directory(name: str) -> Check | None:
         used = False
     if not used:
         return None
-    message = f"{name} has files in it: the curves of an earlier run and this one will be mixed."
-    hint = "Give the job another name or log directory."
+    message = _(
+        "The log directory {folder} is not empty: the curves of an earlier run and this one will be mixed.", folder=name
+    )
+    hint = _("Give the job another name or log directory.")
     return Check(level="warning", code="LogDirectoryInUse", message=message, hint=hint)
-
-
-def listed(names: list[str], word: str = "and") -> str:
-    """Return names as a person lists them: “a, b and c”."""
-    return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

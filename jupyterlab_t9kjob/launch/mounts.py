@@ -110,7 +110,7 @@ def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field:
                 "Mount the PVC {claim} at {mount_path}. The job then sees the file as {place}.",
                 claim=claim,
                 mount_path=mount_path,
-                place=place,
+                place=str(place),
             )
         else:
             hint = _(

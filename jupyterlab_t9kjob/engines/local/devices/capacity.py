@@ -42,8 +42,17 @@ def capacity_of(node: NodeCapacity) -> Capacity:
     held = gpus.allocated if gpus is not None else 0.0
     pools = []
     if gpus is not None:
-        sizes = {"most_on_a_node": gpus.free, "largest_node": gpus.total}
-        pools = [Pool(resource=GPU, product=node.product, nodes=1, amount=gpus, mine=held, **sizes)]
+        pools = [
+            Pool(
+                resource=GPU,
+                product=node.product,
+                nodes=1,
+                amount=gpus,
+                mine=held,
+                most_on_a_node=gpus.free,
+                largest_node=gpus.total,
+            )
+        ]
     return Capacity(
         time=time.time(),
         server=node.name,

@@ -144,7 +144,8 @@ def _is_full(gpu: Gpu) -> bool:
 def _describe(number: int, device: PooledDevice, kernels: Mapping[int, str]) -> DeviceInfo:
     job, gpu = holder(device.key), device.gpu
     if gpu is None:
-        return DeviceInfo(index=number, id=device.id, name="GPU", claimed_by=job, used_by=job)
+        user = Text.verbatim(job) if job is not None else None
+        return DeviceInfo(index=number, id=device.id, name="GPU", claimed_by=job, used_by=user)
     names: list[str] = list(users(gpu.pids, kernels))
     if not names and _is_full(gpu):
         names = [UNSEEN]
