@@ -85,7 +85,7 @@ async def test_the_engine_speaks_it(kube: Kube, image: str, tmp_path: Path) -> N
         assert "stop" not in running.actions
         with pytest.raises(Conflict) as refused:
             await engine.act(job.uid, "stop")
-        assert "Delete it" in (refused.value.hint or "")
+        assert "delete it" in (refused.value.hint or "")
         # a manifest in the current spelling is put into the cluster's
         other = await bench.submit(
             "t9k",

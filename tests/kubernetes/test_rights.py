@@ -167,7 +167,7 @@ async def all_goes_on(bench: Bench, job: Running) -> None:
 
 async def no_logs(bench: Bench, job: Running) -> None:
     said = await until_in_log(bench, job, lambda file: file.stream.waiting)
-    assert "may not read its log" in said and "pods/log" in said
+    assert "may not read the log" in said and "pods/log" in said
 
 
 async def no_events(bench: Bench, job: Running) -> None:
