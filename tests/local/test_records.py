@@ -15,6 +15,7 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.system.locks import try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
+from jupyterlab_t9kjob.engines.local.jobs import expiry
 from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
 from jupyterlab_t9kjob.engines.local.supervisor.outcome import conclude
 from jupyterlab_t9kjob.engines.local.supervisor.record import Outcome
@@ -216,7 +217,7 @@ def age(bench: Bench, uid: str, seconds: float, **changes: Any) -> None:
 
 
 async def test_old_records_go_and_nothing_else_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
+    monkeypatch.setattr(expiry, "CLEANING_SECONDS", 0.05)
     jobs = {
         name: await bench.submit(f"open('model-{name}', 'w').write('weights')")
         for name in ("old", "deleted", "elsewhere", "fresh")
@@ -244,7 +245,7 @@ async def test_old_records_go_and_nothing_else_does(bench: Bench, monkeypatch: p
 
 
 async def test_records_that_grow_old_go_as_well(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
+    monkeypatch.setattr(expiry, "CLEANING_SECONDS", 0.05)
     await bench.engine.stop()
     bench.engine = make_engine(bench.home, bench.root, keep_seconds=1.0)
     bench.engine.listen(bench.hear)
@@ -266,8 +267,8 @@ async def test_a_clock_that_jumps_for_a_moment_removes_nothing(bench: Bench, mon
         looks += 1
         return time.time() + next(moment, ahead)
 
-    monkeypatch.setattr(engine_module, "CLEANING_SECONDS", 0.05)
-    monkeypatch.setattr(engine_module, "time", SimpleNamespace(time=clock, monotonic=time.monotonic))
+    monkeypatch.setattr(expiry, "CLEANING_SECONDS", 0.05)
+    monkeypatch.setattr(expiry, "time", SimpleNamespace(time=clock, monotonic=time.monotonic))
     bench.engine = make_engine(bench.home, bench.root, keep_seconds=DAY)
     bench.engine.listen(bench.hear)
     await bench.engine.start()

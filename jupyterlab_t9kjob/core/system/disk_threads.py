@@ -262,7 +262,7 @@ class Lane:
         with self._news:
             probing, self._probing = self._probing, None
         if probing is not None:
-            with contextlib.suppress(InvalidStateError):  # whoever waited was cancelled
+            with contextlib.suppress(InvalidStateError):  # The caller was cancelled.
                 probing.set_result(None)
 
     def _work(self) -> None:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import ParamSpec, TypeVar
 
 from ...core.capacity import Capacity, NodeList
 from ...core.checks import Check, Preview
 from ...core.engine import Edited, Listener, Prepare
 from ...core.engine_info import EngineInfo
-from ...core.errors import Conflict, FieldError, NotFound, Unavailable
+from ...core.errors import Conflict, FieldError, Unavailable
 from ...core.interpreter import Interpreter, LabKernels, ResolveKernel
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
 from ...core.log_sources import LogFile
 from ...core.spec import JobSpec
-from ...core.system.disk import trouble_of
-from ...core.system.disk_threads import Lane, on_disk
+from ...core.system.disk_threads import on_disk
 from ...core.system.processes import MachineId
 from ...core.translation import Sentence, Text, _, sentences
 from .devices.capacity import capacity_of, node_of
@@ -31,8 +28,10 @@ from .devices.pool import DevicePool
 from .facts import FACTS
 from .jobs.api_views import Views
 from .jobs.events import events_of
-from .jobs.refusals import refusal_of
+from .jobs.expiry import remove_expired
+from .jobs.refusals import NEEDS_UNIX, refusal_of, unusable_home
 from .jobs.store import Store
+from .jobs.store_thread import StoreThread
 from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
 from .plan.planner import Planner
@@ -41,25 +40,11 @@ from .supervisor.record import new_record
 
 log = logging.getLogger(__name__)
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
 LEAVING_SECONDS = 5.0
 """How long a supervisor may take to exit after it has recorded the job's end."""
-CLEANING_SECONDS = 600.0
-"""How often expired records are removed."""
-JUMP_SECONDS = 60.0
-"""Largest difference between time of day and monotonic clock in a round of cleaning that removes records."""
 _POLL_SECONDS = 0.2
 _RETRY_SECONDS = 2.0
-_WHY_UNAVAILABLE = (
-    _(
-        "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely"
-        " on. Run JupyterLab in WSL."
-    )
-    if sys.platform == "win32"
-    else None
-)
+_WHY_UNAVAILABLE = NEEDS_UNIX if sys.platform == "win32" else None
 _PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
 """Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
 _NOT_READ = _("The jobs can't be read: {problem}.", problem="")
@@ -67,12 +52,8 @@ _LOGS_NOT_READ = _("The logs can't be read: {problem}.", problem="")
 _NOT_WRITTEN = _("The job could not be written: {problem}.", problem="")
 _REQUEST_NOT_WRITTEN = _("The request could not be written: {problem}.", problem="")
 _NOT_REMOVED = _("The job could not be removed: {problem}.", problem="")
-_DESIRED: dict[Action, str] = {
-    "pause": "pause",
-    "resume": "run",
-    "stop": "stop",
-    "delete": "delete",
-}
+_DESIRED: dict[Action, str] = {"pause": "pause", "resume": "run", "stop": "stop", "delete": "delete"}
+"""State to ask for by action (`supervisor.record.DESIRED`)."""
 
 
 class LocalEngine:
@@ -116,14 +97,13 @@ class LocalEngine:
         self._planner = Planner(root, resolve_kernel, self._settings, self._pool)
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
-        # The store is used in one thread at a time, so it needs no locks.
-        self._thread = Lane(str(home), width=1)
+        self._thread = StoreThread(self._store)
         self._tasks: list[asyncio.Task[None]] = []
         self._opened = False
         self._unavailable: Text | None = _WHY_UNAVAILABLE
         self._trouble: str | None = None
 
-    # --- start and stop --------------------------------------------------------------------------------
+    # --- start and stop ----------------------------------------------------------------------
 
     async def start(self) -> None:
         """Read the jobs, finish those whose supervisors died, and begin to watch.
@@ -131,10 +111,11 @@ class LocalEngine:
         While the home can't be used, the engine is unavailable and tries again.
         """
         if _WHY_UNAVAILABLE is None:
-            await self._look()
+            await self._read_changes()
             self._tasks = [asyncio.create_task(self._watch())]
             if self._settings.keep_seconds is not None:
-                self._tasks.append(asyncio.create_task(self._clean(self._settings.keep_seconds)))
+                expiry = remove_expired(self._store, self._thread, self._settings.keep_seconds)
+                self._tasks.append(asyncio.create_task(expiry))
 
     async def stop(self) -> None:
         """Stop watching. Jobs keep running."""
@@ -167,18 +148,18 @@ class LocalEngine:
     async def jobs(self) -> list[JobSummary]:
         """Return all jobs, newest first."""
         try:
-            summaries = await self._in_thread(lambda: [self._summary(job) for job in self._store.jobs.values()])
+            summaries = await self._thread.call(lambda: [self._summary(job) for job in self._store.jobs.values()])
         except Unavailable:  # The disk does not answer, which `info` reports: use the last known rows.
             summaries = [job.summary for job in list(self._store.jobs.values()) if job.summary is not None]
         return sorted(summaries, key=lambda job: job.created_at, reverse=True)
 
     async def job(self, uid: str) -> Job:
         """Return one job in full."""
-        return await self._in_thread(lambda: self._job(self._store.get(uid)))
+        return await self._thread.call(lambda: self._job(self._store.get(uid)))
 
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
-        return await self._in_thread(lambda: self._views.replicas(self._store.get(uid)))
+        return await self._thread.call(lambda: self._views.replicas(self._store.get(uid)))
 
     async def events(self, uid: str) -> list[Event]:
         """Return the job's events, newest first, repeats folded."""
@@ -203,7 +184,7 @@ class LocalEngine:
         try:
             return await on_disk(job.files.path, self._views.log_files, job)
         except OSError as error:
-            raise self._unusable(_LOGS_NOT_READ, error) from error
+            raise self._thread.unusable(_LOGS_NOT_READ, error) from error
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Do nothing: the job's processes write every line to this disk, and the files are watched there."""
@@ -238,7 +219,7 @@ class LocalEngine:
     async def created_by(self, request_id: str) -> Job | None:
         """Return the job that a request has created, also through another server; None if there is none."""
         await self._demand_home()
-        job = await self._in_store(_NOT_READ, self._store.by_request, request_id)
+        job = await self._thread.demand(_NOT_READ, self._store.by_request, request_id)
         return await self.job(job.uid) if job is not None else None
 
     async def create(
@@ -253,20 +234,7 @@ class LocalEngine:
     ) -> Job:
         """Create a job and start it.
 
-        Parameters
-        ----------
-        spec
-            The job.
-        namespace
-            Empty: this engine has no namespaces.
-        request_id
-            Id of the request; if a job with the same id exists, that job is returned.
-        edited
-            Must be None: this engine has no manifests.
-        rerun_of
-            Id of the job that this one repeats.
-        prepare
-            Called after the checks and before the job is written.
+        The parameters are those of `core.engine.Engine.create`.
 
         Raises
         ------
@@ -282,16 +250,16 @@ class LocalEngine:
         await self._demand_home()
         interpreters = await self._planner.interpreters(spec)
         problem = first_error(await self._check(spec, interpreters))
-        if problem is not None and await self._in_store(_NOT_WRITTEN, self._store.by_request, request_id) is None:
+        if problem is not None and await self._thread.demand(_NOT_WRITTEN, self._store.by_request, request_id) is None:
             kind = Conflict if problem.code == "NameTaken" else FieldError
             raise kind(problem.message, code=problem.code, field=problem.field, hint=problem.hint)
         if prepare is not None:
             await prepare()
-        plan = await self._in_store(_NOT_WRITTEN, self._planner.plan, spec, interpreters)
+        plan = await self._thread.demand(_NOT_WRITTEN, self._planner.plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
         document = spec.model_dump(mode="json")
-        job = await self._in_store(_NOT_WRITTEN, self._store.create, document, plan, record, request_id)
-        await self._look()
+        job = await self._thread.demand(_NOT_WRITTEN, self._store.create, document, plan, record, request_id)
+        await self._read_changes()
         return await self.job(job.uid)
 
     # --- acting ------------------------------------------------------------------------------
@@ -299,14 +267,7 @@ class LocalEngine:
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
         """Stop, pause, resume or delete a job; the job's `pending_action` shows the request until it is done.
 
-        Parameters
-        ----------
-        uid
-            The job's uid.
-        action
-            The action.
-        remove
-            With a delete: remove record and logs as well when the job has ended, also if another server does that.
+        The parameters are those of `core.engine.Engine.act`.
 
         Raises
         ------
@@ -315,8 +276,8 @@ class LocalEngine:
         Unavailable
             If the request can't be written.
         """
-        job = await self._in_store(_REQUEST_NOT_WRITTEN, self._act, uid, action, remove)
-        await self._look()
+        job = await self._thread.demand(_REQUEST_NOT_WRITTEN, self._act, uid, action, remove)
+        await self._read_changes()
         return job
 
     async def remove(self, uid: str) -> None:
@@ -330,12 +291,12 @@ class LocalEngine:
             If the disk does not allow the removal.
         """
         end = time.monotonic() + LEAVING_SECONDS
-        while not await self._in_store(_NOT_REMOVED, self._remove, uid):
+        while not await self._thread.demand(_NOT_REMOVED, self._remove, uid):
             if time.monotonic() > end:
                 message = _("{name} still runs, so its record can't be removed.", name=self._store.get(uid).name)
                 raise Conflict(message, hint=_("Stop or delete it first."))
             await asyncio.sleep(_POLL_SECONDS)
-        await self._look()
+        await self._read_changes()
 
     def _act(self, uid: str, action: Action, remove: bool) -> Job:
         job = self._store.get(uid)
@@ -359,26 +320,20 @@ class LocalEngine:
         while True:
             await asyncio.sleep(_POLL_SECONDS if self._unavailable is None else _RETRY_SECONDS)
             try:
-                await self._look()
+                await self._read_changes()
             except Exception:  # A job with unexpected files must not end the watch over the others.
                 log.exception("Reading changes of local jobs failed")
                 await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _look(self) -> None:
-        """Notify listeners of changed jobs. While the home can't be used, the engine is unavailable."""
+    async def _read_changes(self) -> None:
+        """Read changes and notify listeners. While the home can't be used, the engine is unavailable."""
         try:
-            changes = await self._in_thread(self._changes)
-        except Unavailable as error:
+            changes = await self._thread.call(self._changes)
+        except Unavailable as error:  # The disk does not answer; the message changes with the time.
             unusable = _("The folder for local jobs can't be used.")
             self._be_unavailable(sentences(unusable, error.message) or unusable, error.code)
         except OSError as error:
-            trouble = trouble_of(error, self._store.home)
-            unusable = _("The folder for local jobs can't be used: {problem}.", problem=trouble.sentence)
-            another = None
-            if trouble.code in ("DiskReadOnly", "NotPermitted"):
-                option = "--T9kJobApp.home=/path/to/folder"
-                another = _("Or start JupyterLab with another folder: {option}.", option=option)
-            reason = sentences(unusable, trouble.hint, another) or unusable
+            reason = unusable_home(error, self._store.home)
             self._be_unavailable(reason, reason)
         else:
             if self._unavailable is not None:
@@ -395,55 +350,9 @@ class LocalEngine:
     async def _demand_home(self) -> None:
         """Raise `Unavailable` if the home can't be used, after one more attempt."""
         if self._unavailable is not None and _WHY_UNAVAILABLE is None:
-            await self._look()
+            await self._read_changes()
         if self._unavailable is not None:
             raise Unavailable(self._unavailable)
-
-    async def _in_store(self, message: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function of the store in its thread.
-
-        Parameters
-        ----------
-        message
-            Message of the error, with the parameter ``problem``.
-        function
-            Function to call with the other arguments.
-
-        Raises
-        ------
-        Unavailable
-            If the disk has an error.
-        """
-        try:
-            return await self._in_thread(function, *args, **kwargs)
-        except OSError as error:
-            raise self._unusable(message, error) from error
-
-    def _unusable(self, message: Text, error: OSError) -> Unavailable:
-        trouble = trouble_of(error, self._store.home)
-        message = message.with_params(problem=trouble.sentence)
-        return Unavailable(message, code=trouble.code, hint=trouble.hint, verbatim=str(error))
-
-    async def _clean(self, keep_seconds: float) -> None:
-        """Remove expired records in rounds; a round in which the time of day jumped removes none.
-
-        A jump can also happen in the first round, since a machine's clock may be wrong until the network sets it.
-        """
-        wall, steady = time.time(), time.monotonic()
-        while True:
-            await asyncio.sleep(CLEANING_SECONDS)
-            since, begun = wall, steady
-            wall, steady = time.time(), time.monotonic()
-            if abs((wall - since) - (steady - begun)) <= JUMP_SECONDS:
-                await self._drop_ended_before(wall - keep_seconds)
-
-    async def _drop_ended_before(self, when: float) -> None:
-        try:
-            for uid in await self._in_thread(self._store.ended_before, when):
-                with contextlib.suppress(NotFound):  # Another server has removed it.
-                    await self._in_thread(self._store.remove, uid)
-        except (OSError, Unavailable) as error:  # A read-only disk, for example.
-            log.warning("Old records of jobs could not be removed: %s", error)
 
     def _changes(self) -> list[tuple[str, JobSummary | None]]:
         if self._opened:
@@ -469,9 +378,6 @@ class LocalEngine:
     def _job(self, job: StoredJob) -> Job:
         return self._views.job(job, foreign=self._store.is_foreign(job))
 
-    async def _in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._thread.run(partial(function, *args, **kwargs))
-
     async def _kernels(self) -> Mapping[int, str]:
         """Return the processes of the lab's kernels if any process uses an accelerator."""
         devices = await asyncio.to_thread(self._pool.devices)
@@ -480,7 +386,7 @@ class LocalEngine:
         return await self._lab_kernels()
 
     async def _check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> list[Check]:
-        return await self._planner.check(spec, interpreters, await self._in_thread(self._store.names))
+        return await self._planner.check(spec, interpreters, await self._thread.call(self._store.names))
 
 
 def _no_manifest() -> FieldError:

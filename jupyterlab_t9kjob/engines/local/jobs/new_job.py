@@ -1,4 +1,4 @@
-"""Writes the directory of a new job."""
+"""Writes the directory of a new job, while no other server of the user does so."""
 
 from __future__ import annotations
 
@@ -8,8 +8,24 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from ....core.system.locks import try_lock
 from ..supervisor.job_files import JobFiles
 from ..supervisor.record import Record, RunPlan
+
+
+class Exclusive:
+    """Lock that a server holds while it creates a job or writes a request, so that no two do so at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> None:
+        self._descriptor = try_lock(self._path, wait=True)
+
+    def __exit__(self, *_exception: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
 
 def write_job(draft: Path, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> None:

@@ -1,14 +1,20 @@
-"""Errors for actions that make no sense in a job's phase."""
+"""Errors for actions that make no sense in a job's phase, and the reasons of an engine that is unavailable."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from ....core.errors import Conflict
 from ....core.job import Action, JobSummary
+from ....core.system.disk import trouble_of
 from ....core.translation import Text, _, sentences
 from ..supervisor.record import ACTIVE
 
+NEEDS_UNIX: Final = _(
+    "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely on."
+    " Run JupyterLab in WSL."
+)
 _CAN_NOT: Final[dict[Action, Text]] = {
     "pause": _("It can't be paused."),
     "resume": _("It can't be resumed."),
@@ -41,6 +47,25 @@ def refusal_of(job: JobSummary, action: Action) -> Conflict:
         return Conflict(_already(job))
     state = _state(job)
     return Conflict(sentences(state, _CAN_NOT[action]) or state)
+
+
+def unusable_home(error: OSError, home: Path) -> Text:
+    """Return why the engine is unavailable.
+
+    Parameters
+    ----------
+    error
+        Error of the disk.
+    home
+        Directory of the jobs.
+    """
+    trouble = trouble_of(error, home)
+    unusable = _("The folder for local jobs can't be used: {problem}.", problem=trouble.sentence)
+    another = None
+    if trouble.code in ("DiskReadOnly", "NotPermitted"):
+        option = "--T9kJobApp.home=/path/to/folder"
+        another = _("Or start JupyterLab with another folder: {option}.", option=option)
+    return sentences(unusable, trouble.hint, another) or unusable
 
 
 def _already(job: JobSummary) -> Text:

@@ -21,13 +21,13 @@ from typing import Any
 
 from ....core.errors import Conflict, NotFound
 from ....core.system.disk import trouble_at, trouble_of
-from ....core.system.locks import held, lock_path, runtime_directory, try_lock
+from ....core.system.locks import held, lock_path, runtime_directory
 from ....core.system.processes import MachineId, alive, machine_id, same_boot
 from ....core.translation import _
 from ..supervisor.job_files import owners_only
 from ..supervisor.outcome import conclude, settle
 from ..supervisor.record import ACTIVE, Outcome, Record, RunPlan
-from .new_job import write_job
+from .new_job import Exclusive, write_job
 from .stored_job import StoredJob, stamp_of
 
 log = logging.getLogger(__name__)
@@ -57,9 +57,9 @@ class Store:
     Parameters
     ----------
     home
-        Directory that keeps `jobs/`; made if missing.
+        Directory that keeps `jobs/`; created if it is missing.
     machine
-        This machine's identity; tests give another one.
+        Identity of this machine; tests pass another one.
     """
 
     def __init__(self, home: Path, machine: MachineId | None = None) -> None:
@@ -198,7 +198,7 @@ class Store:
                 job.files.write_desired(desired)
         job.starts = 0
         job.started_at = job.attended_at = 0.0
-        self._try_to_check(job)  # What is not possible now is done by a later scan.
+        self._try_to_check(job)  # A later scan tries again.
         return job
 
     def remove(self, uid: str) -> bool:
@@ -276,7 +276,7 @@ class Store:
     def _try_to_check(self, job: StoredJob) -> None:
         try:
             self._check(job)
-        except OSError as error:  # Of this job's directory or lock: the other jobs are checked nevertheless.
+        except OSError as error:  # An error of this job must not keep the others from being checked.
             trouble = trouble_of(error, job.files.path).sentence
             if trouble != job.trouble:
                 job.trouble = trouble
@@ -376,9 +376,9 @@ class Store:
 
     # --- locks -------------------------------------------------------------------------------
 
-    def _exclusive(self) -> _Exclusive:
+    def _exclusive(self) -> Exclusive:
         digest = hashlib.sha256(os.fsencode(self.home.resolve())).hexdigest()[:16]
-        return _Exclusive(runtime_directory() / f"create-{digest}.lock")
+        return Exclusive(runtime_directory() / f"create-{digest}.lock")
 
     def _lock(self, job: StoredJob) -> Path:
         if job.plan is not None:
@@ -388,18 +388,3 @@ class Store:
     def _notify_others(self) -> None:
         """Make other servers read ended jobs again, which they do when the directory's time changes."""
         os.utime(self._directory)
-
-
-class _Exclusive:
-    """Lock that a server holds while it creates a job or writes a request, so that no two do so at once."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
-
-    def __enter__(self) -> None:
-        self._descriptor = try_lock(self._path, wait=True)
-
-    def __exit__(self, *_exception: object) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
