@@ -9,10 +9,15 @@ import { deviceName } from '../model/text';
 /** Labels, each with its value. */
 export type Rows = [label: string, value: React.ReactNode][];
 
-/** Return the rows of the section Size. */
+/**
+ * Return the rows of the section Size.
+ *
+ * @param hasPods - Whether the job's replicas are pods, which request CPU, memory and shared memory.
+ */
 export function sizeRows(
   job: Job,
   replicas: readonly Replica[],
+  hasPods: boolean,
   trans: TranslationBundle
 ): Rows {
   const { torchrun, replica_specs } = job.spec;
@@ -36,7 +41,9 @@ export function sizeRows(
         : trans.__('1 replica, %1', perNode)
     ];
   });
-  rows.push(...resourceRows(job, trans));
+  if (hasPods) {
+    rows.push(...resourceRows(job, trans));
+  }
   const { devices, devices_held } = job;
   if (devices && devices_held !== null && isActive(job)) {
     rows.push([

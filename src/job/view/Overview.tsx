@@ -92,7 +92,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
           <WhatItRuns {...props} />
           <Section
             title={trans.__('Size')}
-            rows={sizeRows(job, replicas, trans)}
+            rows={sizeRows(job, replicas, facts.has_pods, trans)}
           />
           <OptionalSection
             title={trans.__('Volumes')}

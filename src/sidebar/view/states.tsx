@@ -104,7 +104,8 @@ function engineText(engine: EngineInfo, trans: TranslationBundle): string {
     ? engine.reason
     : engine.machine
       ? machineText(engine.machine, trans)
-      : trans.__('namespace %1', engine.default_namespace);
+      : engine.default_namespace &&
+        trans.__('namespace %1', engine.default_namespace);
   return says ? `${engine.label}: ${says}` : engine.label;
 }
 

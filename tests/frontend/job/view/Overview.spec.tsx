@@ -246,7 +246,7 @@ describe('Overview', () => {
     const heads = screen.getAllByRole('heading').map(head => head.textContent);
     expect(heads).not.toContain('Volumes');
     expect(heads).not.toContain('Placement');
-    for (const label of ['Image', 'Kernel', 'When it has ended']) {
+    for (const label of ['Image', 'Kernel', 'Each replica', 'has ended']) {
       expect(container.textContent).not.toContain(label);
     }
   });
