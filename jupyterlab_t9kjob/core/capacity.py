@@ -8,7 +8,7 @@ from pydantic import Field
 
 from .job import Time
 from .spec import Model
-from .translation import Sentence
+from .translation import Text
 
 COUNTING: Final = (
     "True while nodes or pods are read for the first time, so that the numbers will change soon. For an account without"
@@ -85,7 +85,7 @@ class NamespaceQuota(Model):
 
     namespace: str
     lines: list[QuotaLine] = Field(default_factory=list)
-    limited: Sentence | None = Field(None, description="Sentence that says why the limits are not known.")
+    limited: Text | None = Field(None, description="Sentence that says why the limits are not known.")
 
 
 class Capacity(Model):
@@ -105,7 +105,7 @@ class Capacity(Model):
     )
     quotas: list[NamespaceQuota] = Field(default_factory=list, description="Quotas of the namespaces that are read.")
     counting: bool = Field(False, description=COUNTING)
-    limited: Sentence | None = Field(
+    limited: Text | None = Field(
         None, description="Sentences that say why a part is missing; without nodes there are no pools."
     )
 
@@ -116,16 +116,16 @@ class NodeList(Model):
     time: Time
     nodes: list[NodeCapacity] = Field(default_factory=list)
     counting: bool = Field(False, description=COUNTING)
-    limited: Sentence | None = Field(None, description="Sentences that say why a part is missing.")
+    limited: Text | None = Field(None, description="Sentences that say why a part is missing.")
 
 
 class Queue(Model):
     """A queue for jobs: one of T9k's scheduler, or a LocalQueue of Kueue."""
 
     name: str
-    kind: Sentence = Field(description="“T9k queue”, “Kueue queue”.")
+    kind: Text = Field(description="“T9k queue”, “Kueue queue”.")
     open: bool = True
-    reason: Sentence | None = Field(
+    reason: Text | None = Field(
         None, description="Sentence that says why it accepts no jobs, or none of this namespace."
     )
     default: bool = Field(False, description="True for the queue of jobs that name none.")
@@ -144,4 +144,4 @@ class QueueList(Model):
     applied: str | None = Field(
         None, description="Queue to which the cluster assigns jobs that name none; null if it assigns none."
     )
-    limited: Sentence | None = None
+    limited: Text | None = None

@@ -9,14 +9,14 @@ from pydantic import Field
 from .errors import JobError
 from .job import Fix, Link
 from .spec import Model
-from .translation import Sentence
+from .translation import Text
 
 
 class Capability(Model):
     """Whether an engine can do a thing; if not, a sentence for the user that says why."""
 
     supported: bool
-    reason: Sentence | None = None
+    reason: Text | None = None
 
 
 class Check(Model):
@@ -24,8 +24,8 @@ class Check(Model):
 
     level: Literal["error", "warning", "hint", "passed"]
     code: str
-    message: Sentence
-    hint: Sentence | None = None
+    message: Text
+    hint: Text | None = None
     field: str | None = Field(None, description="JSON pointer: /spec/… into the spec, /manifest/… into the manifest.")
     option: str | None = Field(
         None, description="The script's option that the check is about: its first flag, or its destination."
@@ -55,5 +55,5 @@ class Preview(Model):
     command: str = Field(description="As one would type it, one option a line.")
     environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
     manifest: str | None = Field(None, description="YAML, as it would be submitted.")
-    summary: Sentence = Field(description="“2 processes on this machine”.")
+    summary: Text = Field(description="“2 processes on this machine”.")
     checks: list[Check] = Field(default_factory=list)

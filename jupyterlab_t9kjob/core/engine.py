@@ -26,7 +26,7 @@ from .engine_info import EngineFacts, EngineInfo
 from .job import Action, EngineName, Job, JobSummary, Replica
 from .log_sources import LogSource
 from .spec import JobSpec
-from .translation import Sentence
+from .translation import Text
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Engine(Protocol):
     """
 
     name: EngineName
-    label: Sentence
+    label: Text
     facts: EngineFacts
     order: int
 

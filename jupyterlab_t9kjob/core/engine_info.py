@@ -9,14 +9,14 @@ from pydantic import Field
 from .checks import Capability
 from .job import EngineName
 from .spec import Model, RestartPolicy
-from .translation import Sentence
+from .translation import Text
 
 
 class RestartTexts(Model):
     """What each restart policy does on an engine, in a sentence for the form; a policy may be left out."""
 
-    with_torchrun: dict[RestartPolicy, Sentence] = Field(default_factory=dict)
-    without_torchrun: dict[RestartPolicy, Sentence] = Field(default_factory=dict)
+    with_torchrun: dict[RestartPolicy, Text] = Field(default_factory=dict)
+    without_torchrun: dict[RestartPolicy, Text] = Field(default_factory=dict)
 
 
 class EngineFacts(Model):
@@ -57,7 +57,7 @@ class DeviceInfo(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_used: int | None = Field(None, description="Bytes.")
     claimed_by: str | None = Field(None, description="Name of the local job that has it for itself.")
-    used_by: Sentence | None = Field(
+    used_by: Text | None = Field(
         None, description="All who use it, in words: “train-1”, “a notebook kernel: eda.ipynb”; null where it is free."
     )
 
@@ -70,7 +70,7 @@ class Machine(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_available: int | None = Field(None, description="Bytes.")
     devices: list[DeviceInfo] = Field(default_factory=list)
-    devices_problem: Sentence | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
+    devices_problem: Text | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
 
 
 StaleCode = Literal[
@@ -95,7 +95,7 @@ class ClusterInfo(Model):
     server: str = Field(description="Host of the API server, without credentials.")
     context: str | None = Field(None, description="The kubeconfig's; null in a pod.")
     version: str | None = Field(None, description="The API server's.")
-    found: Sentence = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
+    found: Text = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
     rights: dict[str, Capability] = Field(
         default_factory=dict,
         description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
@@ -106,8 +106,8 @@ class ClusterInfo(Model):
         None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."
     )
     stale_code: StaleCode | None = Field(None, description="Why, for programs.")
-    stale_reason: Sentence | None = Field(None, description="Why, a sentence.")
-    stale_hint: Sentence | None = Field(None, description="What to do, a sentence or two.")
+    stale_reason: Text | None = Field(None, description="Why, a sentence.")
+    stale_hint: Text | None = Field(None, description="What to do, a sentence or two.")
     stale_verbatim: str | None = Field(None, description="The cluster's own words.")
     image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
 
@@ -129,10 +129,10 @@ class EngineInfo(Model):
     """State of an engine: whether it is available, what it can do, and where its jobs run."""
 
     name: EngineName
-    label: Sentence = Field(description="For people: “This machine”.")
+    label: Text = Field(description="For people: “This machine”.")
     facts: EngineFacts = Field(default_factory=EngineFacts)
     available: bool
-    reason: Sentence | None = Field(None, description="Why it is not available, a sentence.")
+    reason: Text | None = Field(None, description="Why it is not available, a sentence.")
     looking: bool = Field(False, description="The engine is still looking for its cluster.")
     namespaces: list[str] = Field(default_factory=list)
     default_namespace: str = ""

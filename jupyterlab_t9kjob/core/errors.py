@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .translation import Sentence
+from .translation import Text
 
 
 class JobError(Exception):
@@ -29,11 +29,11 @@ class JobError(Exception):
 
     def __init__(
         self,
-        message: Sentence,
+        message: Text,
         *,
         code: str | None = None,
         field: str | None = None,
-        hint: Sentence | None = None,
+        hint: Text | None = None,
         verbatim: str | None = None,
     ) -> None:
         super().__init__(message)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from .checks import Capability, Check
 from .spec import JobSpec
-from .translation import Sentence, Text, _
+from .translation import Text, _
 
 REMOVED: Final = object()
 
@@ -25,7 +25,7 @@ FEATURES: Final = (
 """Names of all capabilities."""
 
 
-def only(*supported: str, reason: Sentence) -> dict[str, Capability]:
+def only(*supported: str, reason: Text) -> dict[str, Capability]:
     """Return the capabilities of an engine that has only a few of the features.
 
     Parameters
@@ -197,12 +197,12 @@ def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpe
     return JobSpec.model_validate(data), notes
 
 
-def _missing(use: Use, capabilities: Mapping[str, Capability]) -> Sentence | None:
+def _missing(use: Use, capabilities: Mapping[str, Capability]) -> Text | None:
     capability = capabilities.get(use.capability)
     return None if capability is None or capability.supported else capability.reason or Text.verbatim("")
 
 
-def _note(use: Use, reason: Sentence) -> Check:
+def _note(use: Use, reason: Text) -> Check:
     """Return what becomes of a use that the other engine lacks."""
     if not use.refused:
         message = _("Without effect: {reason}", reason=reason)

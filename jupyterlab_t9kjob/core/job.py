@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from .spec import Device, JobSpec, Model
-from .translation import Sentence
+from .translation import Text
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
 ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
@@ -30,7 +30,7 @@ Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 class Fix(Model):
     """A change of fields of the spec that one click applies."""
 
-    label: Sentence
+    label: Text
     changes: dict[str, Any] = Field(description="New values by JSON pointer into the spec.")
 
 
@@ -38,7 +38,7 @@ class Link(Model):
     """Target of a reason or check: a log position, a line of a file, a field, or a page."""
 
     kind: Literal["log", "file", "field", "url"]
-    label: Sentence
+    label: Text
     stream: str | None = None
     offset: int | None = None
     path: str | None = Field(None, description="Path of a file in the contents API.")
@@ -51,8 +51,8 @@ class Reason(Model):
     """Reason of a state: a code for programs, a sentence for people, and what the user can do."""
 
     code: str
-    sentence: Sentence
-    hint: Sentence | None = None
+    sentence: Text
+    hint: Text | None = None
     fix: Fix | None = None
     verbatim: str | None = None
     links: list[Link] = Field(default_factory=list)
@@ -61,9 +61,9 @@ class Reason(Model):
 class Progress(Model):
     """Progress that the job reports in its log."""
 
-    text: Sentence = Field(description="“Epoch 4 of 10, batch 412 of 938”.")
+    text: Text = Field(description="“Epoch 4 of 10, batch 412 of 938”.")
     fraction: float | None = Field(None, ge=0, le=1)
-    rate: Sentence | None = Field(None, description="“22.7 batches a second”.")
+    rate: Text | None = Field(None, description="“22.7 batches a second”.")
     eta_seconds: float | None = Field(None, description="Remaining seconds; null before three steps were measured.")
     metrics: dict[str, float] = Field(default_factory=dict)
     updated_at: Time
@@ -101,12 +101,12 @@ class Failure(Model):
     signaled: bool | None = Field(
         None, description="True if a signal ended it, so that the exit code is 128 plus its number; null if unknown."
     )
-    ended: Sentence | None = Field(None, description="The exit code in words: “Error (1)”, “Killed (137)”.")
+    ended: Text | None = Field(None, description="The exit code in words: “Error (1)”, “Killed (137)”.")
     error: str | None = Field(
         None,
         description="Error that ended it: the last line of a traceback, or a line of a known form; null if unknown.",
     )
-    note: Sentence | None = Field(
+    note: Text | None = Field(
         None, description="Sentence about the origin of the error, or about other errors in the log."
     )
     frames: list[Frame] = Field(default_factory=list)
@@ -150,10 +150,10 @@ class JobSummary(Model):
     progress: Progress | None = None
     mine: bool = True
     owner: str | None = None
-    read_only: Sentence | None = Field(None, description="Why the job can't be changed here.")
+    read_only: Text | None = Field(None, description="Why the job can't be changed here.")
     deleted: bool = False
     actions: list[Action] = Field(default_factory=list)
-    refused: dict[Action, Sentence] = Field(
+    refused: dict[Action, Text] = Field(
         default_factory=dict,
         description="Actions that the phase allows and the account or the cluster does not, with the reasons.",
     )
@@ -175,7 +175,7 @@ class Job(JobSummary):
     log_dir_paths: list[str | None] = Field(default_factory=list)
     log_location: str | None = Field(None, description="Directory of the log files.")
     failure: Failure | None = None
-    limited: list[Sentence] = Field(
+    limited: list[Text] = Field(
         default_factory=list, description="Sentences about parts of the job that this account has no permission to see."
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
@@ -190,7 +190,7 @@ class Attempt(Model):
     started_at: Time | None = None
     ended_at: Time | None = None
     exit_code: int | None = None
-    ended: Sentence | None = Field(None, description="End of the attempt: “Error (1)”, “Killed (137)”.")
+    ended: Text | None = Field(None, description="End of the attempt: “Error (1)”, “Killed (137)”.")
     worker_restarts: int = 0
     restart: int | None = Field(
         None, description="Number of the restart that began the attempt; null for the first one and after a pause."
@@ -201,7 +201,7 @@ class PodMount(Model):
     """A volume of a container."""
 
     path: str
-    source: Sentence = Field(description="“PVC t9k-mnt”, “memory”, “ConfigMap x”.")
+    source: Text = Field(description="“PVC t9k-mnt”, “memory”, “ConfigMap x”.")
     sub_path: str | None = None
     read_only: bool = False
 
@@ -249,7 +249,7 @@ class Event(Model):
     time: Time
     type: Literal["Normal", "Warning"] = "Normal"
     reason: str
-    message: Sentence
+    message: Text
     replica: str | None = None
     object: str | None = Field(
         None, description="Object of the cluster that the event is about: “Pod train-1-worker-0”."
@@ -261,7 +261,7 @@ class Event(Model):
 class MissingSpan(Model):
     """A part of a log that was lost before it could be kept."""
 
-    sentence: Sentence = Field(description="Which part is missing, and why.")
+    sentence: Text = Field(description="Which part is missing, and why.")
     offset: int = Field(description="Offset of the missing part in the stream, in bytes.")
     since: Time | None = None
     until: Time | None = None
@@ -285,7 +285,7 @@ class LogStream(Model):
     last_time: Time | None = None
     complete: bool = Field(False, description="True if nothing more will be written.")
     missing: list[MissingSpan] = Field(default_factory=list, description="Missing parts.")
-    waiting: Sentence | None = Field(None, description="Sentence that says why the log is still empty.")
+    waiting: Text | None = Field(None, description="Sentence that says why the log is still empty.")
 
 
 class CheckpointFile(Model):

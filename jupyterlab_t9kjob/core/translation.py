@@ -148,12 +148,6 @@ class Text(str):
         return {"type": "string"}
 
 
-if TYPE_CHECKING:
-    Sentence: TypeAlias = str
-else:
-    Sentence = Text
-
-
 def _(message: str, /, **params: Parameter) -> Text:
     """Return the text of a message whose placeholders ``{name}`` are given by name."""
     return Text(message, None, params)

@@ -11,7 +11,7 @@ from ..core.errors import NotFound, Unavailable
 from ..core.job import Action, Job, JobSummary, Replica
 from ..core.log_sources import LogSource
 from ..core.spec import JobSpec
-from ..core.translation import Sentence, Text, _
+from ..core.translation import Text, _
 
 
 class UnavailableEngine:
@@ -29,11 +29,9 @@ class UnavailableEngine:
 
     order = 1000
 
-    def __init__(
-        self, name: str, reason: Sentence, *, label: Sentence | None = None, facts: EngineFacts | None = None
-    ) -> None:
+    def __init__(self, name: str, reason: Text, *, label: Text | None = None, facts: EngineFacts | None = None) -> None:
         self.name = name
-        self.label: Sentence = label or Text.verbatim(name)
+        self.label: Text = label or Text.verbatim(name)
         self.facts = facts or EngineFacts()
         self._reason = reason
 

@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints, TypeAdapter
 from ..core.engine_info import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
-from ..core.translation import Sentence
+from ..core.translation import Text
 from ..jobs.feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..logs.serving.model import Cursor, LogHit, LogLine
@@ -67,19 +67,19 @@ class TensorBoardList(Model):
 
     tensorboards: list[TensorBoard]
     available: bool = Field(description="True if TensorBoard is installed.")
-    reason: Sentence | None = Field(None, description="Why TensorBoard is not available.")
+    reason: Text | None = Field(None, description="Why TensorBoard is not available.")
     install: str | None = Field(None, description="Command that installs TensorBoard.")
 
 
 class ApiError(Model):
     """Body of every error."""
 
-    message: Sentence = Field(description="Sentence that says what happened.")
+    message: Text = Field(description="Sentence that says what happened.")
     code: str | None = Field(None, description="Identifier of the error for programs.")
     field: str | None = Field(None, description="JSON pointer to the invalid field of the request.")
     line: int | None = Field(None, description="Line of the error in the manifest's text, from 1.")
     column: int | None = Field(None, description="Column of the error in that line, from 1.")
-    hint: Sentence | None = Field(None, description="Sentence that says what the user can do.")
+    hint: Text | None = Field(None, description="Sentence that says what the user can do.")
     verbatim: str | None = Field(None, description="Error message of the system or the cluster.")
     traceback: str | None = Field(None, description="Always null; Jupyter's own clients read the field.")
 
@@ -105,9 +105,9 @@ class SocketError(Model):
     """Server → client: a message is invalid or could not be answered."""
 
     type: Literal["error"] = "error"
-    message: Sentence = Field(description="Sentence that says what happened.")
+    message: Text = Field(description="Sentence that says what happened.")
     code: str | None = Field(None, description="Identifier of the error for programs.")
-    hint: Sentence | None = Field(None, description="Sentence that says what the user can do.")
+    hint: Text | None = Field(None, description="Sentence that says what the user can do.")
     request: int | None = Field(None, description="Number of the request that failed, if it has one.")
 
 
@@ -218,7 +218,7 @@ class LogHits(Model):
     request: int = Field(description="Number of the request.")
     hits: list[LogHit]
     complete: bool = Field(description="There are no more hits.")
-    stopped: Sentence | None = Field(None, description="Sentence that says why the search ended early.")
+    stopped: Text | None = Field(None, description="Sentence that says why the search ended early.")
 
 
 LOG_REQUEST: TypeAdapter[LogRequest] = TypeAdapter(LogRequest)

@@ -72,8 +72,12 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
         return Submission(request.spec, request.namespace)
     pasted, _dialect = await read(request.manifest, jobs)
     if jobs.facts(request.engine).manifest_kind not in (pasted.kind, None):
-        message = f"The manifest is for the engine {pasted.kind}, and {request.engine} is chosen."
-        hint = "Choose the other engine, or let the form take it over."
+        message = _(
+            "The manifest is for the engine {kind}, and the job is submitted to {engine}.",
+            kind=pasted.kind,
+            engine=request.engine,
+        )
+        hint = _("Choose the engine of the manifest, or apply the manifest to the form.")
         raise ManifestError(message, code="WrongKind", field="/manifest/kind", hint=hint)
     edited = Edited(manifest=pasted.manifest or {}, text=request.manifest)
     notes = (*pasted.notes, *leaks(pasted.spec))

@@ -10,7 +10,7 @@ from ..core.checks import Check, Preview
 from ..core.engine_info import EngineInfo
 from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.spec import JobSpec, Model, Namespace
-from ..core.translation import Sentence
+from ..core.translation import Text
 
 
 class ScriptOption(Model):
@@ -95,7 +95,7 @@ class Kernel(Model):
     python: str | None = None
     python_version: str | None = None
     enabled: bool
-    reason: Sentence | None = Field(None, description="Why it can't run a job here, a sentence.")
+    reason: Text | None = Field(None, description="Why it can't run a job here, a sentence.")
     torch: TorchInfo | None = Field(None, description="Null: not looked at yet.")
 
 

@@ -20,7 +20,7 @@ from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
 from ..core.system.disk_threads import DiskSilent, Lane
 from ..core.system.tasks import spawn
-from ..core.translation import Sentence, Text, _, _n
+from ..core.translation import Text, _, _n
 from ..core.wording import duration
 from .events import Found, find_event_files, shape
 from .folders import canonical, check
@@ -305,7 +305,7 @@ class Board:
         self.status, self.reason = status, reason
         self._changed(self)
 
-    def _fail(self, sentence: Sentence, hint: Sentence | None, words: str, code: str = "Ended") -> None:
+    def _fail(self, sentence: Text, hint: Text | None, words: str, code: str = "Ended") -> None:
         reason = self._verdict or Reason(code=code, sentence=sentence, hint=hint, verbatim=words or None)
         log.warning("%s", reason.sentence)
         self._become("failed", reason)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..core.job import Reason, Time
 from ..core.spec import Model
-from ..core.translation import Sentence
+from ..core.translation import Text
 
 
 class TensorBoard(Model):
@@ -19,7 +19,7 @@ class TensorBoard(Model):
     paths: list[str | None] = Field(
         description="Contents API paths of the log directories; null for a directory outside the root."
     )
-    label: Sentence = Field(description="Short name for tabs and lists.")
+    label: Text = Field(description="Short name for tabs and lists.")
     status: Literal["starting", "running", "unresponsive", "idle", "failed"]
     since: Time | None = Field(None, description="When the status last changed, in seconds since the epoch (UTC).")
     reason: Reason | None = Field(None, description="Reason of the status, or a problem with a log directory.")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..core.system.locks import runtime_directory
-from ..core.translation import Sentence, Text, _
+from ..core.translation import Text, _
 
 if TYPE_CHECKING:
     from tornado.iostream import IOStream
@@ -79,9 +79,9 @@ class Endpoint:
     address: str | tuple[str, int]
     prefix: str = ""
     streams: set[IOStream] = field(default_factory=set)
-    fault: Sentence | None = None
+    fault: Text | None = None
 
-    def disconnect(self, fault: Sentence) -> None:
+    def disconnect(self, fault: Text) -> None:
         """Close all connections, so that the requests that wait for an answer fail with `fault`."""
         self.fault = fault
         for stream in list(self.streams):

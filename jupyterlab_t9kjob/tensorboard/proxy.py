@@ -12,7 +12,7 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection, HTTP1ConnectionParameters
 from tornado.iostream import IOStream, StreamClosedError
 
-from ..core.translation import Sentence, _
+from ..core.translation import Text, _
 from ..core.wording import duration
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class UnreachableError(Exception):
         Sentence that says what happened.
     """
 
-    def __init__(self, message: Sentence) -> None:
+    def __init__(self, message: Text) -> None:
         super().__init__(message)
         self.message = message
 

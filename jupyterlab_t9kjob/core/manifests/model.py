@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..checks import Check
 from ..errors import FieldError
 from ..spec import JobSpec
-from ..translation import Sentence, Text, _
+from ..translation import Text, _
 
 Kind = str
 """Name of a registered manifest kind."""
@@ -28,11 +28,11 @@ class ManifestError(FieldError):
 
     def __init__(
         self,
-        message: Sentence,
+        message: Text,
         *,
         code: str | None = None,
         field: str = "/manifest",
-        hint: Sentence | None = None,
+        hint: Text | None = None,
         verbatim: str | None = None,
         line: int | None = None,
         column: int | None = None,

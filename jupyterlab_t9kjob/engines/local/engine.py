@@ -21,7 +21,7 @@ from ...core.log_sources import LogFile
 from ...core.spec import JobSpec
 from ...core.system.disk_threads import on_disk
 from ...core.system.processes import MachineId
-from ...core.translation import Sentence, Text, _, sentences
+from ...core.translation import Text, _, sentences
 from .devices.capacity import capacity_of, node_of
 from .devices.machine import machine
 from .devices.pool import DevicePool
@@ -76,7 +76,7 @@ class LocalEngine:
     """
 
     name: EngineName = "local"
-    label: Sentence = _("This machine")
+    label: Text = _("This machine")
     facts = FACTS
     order = 10
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ...core.translation import Sentence, _
+from ...core.translation import Text, _
 
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*t?(?:\.exe)?", re.IGNORECASE)
 OWN_NAMES = frozenset(
@@ -39,7 +39,7 @@ class Resolved:
 
     python: str | None = None
     env: dict[str, str] = field(default_factory=dict)
-    reason: Sentence | None = None
+    reason: Text | None = None
 
 
 def resolve(spec: dict[str, Any], resource_dir: str) -> Resolved:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType
 
 from ...core.errors import FieldError
-from ...core.translation import Sentence, _
+from ...core.translation import Text, _
 from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
 from .facts import Facts, read_facts
 from .options import Literals, printable, read_options
@@ -55,7 +55,7 @@ class SourceError(FieldError):
     code = "SyntaxError"
 
     def __init__(
-        self, message: Sentence, *, line: int | None = None, column: int | None = None, cell: int | None = None
+        self, message: Text, *, line: int | None = None, column: int | None = None, cell: int | None = None
     ) -> None:
         hint = _("Correct the script and save it.") if cell is None else _("Correct the cell and save it.")
         super().__init__(message, field=FIELD, hint=hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.engine_info import StaleCode
-from ....core.translation import Sentence, Text, _
+from ....core.translation import Text, _
 
 _LONGEST_MESSAGE = 4096
 _LONGEST_PAUSE = 3600
@@ -20,7 +20,7 @@ class NoCluster(Exception):
         Sentence that says why, without secrets.
     """
 
-    def __init__(self, message: Sentence) -> None:
+    def __init__(self, message: Text) -> None:
         super().__init__(message)
         self.message = message
 
@@ -36,7 +36,7 @@ class Unreachable(Exception):
         Cause for programs.
     """
 
-    def __init__(self, message: Sentence, code: StaleCode = "Unreachable") -> None:
+    def __init__(self, message: Text, code: StaleCode = "Unreachable") -> None:
         super().__init__(message)
         self.message = message
         self.code = code

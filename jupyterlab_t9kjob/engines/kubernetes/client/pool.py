@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from ....core.translation import Sentence, _
+from ....core.translation import Text, _
 from .credentials import Connection
 from .errors import NoCluster, Unreachable
 
@@ -49,7 +49,7 @@ class Pools:
         self._retired: list[_Pool] = []
         self._renewal: asyncio.Task[None] | None = None
         self._no_renewal_before = 0.0
-        self._problem: Sentence | None = None
+        self._problem: Text | None = None
 
     async def close(self) -> None:
         """Close all connections."""

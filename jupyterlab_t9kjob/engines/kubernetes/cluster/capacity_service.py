@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from ....core.capacity import Capacity, NodeList
 from ....core.errors import Unavailable
 from ....core.system.tasks import spawn
-from ....core.translation import Sentence, _
+from ....core.translation import Text, _
 from ..client.api import KubeApi
 from ..objects.resources import together
 from ..scheduling.node_capacity import most_beside, pools_of, sum_of
@@ -51,7 +51,7 @@ class CountedCluster(Protocol):
         ...
 
     @property
-    def problem(self) -> Sentence | None:
+    def problem(self) -> Text | None:
         """Sentence that says why there is no connection."""
         ...
 

@@ -18,7 +18,7 @@ import anyio
 from ....core.checks import Capability
 from ....core.errors import Unavailable
 from ....core.lab import Lab
-from ....core.translation import Sentence, _
+from ....core.translation import Text, _
 from ..client.api import KubeApi
 from ..client.credentials import load_connection
 from ..client.errors import ApiError, NoCluster, Unreachable
@@ -82,7 +82,7 @@ class Cluster:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.api: KubeApi | None = None
-        self.problem: Sentence | None = CONNECTING if settings.enabled else OFF
+        self.problem: Text | None = CONNECTING if settings.enabled else OFF
         self.problem_since: float | None = None
         self.trouble: Trouble | None = None
         self.version: str | None = None
@@ -218,7 +218,7 @@ class Cluster:
         times = [one.watch.stale_since for one in watched if not one.watch.denied]
         return Staleness(min([self.problem_since, *(time for time in times if time is not None)]), self.trouble)
 
-    def why_off(self, kind: JobKind) -> Sentence | None:
+    def why_off(self, kind: JobKind) -> Text | None:
         """Return the sentence that says why jobs of a kind can't be created or seen; None if they can."""
         if self.found(kind) is not None:
             return None

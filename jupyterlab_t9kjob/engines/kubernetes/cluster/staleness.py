@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from ....core.engine_info import StaleCode
-from ....core.translation import Sentence, Text, _
+from ....core.translation import Text, _
 from ..client.errors import ApiError, Unreachable
 from ..client.informer import Informer
 from ..objects.text import answer_of, quoted
@@ -47,8 +47,8 @@ class Trouble:
     """
 
     code: StaleCode
-    sentence: Sentence
-    hint: Sentence | None = None
+    sentence: Text
+    hint: Text | None = None
     verbatim: str | None = None
 
 

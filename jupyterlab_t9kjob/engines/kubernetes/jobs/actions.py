@@ -8,7 +8,7 @@ from typing import Final
 from ....core.errors import Conflict, NotAllowed
 from ....core.job import Action, JobSummary, PendingAction
 from ....core.manifests.names import STOPPED
-from ....core.translation import Sentence, Text, _, sentences
+from ....core.translation import Text, _, sentences
 from ..client.json_access import moment
 from ..objects.kinds import ReplicaView, State, is_terminating
 from .snapshot import JobSnapshot
@@ -95,9 +95,9 @@ def actions_of(snapshot: JobSnapshot) -> list[Action]:
     return found
 
 
-def refused_of(snapshot: JobSnapshot) -> dict[Action, Sentence]:
+def refused_of(snapshot: JobSnapshot) -> dict[Action, Text]:
     """Return the actions for which a permission or a feature of the cluster is missing, with the reasons."""
-    found: dict[Action, Sentence] = {}
+    found: dict[Action, Text] = {}
     for action, needed in _NEEDED_PERMISSION.items():
         permission = snapshot.permissions.get(needed)
         if permission is not None and not permission.supported:

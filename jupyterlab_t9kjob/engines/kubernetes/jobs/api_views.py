@@ -10,7 +10,7 @@ from ....core.job import EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
 from ....core.spec import Device, Entrypoint, JobSpec, name_from
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ....core.wording import code_in_words
 from ..client.api import Json
 from ..client.json_access import text
@@ -101,7 +101,7 @@ def _failure(snapshot: JobSnapshot) -> Failure | None:
     return snapshot.failure.model_copy(update={"ended": ended})
 
 
-def _limits(snapshot: JobSnapshot) -> list[Sentence]:
+def _limits(snapshot: JobSnapshot) -> list[Text]:
     """Return a sentence for each part of a job that a missing permission hides."""
     found = []
     for names in _VISIBILITY:

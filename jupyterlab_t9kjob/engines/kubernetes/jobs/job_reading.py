@@ -14,7 +14,7 @@ from ....core.manifests import ManifestError, parse, rank_logs
 from ....core.manifests.entrypoints import working_directory
 from ....core.spec import JobSpec
 from ....core.system.disk_threads import DiskSilent, real_path
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ..client.api import Json
 from ..objects.compressed import Packed, Packer
 from ..scheduling.job_size import Size, size_of
@@ -57,7 +57,7 @@ class Reading:
 
     spec: Packed[JobSpec] | None = None
     size: Size | None = None
-    problem: Sentence | None = None
+    problem: Text | None = None
     paths: Paths = NOWHERE
 
 

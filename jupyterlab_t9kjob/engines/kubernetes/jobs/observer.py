@@ -9,7 +9,7 @@ from typing import Final
 from ....core.checks import Capability
 from ....core.job import ACTIVE_PHASES, Event
 from ....core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
-from ....core.translation import Sentence, _
+from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import text
 from ..cluster.connection import Cluster
@@ -126,7 +126,7 @@ class Observer:
         """Return the state of a job that is only in the records: deleted, or not seen since this server started."""
         record = job.record
         phase = record.phase if record is not None else "Unknown"
-        read_only: Sentence | None = None
+        read_only: Text | None = None
         if not job.deleted:
             read_only = _("The cluster has not yet reported whether this job still exists.")
             if record is not None and self.is_elsewhere(job):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....core.checks import Capability
 from ....core.job import Failure, PendingAction, Reason
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ..client.api import Json
 from ..objects.kinds import ReplicaView, State
 from ..scheduling.kueue import KueueHold
@@ -69,7 +69,7 @@ class JobSnapshot:
     hold: KueueHold | None = None
     failure: Failure | None = None
     over: bool = False
-    read_only: Sentence | None = None
+    read_only: Text | None = None
     pending: PendingAction | None = None
     complete: bool = True
     removable: bool = False

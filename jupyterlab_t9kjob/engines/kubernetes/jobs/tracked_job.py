@@ -10,7 +10,7 @@ from typing import Final
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.spec import JobSpec
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import moment, part, text
 from ..client.resource_version import revision_of
@@ -86,7 +86,7 @@ class TrackedJob:
         self.namespace = namespace
         self.present = True
         self.size: Size | None = None
-        self.problem: Sentence | None = None
+        self.problem: Text | None = None
         self.unread = True
         self.withheld = False
         self.paths = NOWHERE

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ....core.checks import Check
 from ....core.lab import Lab, LabMount
 from ....core.spec import Security
-from ....core.translation import Sentence, _, sentences
+from ....core.translation import Text, _, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..objects.text import answer_of
 from .configured_volumes import lab_mounts
@@ -132,7 +132,7 @@ async def _own_pod(api: KubeApi, namespace: str, here: Surroundings) -> tuple[Js
     return None, _unknown(message, _("Choose volumes and image in the form, or set T9kJobApp.kubernetes_volumes."))
 
 
-def _unknown(message: Sentence, hint: Sentence | None) -> Check:
+def _unknown(message: Text, hint: Text | None) -> Check:
     return Check(level="warning", code="LabUnknown", message=message, hint=hint)
 
 

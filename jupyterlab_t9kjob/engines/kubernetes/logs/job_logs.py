@@ -15,7 +15,7 @@ import anyio
 from ....core.log_sources import LogFile
 from ....core.system.disk_threads import DiskSilent, on_disk
 from ....core.system.tasks import spawn
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ....logs.serving.sift import sift
 from ....logs.storage.cap import NOT_SUPPORTED, size_in_words
 from ....logs.storage.lease import BEAT_SECONDS, Lease
@@ -101,7 +101,7 @@ class JobLogs:
         self._indexes = RankIndexes(folder)
         self._indexed = False
         self._scan_seconds = 0.0
-        self._trouble: Sentence | None = None
+        self._trouble: Text | None = None
         self._changed = asyncio.Event()
         self._seen = asyncio.Event()
         self._work: asyncio.Task[bool] | None = None

@@ -12,7 +12,7 @@ from typing import Final
 
 from ....core.job import LogStream, MissingSpan
 from ....core.log_sources import LogFile
-from ....core.translation import Sentence, _, sentences
+from ....core.translation import Text, _, sentences
 from ....logs.serving.sift import first_rank, first_ranks, sifted_path
 from ....logs.storage import cuts
 from ....logs.storage.index import span
@@ -60,8 +60,8 @@ class Listing:
     ranks: Path | None
     replicas: Sequence[ReplicaView]
     ended: bool
-    troubles: Mapping[tuple[str, str], Sentence]
-    trouble: Sentence | None
+    troubles: Mapping[tuple[str, str], Text]
+    trouble: Text | None
     lifetime: tuple[float, float] = FOR_EVER
     events: Sequence[Json] = ()
 
@@ -125,16 +125,16 @@ class Listing:
         )
         return LogFile(stream, path, index)
 
-    def _waiting(self, record: SpoolRecord, pods: _Pods) -> Sentence | None:
+    def _waiting(self, record: SpoolRecord, pods: _Pods) -> Text | None:
         replica, state = pods.containers.get((record.pod_uid, record.container), (None, None))
         if replica is None or state is None or state.current is not None:
             return self._trouble(record.pod_uid, record.container)
         return self._why(replica, state, pods)
 
-    def _trouble(self, pod_uid: str, container: str) -> Sentence | None:
+    def _trouble(self, pod_uid: str, container: str) -> Text | None:
         return self.troubles.get((pod_uid, container), self.trouble)
 
-    def _why(self, replica: ReplicaView, state: ContainerState, pods: _Pods) -> Sentence | None:
+    def _why(self, replica: ReplicaView, state: ContainerState, pods: _Pods) -> Text | None:
         """Return why a container's stream is empty: its log can't be kept, or the container is yet to be started."""
         trouble = self._trouble(state.pod_uid, state.name)
         if trouble is not None or not state.waits:

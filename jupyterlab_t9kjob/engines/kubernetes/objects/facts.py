@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ....core.engine_info import EngineFacts, RestartTexts
-from ....core.translation import Sentence, _, sentences
+from ....core.translation import Text, _, sentences
 
 _NEVER: Final = _("A replica that fails is not restarted.")
 _TORCHRUN_CODE: Final = _(
@@ -14,7 +14,7 @@ _TORCHRUN_CODE: Final = _(
 )
 
 
-def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Sentence, by_code: Sentence) -> EngineFacts:
+def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Text, by_code: Text) -> EngineFacts:
     """Return the facts of an engine whose jobs are objects of a cluster.
 
     Parameters

@@ -12,7 +12,7 @@ from ....core.job import EngineName, Phase
 from ....core.manifests import Dialect, Kind
 from ....core.manifests.names import STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
-from ....core.translation import Sentence
+from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text
 
@@ -128,7 +128,7 @@ class JobKind(Protocol):
     """True if the kind has had more than one spelling, which its schema tells."""
     dialect: Dialect
     """Spelling that the cluster uses; kinds with one spelling ignore it."""
-    label: Sentence
+    label: Text
     """Name for users: “T9k”, “Kubeflow”."""
     group: str
     version: str

@@ -10,7 +10,7 @@ from ....core.job import EngineName, Phase
 from ....core.manifests import CURRENT, Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
-from ....core.translation import Sentence, Text, _
+from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import flag, moment, part, text, value, whole
 from .facts import facts_of
@@ -57,7 +57,7 @@ class Kubeflow:
         ),
         by_code=_("Codes of 128 and more restart a replica (on T9k only 130, 137, 138 and 143), others end the job."),
     )
-    label: Sentence = Text.verbatim("Kubeflow")
+    label: Text = Text.verbatim("Kubeflow")
     order = 30
     group = GROUP
     version = "v1"

@@ -12,7 +12,7 @@ from ....core.job import EngineName, Phase
 from ....core.manifests import CURRENT, Dialect, Kind
 from ....core.manifests.kinds.dialect import GROUP, KIND
 from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
-from ....core.translation import Sentence, Text, _
+from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import count, flag, part, parts, text, whole
 from .facts import facts_of
@@ -82,7 +82,7 @@ class T9k:
         restarts=_("Counted over all replicas together."),
         by_code=_("The codes 130, 137, 138 and 143 restart a replica, others end the job."),
     )
-    label: Sentence = Text.verbatim("T9k")
+    label: Text = Text.verbatim("T9k")
     order = 20
     group = GROUP
     version = "v1beta1"

@@ -8,7 +8,7 @@ from typing import Final
 
 from typing_extensions import TypedDict
 
-from ....core.translation import Sentence, Text, _
+from ....core.translation import Text, _
 from ..client.json_access import text
 from ..objects.attempts import AttemptRecord
 from ..objects.events import Happening
@@ -39,11 +39,11 @@ class EndingRecord(TypedDict):
     pod_uid: str
     restart_count: int
     code: str
-    words: Sentence
+    words: Text
     exit_code: int | None
     at: float | None
     error: str | None
-    hint: Sentence | None
+    hint: Text | None
     verbatim: str | None
     rerun: bool
 

@@ -14,7 +14,7 @@ from ....core.checks import Check
 from ....core.manifests.kinds.pytorchjob import GANG_SCHEDULERS
 from ....core.manifests.names import KUEUE
 from ....core.spec import JobSpec
-from ....core.translation import Sentence, _, _n, listing, sentences
+from ....core.translation import Text, _, _n, listing, sentences
 from ....core.wording import duration
 from ..client.api import Json
 from ..objects.resources import exact, is_accelerator, quantity, said, together
@@ -90,7 +90,7 @@ def _closed(name: str) -> Check:
     )
 
 
-def _not_open(name: str, reason: Sentence, group: str) -> Check:
+def _not_open(name: str, reason: Text, group: str) -> Check:
     if group == KUEUE:
         hint = _("The job will wait until that changes. Choose another queue, or ask whoever runs this one.")
     else:
