@@ -252,7 +252,8 @@ export function formatEnd(
   { ended, exit_code }: { ended: string | null; exit_code: number | null },
   trans: TranslationBundle
 ): string {
-  return (
-    ended ?? (exit_code === null ? '' : trans.__('exit code %1', exit_code))
-  );
+  if (ended !== null) {
+    return ended;
+  }
+  return exit_code === null ? '' : trans.__('exit code %1', exit_code);
 }

@@ -111,17 +111,18 @@ def _of_ending(replica: ReplicaView, state: State, ending: Ending | None) -> Rea
     `ending` is None for a training that ended without an error.
     """
     again, holding = starts_again(replica, state), lingering(replica)
+    last = _("Its last attempt")
     waits_for_pod = again and holding and text(replica.pod, "spec", "restartPolicy") in (None, "Never")
     if waits_for_pod:
         sentence = _n(
             "{end}; it starts again once its container {containers} has ended",
             "{end}; it starts again once its containers {containers} have ended",
             len(holding),
-            end=_end(ending, _("Its last attempt")),
+            end=_end(ending, last),
             containers=listed(holding),
         )
     elif again and not has_ended(replica.pod):
-        sentence = _("{end}; it starts again", end=_end(ending, _("Its last attempt")))
+        sentence = _("{end}; it starts again", end=_end(ending, last))
     else:
         sentence = going_on(_end(ending, _("The replica")), [replica])
     hint = sentences(
