@@ -243,8 +243,10 @@ export function formatFree(resource: string, amount: number): string {
       : formatCount(whole(amount));
 }
 
+const BYTES = /memory$|storage$|hugepages-/;
+
 function isBytes(resource: string): boolean {
-  return /memory$|storage$|hugepages-/.test(resource);
+  return BYTES.test(resource);
 }
 
 /** Return how a process ended, in the server's words; its exit code if the engine gives no words. */
