@@ -1,13 +1,17 @@
-/** The server's clock, as far as its messages tell: the times of jobs are the server's. */
+/** The server's clock. The server writes the times of jobs, and the browser's clock may differ from it. */
 
 let offset = 0;
 
-/** Take over the server's clock from a message that has just arrived (seconds). */
+/**
+ * Set the offset between the two clocks from a server message.
+ *
+ * @param time - Time of a message that has just arrived, in seconds since the epoch.
+ */
 export function setServerTime(time: number): void {
   offset = time - Date.now() / 1000;
 }
 
-/** The time now by the server's clock, in seconds since the epoch. */
+/** Return the current time of the server's clock, in seconds since the epoch. */
 export function serverNow(): number {
   return Date.now() / 1000 + offset;
 }

@@ -1,6 +1,8 @@
+/** Type of a function that runs a JupyterLab command. */
+
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-/** Run a command of the lab. */
+/** Run a JupyterLab command without waiting for its result. */
 export type RunCommand = (
   command: string,
   args?: ReadonlyPartialJSONObject

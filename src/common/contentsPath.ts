@@ -1,12 +1,22 @@
-/** Absolute paths of the server's disk as people know them: from the lab's root on. */
+/** Conversions between absolute paths on the server's disk and paths relative to JupyterLab's root folder. */
 
-/** An absolute path from the root on; itself if it lies elsewhere. */
+/**
+ * Return a path for display: relative to the root folder, or unchanged if the file lies outside of it.
+ *
+ * @param path - Absolute path.
+ * @param root - Absolute path of JupyterLab's root folder; null if it is not known.
+ */
 export function shownPath(path: string, root: string | null): string {
   const contents = contentsPath(path, root);
   return contents === null ? path : contents || '.';
 }
 
-/** What was typed, as an absolute path; what is not absolute begins at the root. */
+/**
+ * Return the absolute path for a typed text. A relative path is resolved against the root folder.
+ *
+ * @param text - Text of an input field.
+ * @param root - Absolute path of JupyterLab's root folder; null if it is not known.
+ */
 export function absolutePath(text: string, root: string | null): string {
   const path = text.trim();
   if (!path || path.startsWith('/') || root === null) {
@@ -16,7 +26,12 @@ export function absolutePath(text: string, root: string | null): string {
   return path === '.' ? base || '/' : `${base}/${path.replace(/^\.\//, '')}`;
 }
 
-/** An absolute path as the contents API names it; null if it lies outside of the root. */
+/**
+ * Return the path of a file in the contents API; null if the file lies outside of the root folder.
+ *
+ * @param path - Absolute path.
+ * @param root - Absolute path of JupyterLab's root folder; null if it is not known.
+ */
 export function contentsPath(path: string, root: string | null): string | null {
   if (root === null) {
     return null;
@@ -29,7 +44,7 @@ export function contentsPath(path: string, root: string | null): string | null {
       : null;
 }
 
-/** The last part of a path. */
+/** Return the last component of a path. */
 export function baseName(path: string): string {
   return path.replace(/\/+$/, '').split('/').pop() ?? '';
 }

@@ -1,8 +1,11 @@
-/** Spans of time as people type them. */
+/** Parser and formatter for durations in input fields. */
 
 const UNITS: Record<string, number> = { d: 86400, h: 3600, m: 60, s: 1 };
 
-/** The seconds of “12h”, “90 min”, “1h 30m”; null if it is not such a span, or none at all. */
+/**
+ * Return the seconds of a duration such as “12h”, “90 min” or “1h 30m”; null if the text is invalid or the
+ * duration is zero.
+ */
 export function parseSpan(text: string): number | null {
   const whole =
     /^\s*(\d+(\.\d+)?\s*(d|days?|h|hours?|hrs?|m|min|minutes?|s|sec|seconds?)\s*)+$/i;
@@ -16,7 +19,7 @@ export function parseSpan(text: string): number | null {
   return Math.round(seconds) || null;
 }
 
-/** A span as it is typed: “12h”, “1h 30m”. */
+/** Return a duration in the form that `parseSpan` reads: “12h”, “1h 30m”. */
 export function formatSpan(seconds: number): string {
   const parts: string[] = [];
   let rest = seconds;

@@ -1,33 +1,36 @@
+/** Formatters for times, durations, sizes and amounts. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The lab's language, in which dates are written. */
+/** BCP 47 tag of JupyterLab's language, which dates are written in. */
 let locale = 'en';
 
 /**
- * Write dates in a language from now on.
+ * Set the language of dates.
  *
- * @param code - As JupyterLab names it, such as “zh_CN”; English if the browser does not know it.
+ * @param code - JupyterLab's code of a language, such as “zh_CN”. English is used if the browser does not
+ *   support it.
  */
 export function setLocale(code: string): void {
   try {
     const tag = code.replace(/_/g, '-');
     [locale = 'en'] = Intl.DateTimeFormat.supportedLocalesOf(tag);
   } catch {
-    locale = 'en'; // no language tag
+    locale = 'en'; // the code is not a valid language tag
   }
   formats.clear();
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The latest time that a date can have, in milliseconds. */
+/** The latest time that a JavaScript date can represent, in milliseconds. */
 const LATEST = 8.64e15;
 
-/** Formats are made once for each use: making one takes a hundred times as long as using it. */
+/** Format a time. The formats are cached: creating one takes about a hundred times as long as using it. */
 function formatDate(time: number, options: Intl.DateTimeFormatOptions): string {
   const key = Object.keys(options).join();
   let format = formats.get(key);
@@ -38,7 +41,7 @@ function formatDate(time: number, options: Intl.DateTimeFormatOptions): string {
   return write(format, time);
 }
 
-/** A log's index can hold any number as a time. */
+/** Format a time; “–” if a JavaScript date cannot represent it, since a log's index can contain any number. */
 function write(format: Intl.DateTimeFormat, time: number): string {
   const milliseconds = time * 1000;
   return Math.abs(milliseconds) <= LATEST ? format.format(milliseconds) : '–';
@@ -46,7 +49,7 @@ function write(format: Intl.DateTimeFormat, time: number): string {
 
 const DATE = { month: 'short', day: 'numeric' } as const;
 const DATE_AND_YEAR = { ...DATE, year: 'numeric' } as const;
-/** Always 24 hours: logs and clusters have them as well. */
+/** Time of day in 24-hour notation, as in logs and in cluster tools. */
 const CLOCK = {
   hour: '2-digit',
   minute: '2-digit',
@@ -60,9 +63,9 @@ const digitsToMilliseconds = new Intl.DateTimeFormat('en-GB', {
 });
 
 /**
- * A duration in at most two units: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”.
+ * Return a duration in at most two units: “38 s”, “4 min 12 s”, “2 h 46 min”, “3 days”.
  *
- * @param seconds - Never negative in the result: clocks may differ a little.
+ * @param seconds - The duration. Negative values, which result from clocks that differ, count as 0.
  */
 export function formatDuration(
   seconds: number,
@@ -90,7 +93,7 @@ export function formatDuration(
   return trans._n('%1 day', '%1 days', days);
 }
 
-/** An age for a narrow column: the larger unit alone from an hour on has its minutes, “2 h 04 min”. */
+/** Return an age for a narrow column: “6 min” without seconds, “2 h 04 min” below 10 hours, then “12 h”. */
 export function formatAge(seconds: number, trans: TranslationBundle): string {
   const whole = Math.max(0, Math.floor(seconds));
   if (whole >= MINUTE && whole < HOUR) {
@@ -107,14 +110,14 @@ export function formatAge(seconds: number, trans: TranslationBundle): string {
   return formatDuration(whole, trans);
 }
 
-/** How long ago something was: “20 s ago”. */
+/** Return how long ago an event happened: “20 s ago”. */
 export function formatAgo(seconds: number, trans: TranslationBundle): string {
   return seconds < 1
     ? trans.__('just now')
     : trans.__('%1 ago', formatAge(seconds, trans));
 }
 
-/** An estimate, rounded to what can be known: 5 s, 1 min, then 5 min. */
+/** Return an estimate of the remaining time: “5 min left”. It is rounded to 5 s, then 1 min, then 5 min. */
 export function formatEta(seconds: number, trans: TranslationBundle): string {
   const step = seconds < MINUTE ? 5 : seconds < HOUR ? MINUTE : 5 * MINUTE;
   const rounded = Math.max(step, Math.round(seconds / step) * step);
@@ -122,10 +125,10 @@ export function formatEta(seconds: number, trans: TranslationBundle): string {
 }
 
 /**
- * A time, the shorter the nearer: “09:58”, “yesterday”, “Nov 19”, “Nov 19, 2025”.
+ * Return a time. Recent times are shorter: “09:58”, “yesterday”, “Nov 19”, “Nov 19, 2025”.
  *
  * @param time - Seconds since the epoch.
- * @param now - The same, for tests.
+ * @param now - Current time in seconds since the epoch; given in tests.
  */
 export function formatTime(
   time: number,
@@ -148,7 +151,7 @@ export function formatTime(
   );
 }
 
-/** A time as it stands in a sentence: “at 09:58”, “yesterday at 09:58”, “on Nov 19 at 09:58”. */
+/** Return a time for use in a sentence: “at 09:58”, “yesterday at 09:58”, “on Nov 19 at 09:58”. */
 export function formatMoment(
   time: number,
   trans: TranslationBundle,
@@ -163,22 +166,22 @@ export function formatMoment(
     : trans.__('on %1 at %2', day, clock);
 }
 
-/** The time of day: “09:58”, or “09:58:07” with seconds. */
+/** Return the time of day: “09:58”, or “09:58:07” with seconds. */
 export function formatClock(time: number, withSeconds = false): string {
   return formatDate(time, withSeconds ? SECONDS : CLOCK);
 }
 
-/** The time of day as it is typed, the same in all languages: “09:58:07”. */
+/** Return the time of day for an input field, the same in all languages: “09:58:07”. */
 export function formatClockInput(time: number): string {
   return write(digits, time);
 }
 
-/** The time of day to the millisecond, the same in all languages, as it is copied: “10:39:31.104”. */
+/** Return the time of day with milliseconds for copied text, the same in all languages: “10:39:31.104”. */
 export function formatMilliseconds(time: number): string {
   return write(digitsToMilliseconds, time);
 }
 
-/** The exact time with its zone, for titles: “Nov 19, 2026, 09:58:07 GMT+8”. */
+/** Return the exact time with its time zone, for tooltips: “Nov 19, 2026, 09:58:07 GMT+8”. */
 export function formatExact(time: number): string {
   return formatDate(time, {
     ...DATE_AND_YEAR,
@@ -187,7 +190,7 @@ export function formatExact(time: number): string {
   });
 }
 
-/** A size: “512 B”, “11 MB”, “1.4 GB”, powers of 1000 as the file browser has them. */
+/** Return a file size in decimal units, like the file browser: “512 B”, “11 MB”, “1.4 GB”. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let size = bytes;
@@ -201,9 +204,10 @@ export function formatBytes(bytes: number): string {
 }
 
 /**
- * A memory size in binary units, as operating systems and clusters give it: “15.6 GiB”.
+ * Return a memory size in binary units, like operating systems and clusters: “15.6 GiB”.
  *
- * @param round - To a whole number of what is shown.
+ * @param bytes - The size.
+ * @param round - Rounds the last digit that is shown.
  */
 export function formatMemory(bytes: number, round = Math.round): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -218,12 +222,12 @@ export function formatMemory(bytes: number, round = Math.round): string {
   return `${shown.toFixed(digits)} ${units[unit]}`;
 }
 
-/** A count with thin spaces between thousands: “1 440”. */
+/** Return a count with narrow no-break spaces between thousands: “1 440”. */
 export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
-/** An amount of a cluster's resource: “6”, “1.5” cores, “15.6 GiB” of memory. */
+/** Return an amount of a Kubernetes resource: “6” or “1.5” cores, “15.6 GiB” of memory. */
 export function formatAmount(resource: string, amount: number): string {
   return isBytes(resource)
     ? formatMemory(amount)
@@ -232,9 +236,9 @@ export function formatAmount(resource: string, amount: number): string {
       : formatCount(amount);
 }
 
-/** What is free of a cluster's resource: never more than there is, “1.9” of 1.98 cores. */
+/** Return the free amount of a Kubernetes resource, rounded down: “1.9” for 1.98 cores. */
 export function formatFree(resource: string, amount: number): string {
-  // A sum of thousandths of a core may be a trifle less than what it stands for.
+  // A sum of millicores can be slightly less than its exact value, because of floating-point errors.
   const whole = (number: number): number => Math.floor(number + 1e-6);
   return isBytes(resource)
     ? formatMemory(amount, Math.floor)
@@ -249,7 +253,7 @@ function isBytes(resource: string): boolean {
   return BYTES.test(resource);
 }
 
-/** Return how a process ended, in the server's words; its exit code if the engine gives no words. */
+/** Return how a process ended: the server's text, or the exit code if the engine provides no text. */
 export function formatEnd(
   { ended, exit_code }: { ended: string | null; exit_code: number | null },
   trans: TranslationBundle

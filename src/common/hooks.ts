@@ -1,8 +1,10 @@
+/** React hooks for signals, time and the size and visibility of elements. */
+
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { restAfter } from './throttle';
 
-/** Return true if the component’s tab is visible; components of a hidden tab do not render again. */
+/** True if the component's tab is visible. `useTicking`, `useSignal` and `useValue` do not render in a hidden tab. */
 export const InView = React.createContext(true);
 
 function never(): () => void {
@@ -12,7 +14,7 @@ function never(): () => void {
 const tickers = new Set<() => void>();
 let timer = 0;
 
-/** One timer serves all ages of the page, and only while there are any and the page is in front. */
+/** Call a listener every second. All listeners share a timer, which runs only while the page is visible. */
 function onTick(listener: () => void): () => void {
   tickers.add(listener);
   if (tickers.size === 1) {
@@ -33,20 +35,20 @@ function setTimer(): void {
   if (document.visibilityState !== 'hidden') {
     const tick = (): void => tickers.forEach(each => each());
     timer = window.setInterval(tick, 1000);
-    tick(); // what has passed while it was hidden
+    tick(); // update the texts that became outdated while the page was hidden
   }
 }
 
-/** A text that depends on the time; the component renders again only when the text changes. */
+/** Return a text that depends on the time. The component renders again only when the text changes. */
 export function useTicking(text: () => string): string {
   const inView = React.useContext(InView);
   return React.useSyncExternalStore(inView ? onTick : never, text);
 }
 
 /**
- * What makes the component render again as soon as what runs now has ended.
+ * Return a function that renders the component again as soon as the current task ends.
  *
- * What state does waits for its turn behind what else the page has to do.
+ * React may defer updates of state, but not updates of an external store.
  */
 function useRender(): () => void {
   const [store] = React.useState(() => {
@@ -71,10 +73,11 @@ function useRender(): () => void {
 }
 
 /**
- * Render again whenever a signal is emitted, in a tab that is in view; one that comes into view renders anyway.
+ * Render the component again whenever a signal is emitted. A hidden tab does not render until it is shown.
  *
- * @param signal - Null for none at the moment.
- * @param interval - The least time between two renderings in ms, or what tells it; the last change always shows.
+ * @param signal - The signal; null to connect to none.
+ * @param interval - The minimum time between two renderings in ms, or a function that returns it. The last
+ *   change is always rendered.
  */
 export function useSignal<Sender>(
   signal: ISignal<Sender, unknown> | null,
@@ -82,7 +85,7 @@ export function useSignal<Sender>(
 ): void {
   const render = useRender();
   const inView = React.useContext(InView);
-  // Before the browser paints: what is emitted after that is not missed.
+  // Connect before the browser paints, so that no later emission is missed.
   React.useLayoutEffect(() => {
     if (signal === null || !inView) {
       return undefined;
@@ -112,8 +115,11 @@ export function useSignal<Sender>(
 }
 
 /**
- * What can be read of something; the component renders again only when a signal is emitted and it is another,
- * in a tab that is in view.
+ * Return a value that is read again whenever a signal is emitted. The component renders again only when the
+ * value is a different object. A hidden tab does not render.
+ *
+ * @param changed - Emitted when the value may have changed.
+ * @param read - Returns the value.
  */
 export function useValue<Sender, Value>(
   changed: ISignal<Sender, unknown>,
@@ -136,9 +142,10 @@ export function useValue<Sender, Value>(
 }
 
 /**
- * Render again whenever a signal is emitted, less often where that takes long.
+ * Render the component again whenever a signal is emitted, less often if rendering takes long.
  *
- * @param longest - The most time between a change and its rendering, but for what that takes, in ms.
+ * @param signal - The signal; null to connect to none.
+ * @param longest - The maximum pause between two renderings in ms, in addition to the rendering time.
  */
 export function usePacedSignal<Sender>(
   signal: ISignal<Sender, unknown> | null,
@@ -157,9 +164,13 @@ export function usePacedSignal<Sender>(
 }
 
 /**
- * The same items, each of which changes no more often than once in an interval.
+ * Limit how often each item of a list changes.
  *
- * What changed too early is what it was, and the component renders again when it may be what it is.
+ * An item that changes again within the interval keeps its previous value. The component renders again when the
+ * interval ends.
+ *
+ * @param items - The current items.
+ * @param interval - The minimum time between two changes of an item in ms.
  */
 export function useSteady<Item extends { readonly id: string }>(
   items: readonly Item[],
@@ -188,7 +199,7 @@ export function useSteady<Item extends { readonly id: string }>(
   return shown.map(({ item }) => item);
 }
 
-/** The same array as before, as long as it has the same elements. */
+/** Return the array of the previous rendering if it has the same elements. */
 export function useSame<Item>(items: readonly Item[]): readonly Item[] {
   const known = React.useRef(items);
   const { current } = known;
@@ -201,7 +212,7 @@ export function useSame<Item>(items: readonly Item[]): readonly Item[] {
   return known.current;
 }
 
-/** True once `condition` has held for `delay` ms without a break. */
+/** Return true once `condition` has been true for `delay` ms without interruption. */
 export function useAfter(condition: boolean, delay: number): boolean {
   const [is, set] = React.useState(false);
   React.useEffect(() => {
@@ -215,7 +226,7 @@ export function useAfter(condition: boolean, delay: number): boolean {
   return condition && is;
 }
 
-/** The width of an element in px, by ResizeObserver; 0 before the first measure. */
+/** Return the width of an element in px, measured by a ResizeObserver; 0 before the first measurement. */
 export function useWidth(ref: React.RefObject<HTMLElement>): number {
   const [width, setWidth] = React.useState(0);
   React.useLayoutEffect(() => {
@@ -232,7 +243,10 @@ export function useWidth(ref: React.RefObject<HTMLElement>): number {
   return width;
 }
 
-/** Whether an element is seen: its widget is shown, it is not scrolled away, and the page is in front. */
+/**
+ * Return true if an element is visible: its widget is shown, it is not scrolled out of view, and the page is
+ * visible.
+ */
 export function useShown(ref: React.RefObject<HTMLElement>): boolean {
   const [inView, setInView] = React.useState(false);
   React.useEffect(() => {

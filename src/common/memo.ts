@@ -1,9 +1,10 @@
-/** Values that are kept while nothing has changed, so that what depends on them is neither computed nor drawn again. */
+/** Memoization, and comparison of values by content. */
 
 /**
- * Return a function that computes again only when one of its inputs is another object than at the last call.
+ * Return a function that computes its value again only when one of its inputs is a different object than in the
+ * last call.
  *
- * @param compute - Depends on nothing but the values of the object that it takes.
+ * @param compute - Its result depends only on the values of the object that it takes.
  */
 export function memoized<Inputs extends object, Value>(
   compute: (inputs: Inputs) => Value
@@ -18,7 +19,10 @@ export function memoized<Inputs extends object, Value>(
   };
 }
 
-/** Whether two values have the same content. Objects of a class, a `Set` for example, are compared by identity. */
+/**
+ * Return true if two values have the same content. Instances of a class, such as a `Set`, are compared by
+ * identity.
+ */
 export function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) {
     return true;

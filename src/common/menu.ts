@@ -1,18 +1,25 @@
+/** Popup menus that are opened by buttons and removed after use. */
+
 import { MenuSvg } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
 import { Menu } from '@lumino/widgets';
 
-/** An entry of a menu that a button opens. */
+/** An entry of a popup menu. */
 export interface IMenuItem {
   label: string;
   execute(): void;
-  /** Why it can't be used now. */
+  /** Why the entry is disabled, shown as its tooltip; null or undefined if it is enabled. */
   disabled?: string | null;
-  /** Whether what it switches is on; only of switches. */
+  /** True if the switch is on; undefined for entries that are not switches. */
   toggled?: boolean;
 }
 
-/** Open one of the lab's menus below a button. A null entry is a line between others. */
+/**
+ * Open a popup menu below a button.
+ *
+ * @param anchor - The button.
+ * @param items - The entries; null is a separator.
+ */
 export function openMenu(
   anchor: HTMLElement,
   items: readonly (IMenuItem | null)[]
@@ -44,15 +51,22 @@ export function openMenu(
   openOnce(menu, left, bottom);
 }
 
-/** Open a menu that is not used again; the focus returns to where it was. */
+/**
+ * Open a menu, and dispose of it when it closes. The focus returns to the element that had it before.
+ *
+ * @param menu - The menu.
+ * @param x - Horizontal position in the page, in px.
+ * @param y - Vertical position in the page, in px.
+ */
 export function openOnce(menu: Menu, x: number, y: number): void {
-  menu.addClass('jp-ThemedContainer'); // it is attached outside of the lab's shell
+  // the menu is attached to the document's body, outside of JupyterLab's shell
+  menu.addClass('jp-ThemedContainer');
   const before = document.activeElement;
   menu.aboutToClose.connect(() => {
     if (before instanceof HTMLElement) {
       before.focus();
     }
-    requestAnimationFrame(() => menu.dispose()); // its command runs after it has closed
+    requestAnimationFrame(() => menu.dispose()); // the selected command runs after the menu has closed
   });
   menu.open(x, y);
 }

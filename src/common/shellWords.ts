@@ -1,9 +1,9 @@
-/** Words as a POSIX shell would take them; nothing is ever expanded. */
+/** Splitting and joining of words by the quoting rules of a POSIX shell, without expansion. */
 
-/** Why a text can't be split: a quote that is not closed, or a backslash at the end. */
+/** Why a text cannot be split: a quote is not closed, or the text ends with a backslash. */
 export type WordsError = 'quote' | 'backslash';
 
-/** The words of a text, or why there are none. */
+/** The words of a text, or the error. */
 export type Words =
   { words: string[]; error: null } | { words: null; error: WordsError };
 
@@ -11,7 +11,8 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /**
  * Split a text into words by the quoting rules of a shell.
- * `$`, `*`, `~`, `;` and the like mean themselves: no shell will see them.
+ *
+ * `$`, `*`, `~`, `;` and other special characters are literal, because no shell runs the command.
  */
 export function splitWords(text: string): Words {
   const words: string[] = [];
@@ -42,7 +43,7 @@ export function splitWords(text: string): Words {
       if (i === text.length) {
         return { words: null, error: 'backslash' };
       }
-      // A backslash before a line's end joins the lines.
+      // A backslash at the end of a line continues the line.
       word = text[i] === '\n' ? word : (word ?? '') + text[i];
     } else {
       word = (word ?? '') + char;
@@ -54,6 +55,10 @@ export function splitWords(text: string): Words {
   return { words, error: null };
 }
 
+/**
+ * Return the content of a double-quoted string and the position of its closing quote; null if the quote is not
+ * closed.
+ */
 function doubleQuoted(
   text: string,
   start: number
@@ -73,7 +78,7 @@ function doubleQuoted(
   return null;
 }
 
-/** A text that `splitWords`, or a shell, splits into these words again. */
+/** Return a text that `splitWords`, or a shell, splits into the given words. */
 export function joinWords(words: readonly string[]): string {
   return words
     .map(word => (PLAIN.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`))

@@ -1,10 +1,12 @@
+/** Labels of buttons with the keyboard shortcut of their command. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
-/** Append the keys that run a command to the label of its button; users can change or remove them. */
+/** Return a label with the keyboard shortcut of a command, which users can change or remove. */
 export type WithShortcut = (label: string, command: string) => string;
 
-/** Create a function that reads the keys from the command registry of the lab. */
+/** Create a function that reads the keyboard shortcuts from JupyterLab's command registry. */
 export function shortcutLabels(
   commands: CommandRegistry,
   trans: TranslationBundle

@@ -1,3 +1,5 @@
+/** Loading of this extension's translations. */
+
 import {
   ITranslator,
   nullTranslator,
@@ -5,10 +7,10 @@ import {
 } from '@jupyterlab/translation';
 import { setLocale } from './format';
 
-/** The translation domain of everything that this extension shows. */
+/** The translation domain of all texts of this extension. */
 export const DOMAIN = 'jupyterlab_t9kjob';
 
-/** Load this extension's translations, and write dates in their language; English without a translator. */
+/** Load the translations, and write dates in the same language; English without a translator. */
 export function loadTranslation(
   translator: ITranslator | null
 ): TranslationBundle {

@@ -1,14 +1,16 @@
+/** React hook for the keyboard navigation of a grid. */
+
 import * as React from 'react';
 
 const CELLS = 'th > button, td';
 
-/** Rows that Page Up and Page Down go: fewer than are in the document beyond those that are seen. */
+/** Rows that Page Up and Page Down move by: fewer than the hidden rows that the document contains. */
 const PAGE = 15;
 
 interface IGridFocus {
-  /** Where the focus is, if it is in the grid. */
+  /** The part of the grid that has the focus; null if the focus is outside. */
   inside: 'head' | 'body' | null;
-  /** Of the element that is the grid. */
+  /** Properties of the grid's element. */
   props: {
     ref: React.RefObject<HTMLTableElement>;
     tabIndex: number;
@@ -19,20 +21,24 @@ interface IGridFocus {
 }
 
 /**
- * Keys of a grid: it is one tab stop, arrows go from cell to cell, Home and End to the ends of a row.
+ * Handle the focus of a grid. The grid is one tab stop: arrow keys move between cells, Home and End to the ends
+ * of a row,
+ * Page Up and Page Down by several rows.
  */
 export function useGridFocus(): IGridFocus {
   const ref = React.useRef<HTMLTableElement>(null);
   const [inside, setInside] = React.useState<IGridFocus['inside']>(null);
   React.useEffect(() => {
-    // A row that is scrolled away is taken out of the document, and loses the focus without a word.
+    // A row that scrolls out of view is removed from the document, and no blur event reports that it lost the
+    // focus.
     if (inside && !ref.current?.contains(document.activeElement)) {
       setInside(null);
     }
   });
   const props: IGridFocus['props'] = {
     ref,
-    // While a cell has the focus the grid itself is no stop, or Shift+Tab would never leave it.
+    // While a cell has the focus, the grid itself is not a tab stop. Otherwise Shift+Tab would never leave the
+    // grid.
     tabIndex: inside ? -1 : 0,
     onBlur: event => {
       if (!event.currentTarget.contains(event.relatedTarget)) {
@@ -76,12 +82,12 @@ export function useGridFocus(): IGridFocus {
   return { inside, props };
 }
 
-/** The first cell of the first row that is not behind the head. */
+/** Return the first cell of the first row that the head does not cover. */
 function firstSeen(grid: HTMLElement): HTMLElement | undefined {
   const [head, ...rows] = rowsOf(grid);
   const edge = head?.querySelector('th')?.getBoundingClientRect().bottom ?? 0;
   const seen = rows.find(
-    row => row.getBoundingClientRect().top >= edge - 1 // pixels may be parted
+    row => row.getBoundingClientRect().top >= edge - 1 // positions can be fractions of a pixel
   );
   return cellAt([seen ?? rows[0]], 0, 0);
 }
@@ -90,20 +96,20 @@ function rowsOf(grid: HTMLElement): HTMLElement[] {
   return [...grid.querySelectorAll<HTMLElement>('tr:not([aria-hidden])')];
 }
 
-/** What takes the focus in a row: its cells, or the buttons that they have. */
+/** Return the elements of a row that take the focus: its cells, or the buttons inside of them. */
 function cellsOf(row: HTMLElement): HTMLElement[] {
   return [...row.querySelectorAll<HTMLElement>(CELLS)]
     .filter(isShown)
     .map(cell => cell.querySelector<HTMLElement>('button') ?? cell);
 }
 
-/** Columns that have no room are hidden, and can't take the focus. */
+/** Return true if a cell's column is shown; the style hides columns that do not fit. */
 function isShown(cell: HTMLElement): boolean {
   const { display } = getComputedStyle(cell.closest('th, td') ?? cell);
   return display !== 'none';
 }
 
-/** A row may have fewer cells than that from which one comes. */
+/** Return a cell by its row and column; the last cell of a row that has fewer cells. */
 function cellAt(
   rows: readonly (HTMLElement | undefined)[],
   row: number,

@@ -1,24 +1,30 @@
+/** React hook that keeps only the visible rows of a long list in the document. */
+
 import * as React from 'react';
 import { offsetsOf, windowOf } from './windowing';
 import { useSame } from './hooks';
 
-/** The part of a long list that is in the DOM. */
+/** State of a windowed list, and functions to scroll it. */
 export interface IWindow {
-  /** For the scrolling element. */
+  /** Reference for the scrolling element. */
   ref: React.RefObject<HTMLDivElement>;
-  /** First and last (exclusive) row of the part. */
+  /** Indices of the first row and, exclusively, of the last row in the document. */
   range: [number, number];
-  /** Upper edges of all rows, and the lower edge of the last, in px. */
+  /** Upper edges of all rows, then the lower edge of the last row, in px. */
   offsets: number[];
+  /** Handler of the element's scroll event. */
   onScroll: () => void;
-  /** Scroll no further than needed for a row to be seen. */
+  /** Scroll a row into view, by the smallest distance. */
   reveal: (index: number) => void;
 }
 
 /**
- * Window a list whose rows have known heights.
+ * Window a list whose row heights are known.
  *
- * Rows that come or go above the visible part do not move it.
+ * The visible rows keep their position on the screen when rows above them are added or removed.
+ *
+ * @param rows - Unique keys of the rows.
+ * @param rowHeights - Heights of the rows in px.
  */
 export function useWindow(
   rows: readonly string[],
@@ -53,7 +59,7 @@ export function useWindow(
 
   React.useLayoutEffect(() => {
     const { current: last } = placed;
-    // To ask where it is scrolled to is to wait for the layout.
+    // Return before reading `scrollTop`, which forces the browser to compute the layout.
     if (
       anchor.current &&
       last.keys === keys &&
@@ -104,7 +110,7 @@ export function useWindow(
   };
 }
 
-/** What is in a hidden tab has no height, and is not where it was scrolled to. */
+/** Return true if an element is in a visible tab. In a hidden tab, its height and its scroll position are 0. */
 function isSeen({ clientHeight }: HTMLElement): boolean {
   return clientHeight > 0;
 }

@@ -1,9 +1,9 @@
-/** Which part of a long list is in the DOM. */
+/** Computation of the rows of a long list that have to be in the document. */
 
-/** Rows beyond the visible ones that are in the DOM as well. */
+/** Number of rows above and below the visible rows that are kept in the document. */
 const OVERSCAN = 10;
 
-/** Upper edges of all rows, and the lower edge of the last. */
+/** Return the upper edges of all rows, then the lower edge of the last row. */
 export function offsetsOf(heights: readonly number[]): number[] {
   const offsets = [0];
   for (const height of heights) {
@@ -12,7 +12,13 @@ export function offsetsOf(heights: readonly number[]): number[] {
   return offsets;
 }
 
-/** First and last (exclusive) row that has to be in the DOM. */
+/**
+ * Return the indices of the first row and, exclusively, of the last row that have to be in the document.
+ *
+ * @param offsets - See `offsetsOf`.
+ * @param top - Scroll position in px.
+ * @param height - Height of the visible part in px.
+ */
 export function windowOf(
   offsets: readonly number[],
   top: number,
@@ -23,7 +29,7 @@ export function windowOf(
   return [first, Math.min(offsets.length - 1, last)];
 }
 
-/** The row at a height, by bisection. */
+/** Return the index of the row at a vertical position, by bisection. */
 function indexAt(offsets: readonly number[], y: number): number {
   let low = 0;
   let high = offsets.length - 1;
