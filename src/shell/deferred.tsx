@@ -1,3 +1,5 @@
+/** Widget whose content is loaded on first use. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { PromiseDelegate } from '@lumino/coreutils';
@@ -9,23 +11,23 @@ import { EmptyState } from '../ui/EmptyState';
 import { useAfter } from '../common/hooks';
 import { errorIcon } from '../ui/icons';
 
-/** How long (ms) loading may take before it is mentioned. */
+/** Loading is indicated after this time, in ms. */
 const MENTIONED_AFTER = 300;
 
 interface IDeferredOptions<T extends Widget> {
-  /** Load the code and create the content; called again when the user tries again. */
+  /** Load the code and create the content. It is called again when the user tries again after an error. */
   load: () => Promise<T>;
   trans: TranslationBundle;
 }
 
-/** Places whose content could not be loaded. */
+/** Widgets whose content could not be loaded. */
 const failed = new Set<DeferredWidget<Widget>>();
 
 /**
- * A place in the lab whose content is loaded on first use.
+ * A widget whose content is loaded on first use.
  *
- * The place itself, with its id and title, is there at once, so that the lab can restore it. The title follows the
- * content's, if the content has one. A failure to load is shown in the place.
+ * The widget has its id and title from the start, so that JupyterLab can restore it. The title follows the
+ * content's title if the content has one. The widget shows an error if loading fails.
  */
 export class DeferredWidget<T extends Widget> extends BoxPanel {
   constructor(private readonly _options: IDeferredOptions<T>) {
@@ -35,12 +37,12 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     this.addWidget(this._notice);
   }
 
-  /** Resolves once the content is there, with null if the place is closed before that. */
+  /** Resolves with the content when it is loaded, or with null if the widget is disposed before that. */
   get loaded(): Promise<T | null> {
     return this._loaded.promise;
   }
 
-  /** Null until it is loaded. */
+  /** The content; null until it is loaded. */
   get content(): T | null {
     return this._content;
   }
@@ -51,7 +53,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     this._loaded.resolve(null);
   }
 
-  /** Load the content, unless it is there or being loaded. */
+  /** Load the content, unless it is loaded or being loaded. */
   async load(): Promise<void> {
     if (this._isLoading || this._content || this.isDisposed) {
       return;
@@ -66,7 +68,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
       } else {
         this._show(content);
       }
-      // What hindered this one is over, and perhaps hindered the others.
+      // The cause of the failure may have affected the other widgets, and it is gone now.
       failed.forEach(other => void other.load());
     } catch (error) {
       console.warn('t9kjob: loading a part of the extension:', error);
@@ -80,7 +82,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     }
   }
 
-  /** The content takes the focus when it is there. */
+  /** Focus the content, or the widget itself until the content is loaded; `_show` then passes the focus on. */
   protected override onActivateRequest(message: Message): void {
     super.onActivateRequest(message);
     if (this._content) {
@@ -90,7 +92,7 @@ export class DeferredWidget<T extends Widget> extends BoxPanel {
     }
   }
 
-  /** Whoever closes a tab and opens it again gets a new one. */
+  /** Dispose of the widget, because a new widget is created when the tab is opened again. */
   protected override onCloseRequest(message: Message): void {
     super.onCloseRequest(message);
     this.dispose();
@@ -145,14 +147,14 @@ class NoticeWidget extends ReactWidget {
 }
 
 interface INoticeProps {
-  /** Why it could not be loaded; null if nothing has failed yet. */
+  /** The error of the last attempt to load the content; null if loading has not failed. */
   error: unknown;
   isLoading: boolean;
   retry(): void;
   trans: TranslationBundle;
 }
 
-/** What stands in the place of content that is not there. */
+/** The message shown until the content is loaded. */
 function Notice({
   error,
   isLoading,
@@ -195,7 +197,7 @@ function Notice({
   );
 }
 
-/** Whether the code itself did not come, as webpack tells it. */
+/** Return true if webpack reports that it could not load the code. */
 function isOfCode(error: unknown): boolean {
   return (
     error instanceof Error &&

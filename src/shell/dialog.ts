@@ -1,6 +1,8 @@
+/** Dialogs with an accessible name. */
+
 import { Dialog } from '@jupyterlab/apputils';
 
-/** A dialog that screen readers call by its title; the lab names only those whose body is plain text. */
+/** Create a dialog whose accessible name is its title. JupyterLab names only dialogs with a plain-text body. */
 export function namedDialog<T>(
   options: Partial<Dialog.IOptions<T>> & { title: string }
 ): Dialog<T> {

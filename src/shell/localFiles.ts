@@ -1,15 +1,16 @@
-/** Paths of the lab's file browser as the server of this extension knows them. */
+/** Conversion of paths in JupyterLab's file browser to paths that the server can read. */
 import { Contents } from '@jupyterlab/services';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../api/client';
 
 /**
- * Drives whose paths are those of the contents root: the default one, and that of jupyter-collaboration up to
- * version 3 (`YDrive`), whose files are the same ones. Newer versions use the default drive.
+ * Drives whose paths are relative to the contents root: the default drive, and the drive of
+ * jupyter-collaboration up to version 3 (`YDrive`), which provides the same files. Later versions use the
+ * default drive.
  */
 const LOCAL_DRIVES = ['', 'RTC'];
 
-/** A path without its drive: `RTC:train.py` is `train.py`; null if the file is not below the contents root. */
+/** Return a path without its drive: `train.py` for `RTC:train.py`; null if the drive is not the server's. */
 export function localPath(
   contents: Contents.IManager,
   path: string
@@ -19,7 +20,7 @@ export function localPath(
     : null;
 }
 
-/** Why a file or folder of another drive can't be used. */
+/** Return the error for a file or folder of a drive that the server cannot read. */
 export function otherDrive(
   contents: Contents.IManager,
   path: string,

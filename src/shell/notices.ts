@@ -1,15 +1,20 @@
+/** Notifications of errors. */
+
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { ApiError } from '../api/client';
 
 /**
- * How long bad news stays in view, in ms: it lies over the buttons of a launch form that one comes to
- * from it. It stays in the list of notifications, and does not go while the page is left alone.
+ * How long a notification of an error is shown, in ms. It covers the buttons of the launch form, so it must close.
+ *
+ * The notification center keeps the notification, and the timer does not run while the page is inactive.
  */
 export const ERROR_STAYS = 10_000;
 
-/** Tell that something was refused: our sentence, what to do, and the system's own words behind a button. */
+/**
+ * Show an error as a notification: the message and the hint, and a button that shows the system's verbatim message.
+ */
 export function notifyError(error: unknown, trans: TranslationBundle): void {
   if (!(error instanceof ApiError)) {
     Notification.error(String(error), { autoClose: ERROR_STAYS });

@@ -1,12 +1,16 @@
+/** Opening of tabs in the main area. */
+
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
 /**
- * Show a tab in the main area: add a new one, or activate an existing one.
+ * Show a tab in the main area: add it if it is not attached, then activate it.
  *
- * A tab that the lab restored while this extension was not installed has lost its place; it is added again.
+ * JupyterLab detaches a restored tab whose plugin was not installed at that time; such a tab is added again.
  *
- * @param type - Title of the tab's kind, as the lab names it in its list of tabs.
+ * @param shell - JupyterLab's shell.
+ * @param tab - The tab.
+ * @param type - Name of the kind of tab in JupyterLab's list of tabs.
  */
 export function showTab(
   shell: JupyterFrontEnd.IShell,

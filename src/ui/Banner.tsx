@@ -1,9 +1,11 @@
+/** Component for a notice at the top of a view. */
+
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, hintIcon, warningIcon } from './icons';
 import { Icon } from './Icon';
 
-/** How bad it is; `info` wants nothing from the reader. */
+/** Severity of a banner; `info` requires no action. */
 export type BannerLevel = 'error' | 'warning' | 'info';
 
 const icons: Record<BannerLevel, LabIcon> = {
@@ -14,15 +16,15 @@ const icons: Record<BannerLevel, LabIcon> = {
 
 interface IBannerProps {
   level: BannerLevel;
-  /** What is the case, a bold sentence. */
+  /** The fact, as a sentence; shown in bold. */
   title: React.ReactNode;
-  /** Why, and what to do. */
+  /** The cause, and what the user can do. */
   children?: React.ReactNode;
-  /** `LinkButton`s. */
+  /** Buttons of the kind `LinkButton`. */
   actions?: React.ReactNode;
 }
 
-/** A notice at the top of the view that it speaks of; goes away with its cause. */
+/** A notice at the top of the view that it refers to. The view removes the banner when the cause is gone. */
 export function Banner({
   level,
   title,

@@ -1,3 +1,5 @@
+/** Buttons: with text, with an icon, and in the style of a link. */
+
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from './Icon';
@@ -8,12 +10,12 @@ type ButtonProps = Omit<
 >;
 
 interface IButtonProps extends ButtonProps {
-  /** `primary` at most once in a view. */
+  /** A view has at most one `primary` button. */
   kind?: 'plain' | 'primary' | 'destructive';
   icon?: LabIcon;
 }
 
-/** A button with a verb. */
+/** A button whose label starts with a verb. */
 export function Button({
   kind = 'plain',
   icon,
@@ -30,7 +32,7 @@ export function Button({
 
 interface IIconButtonProps extends ButtonProps {
   icon: LabIcon;
-  /** Name for screen readers, and the title. */
+  /** Accessible name and tooltip. */
   label: string;
 }
 
@@ -53,7 +55,7 @@ export function IconButton({
   );
 }
 
-/** A button that looks like a link: for banners, empty states, and inside of sentences. */
+/** A button in the style of a link, for banners, empty states and sentences. */
 export function LinkButton(props: ButtonProps): React.JSX.Element {
   return <button type="button" className="jp-t9k-LinkButton" {...props} />;
 }

@@ -1,8 +1,10 @@
+/** Body of the dialogs that ask for confirmation. */
+
 import * as React from 'react';
 import { hintIcon, lostIcon, stateIcons } from './icons';
 import { Icon } from './Icon';
 
-/** One line of a confirming dialog: what is lost, what is kept, or what to know. */
+/** One line of a confirmation dialog: something that is deleted, something that is kept, or a hint. */
 export interface IConsequence {
   kind: 'lost' | 'kept' | 'hint';
   text: string;
@@ -15,13 +17,14 @@ const icons = {
 };
 
 interface IConfirmProps {
+  /** Introductory sentence. */
   says?: string;
   consequences: readonly IConsequence[];
-  /** Titles above what is lost and what is kept, where the lines do not say it themselves. */
+  /** Headings of the deleted and the kept items, where the lines do not say it themselves. */
   titles?: { lost: string; kept: string };
 }
 
-/** The body of a confirming dialog. */
+/** The body of a confirmation dialog: a sentence and the list of consequences. */
 export function Confirm({
   says,
   consequences,

@@ -1,17 +1,23 @@
+/** Button that copies a text to the clipboard. */
+
 import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Button, LinkButton } from './Buttons';
 
 interface ICopyButtonProps {
+  /** Text to copy. */
   text: string;
-  /** What it says before it was pressed: “Copy the command”. */
+  /** Label before the button is clicked: “Copy the command”. */
   label: string;
   kind: 'button' | 'link';
   trans: TranslationBundle;
 }
 
-/** Copies a text, and says so. Works over plain HTTP as well, where browsers have no clipboard API. */
+/**
+ * Copies a text and then shows “Copied”. The button also works over plain HTTP, where browsers
+ * provide no clipboard API.
+ */
 export function CopyButton({
   text,
   label,

@@ -1,3 +1,5 @@
+/** Component for a view without content. */
+
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from './Icon';
@@ -5,12 +7,12 @@ import { Icon } from './Icon';
 interface IEmptyStateProps {
   icon?: LabIcon;
   title: string;
-  /** What to do, or why there is nothing. */
+  /** Why the view is empty, or what the user can do. */
   children?: React.ReactNode;
   actions?: React.ReactNode;
 }
 
-/** A view that has nothing to show, and says why. */
+/** A view without content: an icon, a title, an explanation and buttons. */
 export function EmptyState({
   icon,
   title,

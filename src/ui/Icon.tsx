@@ -1,13 +1,15 @@
+/** Component for an icon of JupyterLab or of this extension. */
+
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 
 interface IIconProps {
   of: LabIcon;
-  /** Width and height in px; by default what the style says. */
+  /** Width and height in px; the style sheet's size by default. */
   size?: number;
 }
 
-/** An icon of the lab; the lab’s own component connects to a signal anew whenever it is rendered. */
+/** An icon. It is memoized because JupyterLab's component connects to a signal on every rendering. */
 export const Icon = React.memo(({ of, size }: IIconProps) => {
   const extent = size && { width: `${size}px`, height: `${size}px` };
   return <of.react tag="span" {...extent} />;

@@ -1,9 +1,12 @@
+/** Tab bar inside of a view. */
+
 import * as React from 'react';
 
-/** One of the inner tabs. */
+/** One tab. */
 export interface IInnerTab<Key extends string> {
   key: Key;
   label: string;
+  /** Number shown after the label. */
   count?: number;
 }
 
@@ -11,17 +14,22 @@ interface IInnerTabsProps<Key extends string> {
   tabs: readonly IInnerTab<Key>[];
   current: Key;
   label: string;
-  /** Id of the panel that they control. */
+  /** Id of the panel element that the tabs control. */
   panel: string;
   select(key: Key): void;
 }
 
-/** Id of the tab that labels its panel. */
+/**
+ * Return the id of the tab element that labels the panel.
+ *
+ * @param panel - Id of the panel element.
+ * @param key - Key of the tab.
+ */
 export function tabId(panel: string, key: string): string {
   return `${panel}-${key}`;
 }
 
-/** A tab bar inside of a view: one tab stop, arrows select. */
+/** A tab bar inside of a view. It is one tab stop; arrow keys, Home and End select a tab. */
 export function InnerTabs<Key extends string>(
   props: IInnerTabsProps<Key>
 ): React.JSX.Element {

@@ -1,19 +1,21 @@
+/** Progress bar of a job. */
+
 import * as React from 'react';
 
 interface IProgressBarProps {
-  /** 0 to 1. */
+  /** Completed part, from 0 to 1. */
   fraction: number;
-  /** Whose progress it is, for screen readers. */
+  /** Accessible name. */
   label: string;
-  /** What a screen reader says: “epoch 4 of 10”. */
+  /** Value that screen readers announce: “epoch 4 of 10”. */
   text: string;
-  /** State of the job, whose colour the bar takes. */
+  /** State of the job, which selects the bar's colour. */
   state: string;
-  /** 3 in the sidebar, 4 in a job's header. */
+  /** Height in px: 3 in the sidebar, 4 in a job's header. */
   height?: 3 | 4;
 }
 
-/** How far a job is. */
+/** Progress of a job. */
 export function ProgressBar({
   fraction,
   label,

@@ -1,9 +1,11 @@
+/** Segmented control: a few choices side by side. */
+
 import * as React from 'react';
 
 interface ISegment<Value> {
   value: Value;
   label: string;
-  /** Why it can't be chosen. */
+  /** Why the choice is disabled, shown as its tooltip; null or undefined if it is enabled. */
   disabled?: string | null;
 }
 
@@ -17,7 +19,7 @@ interface ISegmentsProps<Value> {
   'data-field'?: string;
 }
 
-/** A few choices side by side: one tab stop, arrow keys choose. */
+/** A radio group drawn as adjacent buttons. It is one tab stop, and arrow keys select the next enabled choice. */
 export function Segments<Value extends string>({
   segments,
   value,

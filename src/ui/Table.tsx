@@ -1,3 +1,5 @@
+/** Table of many rows that can be sorted, opened and navigated by keyboard. */
+
 import {
   caretDownEmptyThinIcon,
   caretUpEmptyThinIcon
@@ -7,13 +9,13 @@ import { useGridFocus } from '../common/useGridFocus';
 import { useWindow } from '../common/useWindow';
 import { Icon } from './Icon';
 
-// Made once: a comparison of two texts that makes its own takes a hundred times as long.
+// The collator is created once: `localeCompare` without one takes about a hundred times as long.
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
-/** Height of a row in px at the default font size, until it is measured. */
+/** Height of a row in px at the default font size, used until a row is measured. */
 const ROW = 29;
 
-/** How a table is sorted. */
+/** Sort order of a table. */
 export interface ISort {
   key: string;
   down: boolean;
@@ -23,45 +25,47 @@ export interface ISort {
 export interface IColumn<Row> {
   key: string;
   label: string;
-  /** Tooltip of the head. */
+  /** Tooltip of the column's heading. */
   title?: string;
   className?: string;
-  /** Value by which rows are sorted; a column without it has no visible head. */
+  /**
+   * Value by which rows are sorted. A column without it cannot be sorted, and only screen readers read its heading.
+   */
   order?: (row: Row) => number | string;
-  /** Tooltip of a cell. */
+  /** Tooltip of a row's cell. */
   titleOf?: (row: Row) => string;
   cell: (row: Row) => React.ReactNode;
 }
 
-/** Rows that open to show more about themselves. */
+/** State and actions of rows that can be opened to show details. */
 export interface IOpening<Row> {
   canOpen(row: Row): boolean;
   isOpen(row: Row): boolean;
   toggle(row: Row): void;
-  /** Content of the row below an open row. */
+  /** Return the details, which are shown below an open row. */
   detail(row: Row): React.ReactNode;
 }
 
 interface IGridProps<Row> {
   label: string;
   className: string;
-  /** In their order; a name is unique. */
+  /** Rows in the order of display. Their names are unique. */
   rows: readonly Row[];
   columns: readonly IColumn<Row>[];
   sort: ISort;
   onSort(sort: ISort): void;
   opening?: IOpening<Row>;
-  /** Called when the pointer or the focus enters the rows, and when both have left them. */
+  /** Called with true when the pointer or the focus enters the rows, and with false when both have left them. */
   onHold?(held: boolean): void;
-  /** Selector of an element from which the grid takes the focus when it appears. */
+  /** Selector of an element; if it has the focus when the grid appears, the grid takes the focus. */
   takesFocusOf?: string;
 }
 
 /**
- * A table of many rows, of which only those near the visible part are in the document.
+ * A table of many rows. Only the rows near the visible part are in the document.
  *
- * The table is one tab stop, and arrow keys go from cell to cell. Rows stay where they are in the visible part
- * when others come or go above them.
+ * The table is one tab stop, and arrow keys move between cells. The visible rows keep their position on the
+ * screen when rows above them are added or removed.
  */
 export function Grid<Row extends { name: string }>(
   props: IGridProps<Row>
@@ -132,7 +136,7 @@ export function Grid<Row extends { name: string }>(
   );
 }
 
-/** A column's head, by which the table is sorted; once more turns the order. */
+/** A column's heading. The first click sorts the table by the column, and the next click reverses the order. */
 function Head<Row>({
   column,
   sort,
@@ -171,7 +175,7 @@ function Head<Row>({
   );
 }
 
-/** A row and, below it, the detail that it is open for. */
+/** A row, followed by its details if it is open. */
 function GridRow<Row extends { name: string }>({
   row,
   index,
@@ -218,11 +222,12 @@ function GridRow<Row extends { name: string }>({
   );
 }
 
+/** Report whether the pointer or the focus is in the rows. */
 function useHold(held: boolean, onHold?: (held: boolean) => void): void {
   React.useLayoutEffect(() => onHold?.(held), [held, onHold]);
 }
 
-/** Take the focus from an element that had it before the grid appeared. */
+/** Move the focus to the grid if it was on the given element when the grid appeared. */
 function useTakenFocus(
   grid: React.RefObject<HTMLElement>,
   selector: string | undefined
@@ -235,9 +240,9 @@ function useTakenFocus(
 }
 
 /**
- * Return the height of a table's rows in px, measured at the first row in the document.
+ * Return the height of a table's rows in px, measured on the first row in the document.
  *
- * @param body - The element of the rows.
+ * @param body - The table's body.
  */
 function useRowHeight(body: React.RefObject<HTMLElement>): number {
   const [height, setHeight] = React.useState(ROW);
@@ -245,13 +250,13 @@ function useRowHeight(body: React.RefObject<HTMLElement>): number {
     const row = body.current?.querySelector('tr:not([aria-hidden])');
     const measured = row?.getBoundingClientRect().height ?? 0;
     if (measured > 0 && Math.abs(measured - height) > 0.1) {
-      setHeight(measured); // follows the font size of the lab
+      setHeight(measured); // the height depends on JupyterLab's font size
     }
   });
   return height;
 }
 
-/** Return the last measured height of the details in px, by the names of their rows. */
+/** Return the last measured heights of the details in px, by the names of their rows. */
 function useDetailHeights(
   body: React.RefObject<HTMLElement>
 ): ReadonlyMap<string, number> {
@@ -273,7 +278,7 @@ function useDetailHeights(
   return heights;
 }
 
-/** Stands for rows that are not in the document. */
+/** Empty row with the height of the rows that are not in the document. */
 function Space({ height }: { height: number }): React.JSX.Element | null {
   return height > 0 ? (
     <tr aria-hidden className="jp-t9k-Table-space">
@@ -282,7 +287,7 @@ function Space({ height }: { height: number }): React.JSX.Element | null {
   ) : null;
 }
 
-/** Order of two cells: numbers by size, texts with the numbers in them by size. */
+/** Compare two cells for sorting: numbers by value, and texts with numeric parts by the values of these parts. */
 export function compareCells(a: number | string, b: number | string): number {
   return typeof a === 'number' && typeof b === 'number'
     ? a === b

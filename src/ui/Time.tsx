@@ -1,3 +1,5 @@
+/** Times, ages and durations that update themselves. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { serverNow } from '../common/clock';
@@ -11,8 +13,9 @@ import {
 import { useTicking } from '../common/hooks';
 
 /**
- * When the shown data was last known to be current, in seconds; null while it
- * is. What goes on is not counted further: nobody knows whether it still does.
+ * Time at which the shown data was last known to be current, in seconds since the epoch; null while it is current.
+ *
+ * Ages and durations do not count beyond this time, because the current state is unknown.
  */
 export const AsOf = React.createContext<number | null>(null);
 
@@ -23,7 +26,7 @@ interface ITimeProps {
   className?: string;
 }
 
-/** When something was: “09:58”, “yesterday”; the exact time in the title. */
+/** The time of an event: “09:58”, “yesterday”; the tooltip shows the exact time. */
 export function Time({
   time,
   trans,
@@ -34,11 +37,11 @@ export function Time({
 }
 
 interface IAgeProps extends ITimeProps {
-  /** How long it has gone on, where that is not all the time since. */
+  /** Returns the age in seconds where it differs from the time since `time`. */
   seconds?: (now: number) => number;
 }
 
-/** How old something is, ticking while the data is current: “6 min”. */
+/** An age: “6 min”. It is updated every second while the data is current. */
 export function Age({
   time,
   seconds = now => now - time,
@@ -50,20 +53,21 @@ export function Age({
   return <TimeText time={time} text={text} className={className} />;
 }
 
-/** How long ago something was, ticking: “20 s ago”. */
+/** The time since an event: “20 s ago”. It is updated every second. */
 export function Ago({ time, trans, className }: ITimeProps): React.JSX.Element {
   const text = useTicking(() => formatAgo(serverNow() - time, trans));
   return <TimeText time={time} text={text} className={className} />;
 }
 
 interface IDurationProps {
+  /** Seconds since the epoch, by the server's clock; the same for `end`. */
   start: number;
-  /** Null while it goes on. */
+  /** Null while the event lasts. */
   end: number | null;
   trans: TranslationBundle;
 }
 
-/** How long something took, or has taken so far, ticking while the data is current: “4 min 12 s”. */
+/** A duration: “4 min 12 s”. Until the event ends, it is updated every second while the data is current. */
 export function Duration({
   start,
   end,
@@ -76,6 +80,7 @@ export function Duration({
   return <TimeText time={start} text={text} />;
 }
 
+/** A `time` element whose tooltip is the exact time. */
 function TimeText(props: {
   time: number;
   text: string;

@@ -1,10 +1,12 @@
+/** YAML editor with marked lines. */
+
 import { EditorView } from '@codemirror/view';
 import { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import { CodeMirrorEditor } from '@jupyterlab/codemirror';
 import * as React from 'react';
 import { ILineMark, lineMarks, markLines } from './yamlMarks';
 
-/** A place in a text, from 1. */
+/** A position in a text; lines and columns count from 1. */
 export interface ILinePlace {
   line: number;
   column: number | null;
@@ -14,16 +16,16 @@ interface IYamlEditorProps {
   editors: IEditorServices;
   label: string;
   text: string;
-  /** Called with what the user has typed; without it the text is for reading only. */
+  /** Called with the text after the user has changed it. Without this handler, the text is read-only. */
   onChange?: (text: string) => void;
-  /** Nothing can be typed for a moment; the cursor and the history stay. */
+  /** Makes the editor read-only for some time; the cursor and the undo history are kept. */
   locked?: boolean;
   marks: readonly ILineMark[];
-  /** Where to put the focus, whenever it is another object. */
+  /** Position to reveal and focus whenever another object is passed. */
   place: ILinePlace | null;
 }
 
-/** YAML in the lab's own editor. */
+/** A YAML text in JupyterLab's CodeMirror editor. */
 export function YamlEditor({
   editors,
   label,
@@ -92,7 +94,7 @@ export function YamlEditor({
         editor.current.revealPosition({ line: edited.line - 1, column: 0 });
       }
     }
-    // The lines, not the list that they come in.
+    // Depend on the marked lines, because each rendering passes a new array.
   }, [lines, text, editors, readOnly, label]);
 
   React.useEffect(() => {
@@ -111,13 +113,13 @@ export function YamlEditor({
     <div
       ref={host}
       className="jp-t9k-Yaml"
-      // The lab's editor leaves Accel Enter to the lab's commands only inside an element with this attribute.
+      // JupyterLab's editor passes Accel Enter to commands only inside an element with this attribute.
       data-jp-code-runner={readOnly ? undefined : true}
     />
   );
 }
 
-/** Change only what differs, so that the view stays where it is. */
+/** Replace only the part of the text that differs, so that the scroll position is kept. */
 function replace(model: CodeEditor.IModel['sharedModel'], text: string): void {
   const before = model.getSource();
   if (before === text) {

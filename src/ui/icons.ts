@@ -1,3 +1,5 @@
+/** Icons of this extension. */
+
 import { LabIcon } from '@jupyterlab/ui-components';
 import clock from '../../style/icons/clock.svg';
 import error from '../../style/icons/error.svg';
@@ -24,34 +26,40 @@ import type { JobState } from '../api/aliases';
 const icon = (name: string, svgstr: string): LabIcon =>
   new LabIcon({ name: `jupyterlab_t9kjob:${name}`, svgstr });
 
-/** A distributed job, and this extension. */
+/** Icon of jobs and of this extension. */
 export const jobIcon = icon('job', job);
 
-/** TensorBoard. */
+/** Icon of TensorBoard. */
 export const tensorBoardIcon = icon('tensorboard', tensorboard);
 
-/** A job's log. */
+/** Icon of a job's log. */
 export const logIcon = icon('log', log);
 
-/** Of the log's toolbar: times, and wrapping long lines. */
+/** Icons of the log's toolbar: times, and wrapping of long lines. */
 export const clockIcon = icon('clock', clock);
 export const wrapIcon = icon('wrap', wrap);
 
-/** A value that stays in the cluster. */
+/** Icon of a value that never leaves the cluster. */
 export const lockIcon = icon('lock', lock);
 
-/** Pausing a job; the lab has such an icon only from 4.3 on. */
+/** Icon of the action “pause”. JupyterLab provides one only since version 4.3. */
 export const pauseIcon = icon('pause', pause);
 
-/** Levels of banners and checks, drawn in `currentColor`; what passed has the tick of succeeded. */
+/**
+ * Icons of the levels of banners and checks, drawn in `currentColor`. A check that passed has the icon of
+ * the state “succeeded”.
+ */
 export const errorIcon = icon('error', error);
 export const warningIcon = icon('warning', warning);
 export const hintIcon = icon('hint', hint);
 
-/** What an action takes away, in confirming dialogs. */
+/** Icon of items that an action deletes, in confirmation dialogs. */
 export const lostIcon = icon('lost', lost);
 
-/** One icon, with a shape of its own, for each state of a job; drawn in `currentColor`. */
+/**
+ * Icons of the states of a job, drawn in `currentColor`. Each has a distinct shape, so that the colour is not
+ * needed.
+ */
 export const stateIcons: Record<JobState, LabIcon> = {
   submitting: icon('submitting', submitting),
   pending: icon('pending', pending),

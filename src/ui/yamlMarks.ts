@@ -1,4 +1,4 @@
-/** Marked lines of a CodeMirror editor. */
+/** CodeMirror extension that marks lines of an editor. */
 import {
   Extension,
   RangeSet,
@@ -13,13 +13,13 @@ import {
   gutterLineClass
 } from '@codemirror/view';
 
-/** A line, from 1, and why it is marked. */
+/** A marked line and the kind of its mark; lines count from 1. */
 export interface ILineMark {
   line: number;
   kind: 'edited' | 'error' | 'warning';
 }
 
-/** The mark stands beside the line's number, where it stays in view when long lines are scrolled. */
+/** Mark in the gutter, which stays visible when long lines are scrolled horizontally. */
 class Mark extends GutterMarker {
   constructor(readonly kind: ILineMark['kind']) {
     super();
@@ -43,7 +43,7 @@ const marks = StateField.define<IMarks>({
   update: ({ lines, gutter }, { changes, effects, state }) => {
     const asked = effects.find(effect => effect.is(setMarks));
     if (!asked) {
-      // They move with their lines.
+      // The marks move with their lines.
       return { lines: lines.map(changes), gutter: gutter.map(changes) };
     }
     const { doc } = state;
@@ -69,10 +69,15 @@ const marks = StateField.define<IMarks>({
   ]
 });
 
-/** Lets an editor show marked lines. */
+/** The extension of an editor that shows marked lines. */
 export const lineMarks: Extension = marks;
 
-/** Mark these lines, and no others. */
+/**
+ * Replace an editor's marks.
+ *
+ * @param view - The editor.
+ * @param lines - The lines to mark; lines outside of the text are ignored.
+ */
 export function markLines(view: EditorView, lines: readonly ILineMark[]): void {
   view.dispatch({ effects: setMarks.of(lines) });
 }
