@@ -1,3 +1,5 @@
+/** Banners for a lost connection and for a missing server part. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatClock, formatDuration } from '../common/format';
@@ -7,18 +9,18 @@ import { LinkButton } from '../ui/Buttons';
 import { CopyButton } from '../ui/CopyButton';
 import { useAfter, useTicking } from '../common/hooks';
 
-/** How to get the server part going. */
+/** Command that enables the server part. */
 export const ENABLE_COMMAND =
   'jupyter server extension enable jupyterlab_t9kjob';
 
-/** A connection that comes back within this time (ms) is not worth a banner. */
+/** A connection that is restored within this time, in ms, gets no banner. */
 const BLIP = 1500;
 
 interface ITrans {
   trans: TranslationBundle;
 }
 
-/** What is wrong with the connection, if anything is. */
+/** The banner for the state of the connection; null if the connection is open. */
 export function ConnectionBanner({
   connection,
   reconnect,
@@ -53,7 +55,10 @@ export function ConnectionBanner({
   );
 }
 
-/** The server refuses this page, as after its restart behind JupyterHub: only a new login helps. */
+/**
+ * The banner for requests that the server refuses, for example after a restart behind JupyterHub.
+ * Only a new login helps.
+ */
 function RefusedBanner({
   since,
   trans
@@ -78,6 +83,7 @@ function RefusedBanner({
   );
 }
 
+/** Countdown to the next attempt to connect. */
 function NextTry({
   time,
   trans
@@ -88,11 +94,11 @@ function NextTry({
       ? trans.__('Next try in %1.', formatDuration(left, trans))
       : trans.__('Trying now.');
   });
-  // Counted down aloud, it would drown everything else.
+  // Screen readers would announce every second of the countdown, so the element is not a live region.
   return <span aria-live="off">{text}</span>;
 }
 
-/** The server part is not enabled: the command that enables it. */
+/** The banner for a missing server part, with the command that enables it. */
 export function MissingBanner({ trans }: ITrans): React.JSX.Element {
   return (
     <Banner

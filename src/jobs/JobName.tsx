@@ -1,7 +1,9 @@
+/** Component for a job's name. */
+
 import * as React from 'react';
 import { JobSummary } from '../api/types';
 
-/** A job's name for people, and behind it its own where that tells it from other runs of the same file. */
+/** A job's display name, followed by its unique name if the two differ. Runs of one file share a display name. */
 export function JobName({
   job
 }: {

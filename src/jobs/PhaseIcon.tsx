@@ -1,3 +1,5 @@
+/** Component for a job's state as an icon. */
+
 import * as React from 'react';
 import { stateIcons } from '../ui/icons';
 import { JobState } from '../api/aliases';
@@ -5,13 +7,13 @@ import { Icon } from '../ui/Icon';
 
 interface IPhaseIconProps {
   state: JobState;
-  /** The state in words; left out where the word stands beside the icon. */
+  /** The state in words; omitted where the word is shown beside the icon. */
   label?: string;
-  /** 16 in lists, 18 in a job's header, 14 in tables. */
+  /** Size in px: 16 in lists, 18 in a job's header, 14 in tables. */
   size?: 14 | 16 | 18;
 }
 
-/** A job's state as shape and colour. */
+/** Icon of a job's state; the style sheet selects its colour. */
 export function PhaseIcon({
   state,
   label,

@@ -1,9 +1,14 @@
+/** Time of an engine's last update. */
+
 import { EngineInfo } from '../api/types';
 import { IJobsModel } from '../tokens';
 
 /**
- * When the state of an engine's jobs was last known to be current, in seconds;
- * null while it is.
+ * Return the time at which the state of an engine's jobs was last known to be current, in seconds;
+ * null while it is current.
+ *
+ * @param jobs - The connection and the engines.
+ * @param engine - Name of the engine.
  */
 export function asOfEngine(
   jobs: Pick<IJobsModel, 'connection' | 'asOf'> & {

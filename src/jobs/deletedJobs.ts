@@ -1,37 +1,41 @@
+/** List of deleted jobs whose records are kept. */
+
 import { ApiClient, expectApiError } from '../api/client';
 import { JobSummary } from '../api/types';
 import { IDeletedJobs } from '../tokens';
 
-/** Jobs that are asked for at once; the most that the server gives. */
+/** Number of jobs in a request; the server's maximum. */
 const PAGE = 1000;
 
 /**
- * Jobs that were deleted and whose records are kept.
+ * Deleted jobs whose records are kept.
  *
- * They are not pushed: they are read while somebody wants to see them, and again when a job left the list.
+ * The server does not push these jobs. They are read while the list is shown, and again when a job
+ * leaves the list of jobs.
  */
 export class DeletedJobs implements IDeletedJobs {
-  /** @param _changed - Told when the list or `error` changed. */
+  /** @param _changed - Called when `jobs` or `error` has changed. */
   constructor(
     private readonly _api: ApiClient,
     private readonly _changed: () => void
   ) {}
 
-  /** Newest first; null while they are not shown, or not known yet. */
+  /** Newest first; null while they are not shown or not loaded yet. */
   get jobs(): readonly JobSummary[] | null {
     return this._jobs;
   }
 
-  /** Why they could not be read, in words. */
+  /** Message of the error that prevented reading them; null if there is none. */
   get error(): string | null {
     return this._error;
   }
 
+  /** Return a job of the list by its id. */
   get(id: string): JobSummary | undefined {
     return this._jobs?.find(job => job.id === id);
   }
 
-  /** Have them read, or forget them. */
+  /** Read the list, or discard it. */
   show(shown: boolean): void {
     if (shown !== this._shown) {
       this._shown = shown;
@@ -41,7 +45,7 @@ export class DeletedJobs implements IDeletedJobs {
     }
   }
 
-  /** Read them again, if they are shown: one may have come or gone. */
+  /** Read the list again if it is shown. */
   refresh(): void {
     this._stale = this._shown;
     if (!this._reading) {

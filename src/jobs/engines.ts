@@ -1,7 +1,7 @@
-/** Facts about the engines of jobs, also of engines that are not installed any more. */
+/** Look-up of engines and their facts, including engines that are no longer installed. */
 import { EngineFacts, EngineInfo } from '../api/types';
 
-/** Facts of a minimal engine, which hold for an engine that the server does not name. */
+/** Facts of an engine with minimal features; used for an engine that the server does not name. */
 const MINIMAL: EngineFacts = {
   shares_lab_filesystem: false,
   runs_in_kernel: false,
@@ -42,7 +42,7 @@ export function isOnMachine(
   return factsOf(engines, name).shares_lab_filesystem;
 }
 
-/** Return true if “this machine” names an engine: no other engine has its jobs there. */
+/** Return true if an engine is the only one that runs jobs on this machine, so that “this machine” identifies it. */
 export function isTheMachine(
   engines: readonly EngineInfo[],
   name: string

@@ -1,4 +1,4 @@
-/** The location and the owner of a job, in lists whose jobs differ in them. */
+/** Text for the location and the owner of a job, in lists whose jobs differ in them. */
 import { EngineInfo, JobSummary } from '../api/types';
 import { isTheMachine, labelOf } from './engines';
 
@@ -8,14 +8,22 @@ export interface ISpread {
   namespaces: boolean;
 }
 
-/** Return in which parts of their location the jobs of a list differ. */
+/** Return the parts of the location in which the jobs of a list differ. */
 export function spreadOf(jobs: readonly JobSummary[]): ISpread {
   const engines = new Set(jobs.map(({ engine }) => engine));
   const namespaces = new Set(jobs.flatMap(({ namespace }) => namespace || []));
   return { engines: engines.size > 1, namespaces: namespaces.size > 1 };
 }
 
-/** Return “lin · T9k · demo”; this machine, the user's own name, and parts in which no job differs are left out. */
+/**
+ * Return owner, engine and namespace of a job: “lin · T9k · demo”.
+ *
+ * The text omits the user's own name, this machine, and parts in which no jobs differ.
+ *
+ * @param job - The job.
+ * @param spread - See `spreadOf`.
+ * @param engines - All engines.
+ */
 export function placeText(
   job: JobSummary,
   spread: ISpread,

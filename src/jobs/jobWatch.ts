@@ -1,14 +1,16 @@
+/** Live view of one job. */
+
 import { ISignal, Signal } from '@lumino/signaling';
 import { JobDetail } from '../api/types';
 import { IJobWatch } from '../tokens';
 
-/** What is known of a watched job, shared by all its watches. */
+/** Last message about a job, shared by all watches of the job. */
 export interface IWatched {
   readonly watches: Set<JobWatch>;
   message: JobDetail | undefined;
 }
 
-/** Live view of one job, told of changes by whoever made it. */
+/** Live view of one job. Its creator calls `emit` when the shared message has changed. */
 export class JobWatch implements IJobWatch {
   constructor(
     readonly id: string,
@@ -29,6 +31,7 @@ export class JobWatch implements IJobWatch {
     return this._isDisposed;
   }
 
+  /** Notify the listeners of a change. */
   emit(): void {
     this._changed.emit();
   }

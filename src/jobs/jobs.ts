@@ -1,3 +1,5 @@
+/** Model of all jobs, TensorBoards and engines, which the server's pushes keep up to date. */
+
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { Action } from '../api/aliases';
@@ -20,12 +22,12 @@ import { PendingActions } from './pendingActions';
 import { restAfter } from '../common/throttle';
 import { isActive } from './phase';
 
-/** How long an answered action may stay “on its way” before the server's push says so. */
+/** After an answered request, the action stays pending for at most this time in ms, unless a push shows it before. */
 const ANSWER_GRACE = 1000;
-/** Between two times that listeners are told of changes, at most. */
+/** The maximum pause between two notifications of listeners, in ms. */
 const LONGEST_REST = 250;
 
-/** All jobs, TensorBoards and engines, fed by the server's pushes; never polls. */
+/** All jobs, TensorBoards and engines. The model subscribes to the server's stream and never polls. */
 export class Jobs implements IJobsModel {
   constructor(readonly api: ApiClient) {
     this._socket = new JsonSocket(api.serverSettings, ['stream']);
@@ -57,7 +59,7 @@ export class Jobs implements IJobsModel {
   }
 
   get capacity(): Capacity | null {
-    // What is still being counted is less than there is.
+    // An incomplete count is less than the capacity.
     return this._capacity?.counting ? null : this._capacity;
   }
 
@@ -156,7 +158,7 @@ export class Jobs implements IJobsModel {
       this._connection = { state: 'lost', since, nextTry, refused };
     }
     this._changeSoon();
-    // A browser does not tell why a socket failed; a plain request does.
+    // A browser does not report why a WebSocket failed, but it reports the status of a plain request.
     try {
       await this.api.engines();
     } catch (error) {
@@ -185,7 +187,7 @@ export class Jobs implements IJobsModel {
         this._take(message);
         this._tensorboards = message.tensorboards;
         this._engines = message.engines;
-        // Without a question there is no answer; what is known stays.
+        // A snapshot contains the capacity only for subscribers of it; keep the last one.
         this._capacity = message.capacity ?? this._capacity;
         this.deleted.refresh();
         this._resolveReady();
@@ -222,7 +224,12 @@ export class Jobs implements IJobsModel {
     }
   }
 
-  /** What a snapshot does not name has gone while nobody heard, but that is known only when all of it is here. */
+  /**
+   * Add the jobs of a snapshot or of a delta.
+   *
+   * A snapshot may consist of several messages. Jobs that are not part of a complete snapshot were deleted
+   * while the connection was lost.
+   */
   private _take({ jobs, complete }: { jobs: JobSummary[]; complete: boolean }) {
     jobs.forEach(job => this._put(job));
     if (complete) {
@@ -231,6 +238,7 @@ export class Jobs implements IJobsModel {
     }
   }
 
+  /** Add or replace a job, and emit `ended` if it has changed to a finished phase. */
   private _put(job: JobSummary): void {
     const before = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
@@ -258,7 +266,7 @@ export class Jobs implements IJobsModel {
     }
   }
 
-  /** Several tabs that open or close together are one message. */
+  /** Subscribe once for all changes of the current task, such as several tabs that open together. */
   private _subscribeSoon(): void {
     if (!this._subscribing) {
       this._subscribing = true;
@@ -279,7 +287,11 @@ export class Jobs implements IJobsModel {
     });
   }
 
-  /** Tell listeners at once, but rest in between; `id` names a job whose watches are told as well. */
+  /**
+   * Notify the listeners at once, but pause between two notifications.
+   *
+   * @param id - Job whose watches are notified as well.
+   */
   private _changeSoon(id?: string): void {
     this._sorted = null;
     if (id !== undefined) {
@@ -292,6 +304,7 @@ export class Jobs implements IJobsModel {
     }
   }
 
+  /** Notify the listeners, and start the pause. */
   private _tell(): void {
     if (this._isDisposed) {
       return;
@@ -310,7 +323,8 @@ export class Jobs implements IJobsModel {
 
   private _afterRest(): void {
     if (document.visibilityState === 'hidden') {
-      // No frame comes, and listeners hear nothing, until the page is seen.
+      // Browsers run no animation frames in a hidden page, so the listeners are notified when the
+      // page is visible again.
       this._frame = requestAnimationFrame(() => this._afterRest());
     } else if (this._isChanged) {
       this._tell();
@@ -346,7 +360,7 @@ export class Jobs implements IJobsModel {
   private _ended = new Signal<this, JobSummary>(this);
 }
 
-/** TensorBoards after a change, in the order in which they came. */
+/** Return the TensorBoards after a change, in the order of their arrival. */
 function merge(
   known: readonly TensorBoard[],
   changed: TensorBoard[],

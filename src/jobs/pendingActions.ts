@@ -1,7 +1,10 @@
+/** Actions that were requested in this page and whose effect the server has not pushed yet. */
+
 import { Action, PendingAction } from '../api/aliases';
 import { JobSummary } from '../api/types';
 import { isActive } from './phase';
 
+/** The pending state of each action that has one. */
 const PENDING: Partial<Record<Action, PendingAction>> = {
   stop: 'stopping',
   pause: 'pausing',
@@ -10,7 +13,7 @@ const PENDING: Partial<Record<Action, PendingAction>> = {
   remove: 'deleting'
 };
 
-/** An action that was requested in this page; one object for each request. */
+/** An action that was requested in this page; each request has its own object. */
 export interface IPending {
   readonly id: string;
   readonly action: PendingAction;
@@ -21,7 +24,7 @@ export class PendingActions {
   /** @param _changed - Called with the id of a job whose pending action changes by `begin` or `end`. */
   constructor(private readonly _changed: (id: string) => void) {}
 
-  /** Begin an action; null if the state of a job does not show the action as pending. */
+  /** Record a requested action. Return null for an action that has no pending state, such as `rerun`. */
   begin(id: string, action: Action): IPending | null {
     const asked = PENDING[action];
     if (asked === undefined) {
@@ -33,7 +36,7 @@ export class PendingActions {
     return pending;
   }
 
-  /** Forget an action, unless a newer one has taken its place. */
+  /** Remove an action, unless a newer one of the same job has replaced it. */
   end(pending: IPending | null): void {
     if (pending && this._pending.get(pending.id) === pending) {
       this._pending.delete(pending.id);
@@ -41,7 +44,7 @@ export class PendingActions {
     }
   }
 
-  /** Forget the action of a job if the server's push shows it as pending or done. */
+  /** Remove the action of a job if the pushed state shows it as pending or done. */
   onPushed(job: JobSummary): void {
     const pending = this._pending.get(job.id);
     if (
@@ -53,7 +56,7 @@ export class PendingActions {
     }
   }
 
-  /** Return the job with its pending action, which no push has shown yet. */
+  /** Return the job with the action that is pending in this page; the server may not know it yet. */
   applyTo(job: JobSummary): JobSummary {
     const pending_action =
       this._pending.get(job.id)?.action ?? job.pending_action;
@@ -63,7 +66,7 @@ export class PendingActions {
   private readonly _pending = new Map<string, IPending>();
 }
 
-/** Return true if a job is in the state that an action asks for. */
+/** Return true if a job has reached the state that an action leads to. */
 function hasHappened(action: PendingAction, job: JobSummary): boolean {
   switch (action) {
     case 'pausing':

@@ -1,4 +1,4 @@
-/** Phases, states and pending actions of jobs. */
+/** Functions for the phases, states and pending actions of jobs. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Action, JobState, PendingAction } from '../api/aliases';
 import { ACTIVE_PHASES } from '../api/constants';
@@ -24,7 +24,7 @@ export function isActive(job: Pick<JobSummary, 'phase'>): boolean {
   return ACTIVE.has(job.phase);
 }
 
-/** Actions that are possible while another action is pending: the later request replaces the earlier one. */
+/** Actions that can be requested while another action is pending; the later request replaces the earlier one. */
 const LATER: Record<PendingAction, readonly Action[]> = {
   submitting: [],
   pausing: ['resume', 'stop', 'rerun', 'delete'],
@@ -51,7 +51,7 @@ export function canAsk(
   return job.actions.includes(action) && isOpenTo(job, action);
 }
 
-/** Return a state in one word. */
+/** Return a state as one word. */
 export function stateWord(state: JobState, trans: TranslationBundle): string {
   switch (state) {
     case 'submitting':

@@ -1,3 +1,5 @@
+/** Plugins that provide the list of jobs. */
+
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -8,7 +10,7 @@ import { Jobs } from './jobs';
 import { IJobs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 
-/** Provides the jobs to our other plugins; its id names the settings as well. */
+/** Provides the jobs to the other plugins of this extension. The settings have the id of this plugin. */
 export const jobsPlugin: JupyterFrontEndPlugin<IJobsModel> = {
   id: 'jupyterlab_t9kjob:plugin',
   description: 'Keeps the list of distributed jobs up to date.',
@@ -24,7 +26,7 @@ export const jobsPlugin: JupyterFrontEndPlugin<IJobsModel> = {
     const jobs = new Jobs(
       new ApiClient(serverSettings, loadTranslation(translator))
     );
-    // A change that JupyterLab hears of from its server shows that the server answers again.
+    // A change of kernels, sessions or terminals shows that the server answers again.
     for (const manager of [kernels, sessions, terminals]) {
       manager.runningChanged.connect(() => {
         if (jobs.connection.state === 'lost') {

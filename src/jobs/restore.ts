@@ -1,4 +1,4 @@
-/** What could not come along is there again where one comes back. */
+/** Three-way merge that restores values when a job returns to the engine that it was moved away from. */
 import {
   JSONExt,
   ReadonlyJSONObject,
@@ -6,14 +6,14 @@ import {
 } from '@lumino/coreutils';
 
 /**
- * `next` with what `kept` has for everything that was not changed from `begun` to `now`.
+ * Return `next`, with the values of `kept` for everything that did not change from `begun` to `now`.
  *
- * Lists count as one value.
+ * A list is compared and replaced as a whole.
  *
- * @param kept - How it was before it went away.
- * @param begun - What it began as where it went.
- * @param now - What became of that.
- * @param next - What `now` becomes where it goes next.
+ * @param kept - The values when the job was moved away from the first engine.
+ * @param begun - The values right after the move to the second engine.
+ * @param now - The current values.
+ * @param next - The current values, converted for the first engine.
  */
 export function restore<T>(kept: T, begun: T, now: T, next: T): T {
   return restored(

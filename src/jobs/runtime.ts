@@ -1,10 +1,13 @@
+/** Running time of a job. */
+
 import { JobSummary } from '../api/types';
 import { serverNow } from '../common/clock';
 
 /**
- * How long a job has run, in seconds: all its attempts together, without the pauses between them.
+ * Return the running time of a job in seconds: the sum of all attempts, without the pauses between them.
  *
- * @param now - When that is known to be so, in seconds.
+ * @param job - The job.
+ * @param now - Time at which the job's state is known to be current, in seconds.
  */
 export function ranSeconds(
   { ran_seconds, running_since }: JobSummary,

@@ -6,7 +6,7 @@ import { serverNow } from '../common/clock';
 import { formatEta } from '../common/format';
 import { isActive, pendingText, stateOf, stateWord } from './phase';
 
-/** Return the job's names: runs of one file may share a display name, so the own name is added to it. */
+/** Return the display name and the unique name of a job. Runs of one file share a display name. */
 export function jobTitle(
   job: Pick<JobSummary, 'name' | 'display_name'>
 ): string {
@@ -18,11 +18,11 @@ export function jobTitle(
 /**
  * Return the most useful sentence about a job, for lists.
  *
- * The server writes the sentence (`reason`), except for two things that change faster than it pushes: the time that is
- * left of a running job, and an action that was asked for on this page.
+ * The server writes the sentence (`reason`), with two exceptions that change more often than the server pushes:
+ * the remaining time of a running job, and an action that was requested in this page.
  *
- * @param short - Name a metric by the last word of its name, so that its value fits into a narrow row.
- * @param now - Time at which the job's state is known to be true, in seconds.
+ * @param short - Shortens a metric's name to its last word, so that its value fits into a narrow row.
+ * @param now - Time at which the job's state is known to be current, in seconds.
  */
 export function jobSentence(
   job: JobSummary,
@@ -40,7 +40,7 @@ export function jobSentence(
   return short && state === 'succeeded' ? withShortMetric(sentence) : sentence;
 }
 
-/** Return what happens to a job on the way to the state that was asked for. */
+/** Return the sentence for a pending action. */
 function pendingSentence(
   job: JobSummary,
   action: PendingAction,
@@ -59,7 +59,7 @@ function pendingSentence(
   return pendingText(action, trans);
 }
 
-/** Return the sentence of a notification that a job has ended. */
+/** Return the sentence for the notification that a job has ended. */
 export function endSentence(job: JobSummary, trans: TranslationBundle): string {
   const name = jobTitle(job);
   const why = job.reason?.sentence;
@@ -68,7 +68,7 @@ export function endSentence(job: JobSummary, trans: TranslationBundle): string {
       ? trans.__('%1 succeeded: %2', name, why)
       : trans.__('%1 succeeded', name);
   }
-  // Most reasons of a failure contain the word already: “Rank 1 failed: …”.
+  // Most reasons of a failure contain the word “failed”: “Rank 1 failed: …”.
   return why ? trans.__('%1: %2', name, why) : trans.__('%1 failed', name);
 }
 
@@ -110,7 +110,7 @@ export function heldText(
     : null;
 }
 
-/** Return the progress that a job logs, with the time left at `now`; null for a job that logs none. */
+/** Return the progress that a job logs, with the remaining time at `now`; null if the job logs none. */
 function progressText(
   job: Pick<JobSummary, 'progress'>,
   trans: TranslationBundle,
@@ -120,7 +120,7 @@ function progressText(
   if (!progress) {
     return null;
   }
-  // A list is narrow: the epoch without the batch, so that the time left fits.
+  // Keep only the epoch and drop the batch, so that the remaining time fits into a narrow list.
   const [text] = progress.text.split(', ');
   if (progress.eta_seconds === null) {
     return text;
