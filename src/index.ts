@@ -1,3 +1,5 @@
+/** Entry point of the extension: its plugins, and the types and tokens for other extensions. */
+
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { actionsPlugin } from './job/actions';
 import { choosePlugin } from './lab/choose';

@@ -1,3 +1,5 @@
+/** Tokens, interfaces and command ids of this extension. */
+
 import { Token } from '@lumino/coreutils';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal } from '@lumino/signaling';
@@ -12,7 +14,7 @@ import {
   TensorBoard
 } from './api/types';
 
-/** What the page knows of the connection to the server part; times in seconds. */
+/** State of the connection to the server part; times in seconds since the epoch. */
 export type Connection =
   | { state: 'connecting'; since: number }
   | { state: 'open' }
@@ -20,48 +22,51 @@ export type Connection =
       state: 'lost';
       since: number;
       nextTry: number | null;
-      /** The server answers, but refuses this page's requests (401 or 403). */
+      /** True if the server answers but refuses this page's requests (401 or 403). */
       refused: boolean;
     }
-  /** The server part is not installed or not enabled (404 from our routes). */
+  /** The server part is not installed or not enabled: its routes answer 404. */
   | { state: 'missing' };
 
-/** Live view of one job: held while a tab shows it, so that the server pushes its details. */
+/** Live view of one job. The server pushes the job's details until the watch is disposed. */
 export interface IJobWatch extends IDisposable {
   readonly id: string;
-  /** `undefined` before the first answer, `null` when the job is gone. */
+  /** The job's details; `undefined` before the first message, `null` if the job does not exist. */
   readonly detail: JobDetail | null | undefined;
   readonly changed: ISignal<IJobWatch, void>;
 }
 
 /**
- * All jobs of all engines, kept up to date by the server's pushes: what other extensions build on.
+ * All jobs of all engines, which the server's pushes keep up to date. Other extensions use this interface.
  *
- * A job's tab and the launch form are opened by commands, see `CommandIDs`.
+ * Commands open a job's tab and the launch form, see `CommandIDs`.
  */
 export interface IJobs {
-  /** Newest first. Empty until `ready`. */
+  /** All jobs, newest first; empty until `ready` resolves. */
   readonly jobs: readonly JobSummary[];
-  /** While it is not open, the jobs are as they were when it was. */
+  /** State of the connection. While it is not open, `jobs` is the last known state. */
   readonly connection: Connection;
-  /** Resolves with the first snapshot. */
+  /** Resolves when the first snapshot has arrived. */
   readonly ready: Promise<void>;
-  /** Anything that is shown has changed; may come every few milliseconds, so listeners that render limit their rate. */
+  /**
+   * Emitted when any shown data has changed, up to every few milliseconds. Listeners that render
+   * must limit their rate.
+   */
   readonly changed: ISignal<IJobs, void>;
-  /** A job went from an active phase to a finished one while the page was open. */
+  /** Emitted when a job has changed from an active phase to a finished phase while the page is open. */
   readonly ended: ISignal<IJobs, JobSummary>;
 
-  /** Look up a job in the lists. */
+  /** Return a job by its id, including deleted jobs while these are shown. */
   get(id: string): JobSummary | undefined;
-  /** Ask the server to push one job's details until the watch is disposed. */
+  /** Subscribe to one job's details, until the watch is disposed. */
   watch(id: string): IJobWatch;
   /**
-   * Stop, pause, resume, rerun, remove or delete a job, without asking the user.
+   * Stop, pause, resume, rerun, remove or delete a job, without a confirmation dialog.
    *
-   * @param id - Of the job.
+   * @param id - Id of the job.
    * @param action - One of the job's `actions`.
-   * @param options - `remove`: delete the record and the logs as well; for `delete` only.
-   * @returns What the server answered: for `rerun` the new job.
+   * @param options - `remove`: delete the record and the logs as well; only for the action `delete`.
+   * @returns The server's answer; for `rerun`, the new job.
    */
   act(
     id: string,
@@ -70,92 +75,105 @@ export interface IJobs {
   ): Promise<Job | null>;
 }
 
-/** The token by which other extensions reach the jobs. */
+/** Token with which other extensions require the jobs. */
 export const IJobs = new Token<IJobs>(
   'jupyterlab_t9kjob:IJobs',
   'Distributed jobs of all engines: list, live state, actions.'
 );
 
-/** Jobs that were deleted and whose records are kept. */
+/** Deleted jobs whose records are kept. */
 export interface IDeletedJobs {
-  /** Newest first; null while they are not shown, or not known yet. */
+  /** Newest first; null while they are not shown or not loaded yet. */
   readonly jobs: readonly JobSummary[] | null;
-  /** Why they could not be read, in words. */
+  /** Message of the error that prevented reading them; null if there is none. */
   readonly error: string | null;
-  /** Have them read, or forget them. */
+  /** Read the list, or discard it. */
   show(shown: boolean): void;
 }
 
-/** The jobs, and all else that the server pushes, for this extension's own plugins. */
+/** The jobs and all other data that the server pushes, for the plugins of this extension. */
 export interface IJobsModel extends IJobs, IDisposable {
   readonly api: ApiClient;
-  /** Deleted ones whose records are kept, while they are asked for. */
+  /** Deleted jobs, which are loaded while they are shown. */
   readonly deleted: IDeletedJobs;
   readonly tensorboards: readonly TensorBoard[];
   readonly engines: readonly EngineInfo[];
   /**
-   * What of the cluster is free, while that is watched.
+   * Free capacity of the cluster, kept up to date while at least one client subscribes to it.
    *
-   * Null without a cluster, before it is known, and again while the cluster, or another one, is counted anew.
+   * Null without a cluster, before the first complete count, and while the cluster is counted again.
    */
   readonly capacity: Capacity | null;
-  /** When the shown state was true, in seconds; differs from now while the connection is lost. */
+  /**
+   * Time at which the shown state was last known to be current, in seconds; the current time while
+   * the connection is open.
+   */
   readonly asOf: number | null;
   readonly changed: ISignal<IJobsModel, void>;
   readonly ended: ISignal<IJobsModel, JobSummary>;
 
-  /** Ask the server to push what of the cluster is free until this is disposed: it counts only while it is asked. */
+  /**
+   * Subscribe to the cluster's capacity until the returned object is disposed. The server counts only for
+   * subscribers.
+   */
   watchCapacity(): IDisposable;
-  /** Try to connect now instead of at the next try. */
+  /** Try to connect now instead of at the next scheduled attempt. */
   reconnect(): void;
 }
 
+/** Token of the jobs for the plugins of this extension. */
 export const IJobsModel = new Token<IJobsModel>(
   'jupyterlab_t9kjob:IJobsModel',
   'For the plugins of jupyterlab_t9kjob alone; other extensions require IJobs.'
 );
 
-/** Commands of this extension. */
+/** Ids of this extension's commands. */
 export namespace CommandIDs {
-  /** Args: `path?` (contents path); else what was clicked or is in front. */
+  /** Open the launch form. Args: `path?` (contents path); by default the clicked or current file. */
   export const launch = 't9kjob:launch';
-  /** Ask for a script or notebook, then launch it. */
+  /** Ask for a script or notebook, then open the launch form with it. */
   export const chooseScript = 't9kjob:choose-script';
-  /** Ask for the text of a manifest, then open the form with it. */
+  /** Ask for the text of a manifest, then open the launch form with it. */
   export const pasteManifest = 't9kjob:paste-manifest';
-  /** Args: `id` of the job whose spec the form starts from. */
+  /** Open the launch form with a job's spec. Args: `id` of the job. */
   export const clone = 't9kjob:clone';
-  /** Submit the form of the tab in front. */
+  /** Submit the launch form of the current tab. */
   export const submit = 't9kjob:submit';
-  /** Args: `id`; `tab?` one of overview, replicas, logs, yaml; `stream?`, `offset?` for a log position. */
+  /**
+   * Open a job's tab. Args: `id`; `tab?`, one of overview, replicas, logs, yaml; `stream?` and `offset?`
+   * of a position in a log.
+   */
   export const openJob = 't9kjob:open-job';
-  /** Commands of the log in front. */
+  /** Commands for the log of the current tab. */
   export const searchLog = 't9kjob:search-log';
   export const toggleLogTimes = 't9kjob:toggle-log-times';
   export const toggleLogWrap = 't9kjob:toggle-log-wrap';
   export const selectLog = 't9kjob:select-log';
   export const copyLogWithRanks = 't9kjob:copy-log-with-ranks';
-  /** Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; else the folder clicked. */
+  /**
+   * Open a TensorBoard. Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; by
+   * default the clicked folder.
+   */
   export const openTensorBoard = 't9kjob:open-tensorboard';
   /** Ask for a folder, then open it in TensorBoard. */
   export const chooseLogDirectory = 't9kjob:choose-log-directory';
-  /** Args: `id` of a TensorBoard, or else the one in front. */
+  /** Restart or stop a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */
   export const restartTensorBoard = 't9kjob:restart-tensorboard';
   export const stopTensorBoard = 't9kjob:stop-tensorboard';
-  /** Look again at which engines there are and what may be done. */
+  /** Detect the engines and the permissions again. */
   export const refresh = 't9kjob:refresh';
-  /** Reveal the sidebar. */
+  /** Show the sidebar. */
   export const showJobs = 't9kjob:show-jobs';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';
-  /** Args of the actions: `id`. Those that lose something ask first. */
+  /** Actions on a job. Args: `id`. Actions that delete or interrupt something ask for confirmation. */
   export const stop = 't9kjob:stop';
   export const pause = 't9kjob:pause';
   export const resume = 't9kjob:resume';
   export const rerun = 't9kjob:rerun';
   export const remove = 't9kjob:remove';
   export const deleteJob = 't9kjob:delete';
-  /** Args: `id`. Reveal the job's working or log directory in the file browser. */
+  /** Show a job's working directory or log directory in the file browser. Args: `id`. */
   export const openWorkingDirectory = 't9kjob:open-working-directory';
   export const openLogDirectory = 't9kjob:open-log-directory';
 }

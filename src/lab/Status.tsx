@@ -1,3 +1,5 @@
+/** Components of the status bar's item and its popup. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary } from '../api/types';
@@ -21,7 +23,7 @@ const ORDER: JobState[] = [
 ];
 const SHOWN = 8;
 
-/** Counts of active jobs by state: “2 running, 1 pending”. */
+/** Return the counts of active jobs by state: “2 running, 1 pending”. */
 export function countsText(
   jobs: readonly JobSummary[],
   trans: TranslationBundle
@@ -36,13 +38,13 @@ export function countsText(
     .join(', ');
 }
 
-/** The status bar's item. */
+/** The button in the status bar. */
 export function StatusText({
   counts,
   onClick,
   trans
 }: {
-  /** See `countsText`. */
+  /** Result of `countsText`. */
   counts: string;
   onClick: () => void;
   trans: TranslationBundle;
@@ -61,7 +63,7 @@ export function StatusText({
   );
 }
 
-/** One’s own active jobs, and a way to all jobs. */
+/** The popup: the user's own active jobs, and a button that shows all jobs. */
 export function StatusPopup({
   jobs,
   run,
@@ -74,7 +76,7 @@ export function StatusPopup({
   useSignal(jobs.changed, 250);
   const active = jobs.jobs.filter(job => job.mine && isActive(job));
   const list = React.useRef<HTMLUListElement>(null);
-  // The lab's popup closes by Escape only while the focus is in it.
+  // JupyterLab's popup closes on Escape only while it contains the focus.
   React.useEffect(() => list.current?.querySelector('button')?.focus(), []);
   return (
     <>

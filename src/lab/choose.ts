@@ -1,3 +1,5 @@
+/** Plugin that provides commands to choose a script or a folder of event files. */
+
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -19,7 +21,7 @@ const ARGS = {
   }
 } as const;
 
-/** Commands that ask for a file or folder where none was clicked. */
+/** Provides commands that ask for a file or folder in a dialog. */
 export const choosePlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:choose',
   description: 'Asks for a script to run, or for a folder of event files.',
@@ -38,7 +40,7 @@ export const choosePlugin: JupyterFrontEndPlugin<void> = {
     const { commands } = app;
     const category = trans.__('Distributed Jobs');
 
-    /** In the launcher, where a folder is given, a command has a short name. */
+    /** Add a command. The launcher passes a folder to it and shows a shorter label. */
     const add = (
       command: string,
       labels: { palette: string; launcher: string },

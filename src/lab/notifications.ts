@@ -1,3 +1,5 @@
+/** Plugin that shows a notification when a job ends. */
+
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -13,10 +15,10 @@ import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { ERROR_STAYS } from '../shell/notices';
 
-/** How long the news of a success stays, in ms. */
+/** How long the notification of a success is shown, in ms. */
 const SUCCESS_STAYS = 10_000;
 
-/** Tells when a job ends. */
+/** Shows a notification when a job of the user ends, unless the job's tab is visible. */
 export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:notifications',
   description: 'Notifies when a distributed job ends.',
@@ -33,7 +35,7 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
     const settings = registry
       ?.load('jupyterlab_t9kjob:plugin')
       .catch((error: unknown) => {
-        // Without its settings it does what they say by default.
+        // Without settings, use their defaults.
         console.warn('t9kjob: settings:', error);
         return undefined;
       });
@@ -46,13 +48,14 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Whether a job's tab is in view, also beside that in front: it is told there. */
+/** Return true if a job's tab is visible, also beside the current tab; the tab shows that the job has ended. */
 function isInView({ shell }: JupyterFrontEnd, id: string): boolean {
   return [...shell.widgets('main')].some(
     widget => widget.isVisible && widget.node.dataset.jobId === id
   );
 }
 
+/** Show the notification of a job that has ended, with buttons for the next steps. */
 function notify(
   commands: CommandRegistry,
   job: JobSummary,
@@ -96,11 +99,11 @@ function notify(
       });
       break;
     default:
-    // Who stopped a job knows it.
+    // A job that a user stopped gets no notification.
   }
 }
 
-/** The position in the log that the reason points to. */
+/** Return the position in the log that the job's reason links to, as arguments of the command `openJob`. */
 function whereItFailed(job: JobSummary): { [name: string]: string | number } {
   const link = job.reason?.links.find(({ kind }) => kind === 'log');
   return link?.stream && link.offset !== null

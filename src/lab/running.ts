@@ -1,3 +1,5 @@
+/** Plugin that adds jobs and TensorBoards to JupyterLab's Running panel. */
+
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -19,10 +21,10 @@ import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { notifyError } from '../shell/notices';
 
-/** Between two looks at what the panel shows of the jobs, in ms. */
+/** The minimum time between two updates of the panel, in ms. */
 const INTERVAL = 250;
 
-/** Jobs and TensorBoards in the Running panel. */
+/** Adds sections for jobs and TensorBoards to the Running panel. */
 export const runningPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:running',
   description: 'Lists running jobs and TensorBoards in the Running panel.',
@@ -41,7 +43,7 @@ export const runningPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** A section of the Running panel; tells changes only when something that it shows has changed. */
+/** A section of the Running panel. It emits `runningChanged` only if something that it shows has changed. */
 abstract class Manager<Model> implements IRunningSessions.IManager {
   constructor(
     protected readonly jobs: IJobsModel,
@@ -66,7 +68,7 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
   }
 
   refreshRunning(): void {
-    // Pushed by the server.
+    // The server pushes all changes.
   }
 
   shutdownAll(): void {
@@ -79,6 +81,7 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
   protected abstract item(model: Model): IRunningSessions.IRunningItem;
   protected abstract stop(model: Model): Promise<unknown>;
 
+  /** Emit `runningChanged` if the shown texts have changed. */
   private _check(): void {
     const shown = JSON.stringify(
       this.running().map(item => [
@@ -93,7 +96,7 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
     }
   }
 
-  /** Each look is at all jobs, so there is one for all that changes in an interval, at its end. */
+  /** A check compares all jobs, so all changes of an interval share one check at its end. */
   private readonly _checking = new Throttler(() => this._check(), {
     limit: INTERVAL,
     edge: 'trailing'
@@ -102,12 +105,13 @@ abstract class Manager<Model> implements IRunningSessions.IManager {
   private _runningChanged = new Signal<this, void>(this);
 }
 
+/** Section of the user's own active jobs that can be stopped. */
 class JobsManager extends Manager<JobSummary> {
   get name(): string {
     return this.trans.__('Distributed Jobs');
   }
 
-  /** Read when it is shown; JupyterLab 4.2 knows no function here. */
+  /** A getter, because JupyterLab 4.2 supports only a string here and reads it when the dialog opens. */
   get shutdownAllConfirmationText(): string {
     const names = this.models().map(job => jobTitle(job));
     return this.trans.__(
@@ -125,7 +129,7 @@ class JobsManager extends Manager<JobSummary> {
   protected item(job: JobSummary): IRunningSessions.IRunningItem {
     const { id } = job;
     const state = stateOf(job);
-    // One that was paused begins anew.
+    // A paused or resuming job shows no progress, because its processes start again.
     const fraction = hasBar(job) ? job.progress?.fraction : null;
     return {
       className: `jp-t9k-RunningItem jp-t9k-mod-${state}`,
@@ -146,6 +150,7 @@ class JobsManager extends Manager<JobSummary> {
   }
 }
 
+/** Section of all TensorBoards. */
 class TensorBoardsManager extends Manager<TensorBoard> {
   get name(): string {
     return this.trans.__('TensorBoards');

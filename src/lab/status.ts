@@ -1,3 +1,5 @@
+/** Plugin that counts active jobs in the status bar. */
+
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -8,7 +10,7 @@ import { IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { StatusWidget } from './statusItem';
 
-/** Counts of active jobs in the status bar. */
+/** Adds the counts of the user's own active jobs to the status bar. */
 export const statusPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:status',
   description: 'Counts running and waiting jobs in the status bar.',

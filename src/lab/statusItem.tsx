@@ -1,3 +1,5 @@
+/** Widget of the status bar's item. */
+
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { Popup, showPopup } from '@jupyterlab/statusbar';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -8,10 +10,10 @@ import * as React from 'react';
 import { countsText, StatusPopup, StatusText } from './Status';
 import { IJobsModel } from '../tokens';
 
-/** Between two counts, in ms. */
+/** The minimum time between two counts, in ms. */
 const INTERVAL = 250;
 
-/** “2 running, 1 pending” in the status bar, with a popup; tells changes of the counts only. */
+/** The item “2 running, 1 pending” with a popup. It renders again only if the counts have changed. */
 export class StatusWidget extends ReactWidget {
   constructor(
     private readonly _jobs: IJobsModel,
@@ -23,11 +25,12 @@ export class StatusWidget extends ReactWidget {
     _jobs.changed.connect(this._onChange, this);
   }
 
-  /** Whether there is anything to count. */
+  /** True if the user has active jobs; otherwise JupyterLab hides the item. */
   get isActive(): boolean {
     return this._counts !== '';
   }
 
+  /** Emitted when `isActive` changes. */
   get activeChanged(): ISignal<this, void> {
     return this._activeChanged;
   }
@@ -68,6 +71,7 @@ export class StatusWidget extends ReactWidget {
     }
   }
 
+  /** Open the popup, or close it. */
   private _toggle(): void {
     if (this._popup && !this._popup.isDisposed) {
       this._popup.dispose();
