@@ -1,3 +1,5 @@
+/** Factory of the sidebar's content, which is loaded on first use. */
+
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
@@ -7,7 +9,7 @@ import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
 import { openJobMenu } from '../job/jobMenu';
 
-/** Create the content of the sidebar. */
+/** Create the sidebar's content. */
 export function createMonitor(
   jobs: IJobsModel,
   model: IMonitorModel,

@@ -1,3 +1,5 @@
+/** Plugin that adds the sidebar. */
+
 import {
   ILabShell,
   ILayoutRestorer,
@@ -15,7 +17,7 @@ import { MonitorModel, MonitorWidget } from './widget';
 
 const STATE_KEY = 'jupyterlab_t9kjob:sidebar';
 
-/** The sidebar that watches the jobs. */
+/** Adds the sidebar with the jobs and the TensorBoards. */
 export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:monitor',
   description: 'Shows distributed jobs and TensorBoards in a sidebar.',
@@ -53,7 +55,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
     }
 
     app.commands.addCommand(CommandIDs.showJobs, {
-      // The launcher gives a folder; its card has a short name.
+      // The launcher passes a folder and shows a shorter label.
       label: ({ cwd }) =>
         cwd === undefined
           ? trans.__('Show Distributed Jobs')
@@ -69,7 +71,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Keep what is folded and shown over a reload. */
+/** Restore the sidebar's state, and save it on every change. */
 async function remember(model: MonitorModel, stateDB: IStateDB): Promise<void> {
   const known = (await stateDB.fetch(STATE_KEY)) as
     { folded?: unknown; showDeleted?: unknown; onlyMine?: unknown } | undefined;

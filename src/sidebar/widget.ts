@@ -1,3 +1,5 @@
+/** Widget and state of the sidebar. */
+
 import type { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
@@ -8,7 +10,7 @@ import { jobIcon } from '../ui/icons';
 import { IJobsModel } from '../tokens';
 import { DeferredWidget } from '../shell/deferred';
 
-/** The sidebar “Distributed Jobs”, whose content is loaded when it is shown for the first time. */
+/** The sidebar “Distributed Jobs”. Its content is loaded when the sidebar is shown for the first time. */
 export class MonitorWidget extends DeferredWidget<ReactWidget> {
   constructor(
     jobs: IJobsModel,
@@ -43,7 +45,7 @@ export class MonitorWidget extends DeferredWidget<ReactWidget> {
   }
 }
 
-/** What the sidebar shows besides the jobs: folded sections, and which job is in front. */
+/** State of the sidebar: folded sections, shown jobs, and the job of the current tab. */
 export class MonitorModel implements IMonitorModel {
   constructor(
     state: ISidebarState = {
@@ -79,7 +81,7 @@ export class MonitorModel implements IMonitorModel {
     return this._changed;
   }
 
-  /** Fold a section, or unfold it. */
+  /** Fold or unfold a section. */
   fold(section: string): void {
     const folded = new Set(this._state.folded);
     if (!folded.delete(section)) {
@@ -88,12 +90,12 @@ export class MonitorModel implements IMonitorModel {
     this.state = { ...this._state, folded: [...folded] };
   }
 
-  /** Show the jobs that were deleted, too, or no longer. */
+  /** Show or hide deleted jobs. */
   showDeleted(showDeleted: boolean): void {
     this.state = { ...this._state, showDeleted };
   }
 
-  /** Hide the jobs of others, or show them. */
+  /** Hide or show the jobs of other users. */
   showOnlyMine(onlyMine: boolean): void {
     this.state = { ...this._state, onlyMine };
   }

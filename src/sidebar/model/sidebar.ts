@@ -1,30 +1,38 @@
-/** What the sidebar's list shows, and in which order. */
+/** Content of the sidebar's list: sections, order, filter and row heights. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobSummary } from '../../api/types';
 import { isActive, stateOf } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
-/** The sections of the list, in their order. */
+/** The sections of the list in the order of display. */
 const SECTIONS = ['active', 'finished', 'deleted'] as const;
 
+/** Id of a section. */
 export type SectionId = (typeof SECTIONS)[number];
 
-/** One row of the list: a section's title, or a job. */
+/** A row of the list: the title of a section, or a job. */
 export type Item =
   | { kind: 'section'; section: SectionId; count: number; folded: boolean }
   | { kind: 'job'; section: SectionId; job: JobSummary };
 
-/** Jobs by section, in the order in which they are shown; deleted ones only where they are asked for. */
+/** Jobs by section, in the order of display; `deleted` is null while deleted jobs are not shown. */
 export interface ISections {
   active: JobSummary[];
   finished: JobSummary[];
   deleted: JobSummary[] | null;
 }
 
-/** Heights in px at the default font size: known from the data, never measured. */
+/** Row heights in px at the default font size. They are fixed, so that no row has to be measured. */
 export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
 
-/** Whether all words of the filter are in the job's name or in what is said of it. */
+/**
+ * Return true if a job's texts contain every word of the filter.
+ *
+ * @param job - The job.
+ * @param filter - Text of the filter.
+ * @param trans - Translator of the job's texts.
+ * @param place - Text for the job's location and owner.
+ */
 export function matches(
   job: JobSummary,
   filter: string,
@@ -45,7 +53,13 @@ export function matches(
     .every(word => text.includes(word));
 }
 
-/** Part active jobs, newest first, from finished and deleted ones, the last to end first. */
+/**
+ * Divide jobs into sections. Active jobs keep their order; finished and deleted jobs are sorted by
+ * their end, latest first.
+ *
+ * @param jobs - Jobs that are not deleted, newest first.
+ * @param deleted - Deleted jobs; null while they are not shown.
+ */
 export function sectionsOf(
   jobs: readonly JobSummary[],
   deleted: readonly JobSummary[] | null = null
@@ -60,9 +74,12 @@ export function sectionsOf(
 }
 
 /**
- * The same rows as before, with their new content: nothing moves under a pointer.
+ * Return the current jobs in the previous order, so that no row moves under the pointer.
  *
- * Rows that are gone leave; new jobs enter at the top of their section.
+ * Jobs that no longer exist are removed. New jobs are added at the top of their section.
+ *
+ * @param before - The sections that are shown.
+ * @param now - The current sections.
  */
 export function keepPlaces(before: ISections, now: ISections): ISections {
   const jobs = new Map(
@@ -83,7 +100,7 @@ export function keepPlaces(before: ISections, now: ISections): ISections {
   };
 }
 
-/** All rows of the list. */
+/** Return the rows of the list; a folded section has only its title. */
 export function itemsOf(
   sections: ISections,
   folded: ReadonlySet<string>
@@ -106,25 +123,29 @@ export function itemsOf(
   });
 }
 
-/** A row's key: a job's id, or a section's. */
+/** Return the key of a row: the id of the job or of the section. */
 export function keyOf(item: Item): string {
   return item.kind === 'job' ? item.job.id : item.section;
 }
 
-/** Whether a job's sentence may take two lines: reasons that a person must be able to read. */
+/** Return true if a job's sentence may take two lines, because its reason must be readable. */
 export function mayWrap(job: JobSummary): boolean {
   return ['pending', 'paused', 'failed', 'unknown'].includes(stateOf(job));
 }
 
-/** Whether a job's row has a progress bar; one that was paused begins anew. */
+/**
+ * Return true if a job's row has a progress bar. Paused and resuming jobs have none, because their
+ * processes start again.
+ */
 export function hasBar(job: JobSummary): boolean {
   return job.phase === 'Running' && job.progress?.fraction != null;
 }
 
 /**
- * Height of a row in px at the default font size.
+ * Return the height of a row in px at the default font size.
  *
- * @param wraps - Whether a job's sentence has a second line in the list's width.
+ * @param item - The row.
+ * @param wraps - Returns true if a job's sentence takes two lines at the list's width.
  */
 export function heightOf(
   item: Item,

@@ -1,3 +1,5 @@
+/** Free capacity of this machine and of the cluster, in the sidebar. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import {

@@ -1,14 +1,16 @@
+/** Row of one resource in the capacity section. */
+
 import * as React from 'react';
 import { IShares } from '../../cluster/model/capacity';
 import { CapacityBar } from '../../cluster/view/CapacityBar';
 
-/** One resource of the capacity strip: its name, who has what of it, and what is free. */
+/** A resource: its name, a bar of its usage, and its free amount. */
 export function CapacityRow(props: {
   name: string;
-  /** Null where the whole is not known. */
+  /** Shares of the bar; null if the total amount is not known. */
   shares: IShares | null;
   title: string;
-  /** What the bar says, in words; else the title does. */
+  /** The bar's content in words, for screen readers; `title` by default. */
   said?: string;
   children: React.ReactNode;
 }): React.JSX.Element {

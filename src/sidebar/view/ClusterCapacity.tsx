@@ -1,3 +1,5 @@
+/** Capacity of the cluster in the sidebar. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Capacity, Pool } from '../../api/types';
@@ -23,24 +25,27 @@ import { formatAmount, formatFree } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { CapacityRow } from './CapacityRow';
 
-/** Pools that have a row of their own. */
+/** The maximum number of pools that have a row. */
 const POOLS = 4;
 
 interface IClusterCapacityProps {
-  /** Null while it is counted. */
+  /** The capacity; null while it is counted. */
   capacity: Capacity | null;
-  /** The cluster itself is not known yet. */
+  /** True until the cluster is found. */
   looking: boolean;
-  /** Whose limits are shown. */
+  /** Namespace whose quota is shown. */
   namespace: string;
   narrow: boolean;
-  /** “as of 10:42” where it may have changed since. */
+  /** “as of 10:42” if the capacity may have changed since. */
   note: string | null;
   showNodes(): void;
   trans: TranslationBundle;
 }
 
-/** What the cluster has, and what of it is free: its accelerators, else CPU and memory, else what is allowed. */
+/**
+ * The free capacity: accelerators, or CPU and memory without accelerators, or the quota if the nodes cannot be
+ * read.
+ */
 export function ClusterCapacity(
   props: IClusterCapacityProps
 ): React.JSX.Element {
@@ -98,7 +103,7 @@ export function ClusterCapacity(
   );
 }
 
-/** Accelerators by kind. */
+/** Rows of the accelerators, one for each kind. */
 function Pools({
   pools,
   narrow,
@@ -140,7 +145,7 @@ function Pools({
   );
 }
 
-/** CPU or memory of all nodes. */
+/** Row of the CPUs or of the memory of all nodes. */
 function Measured({
   capacity,
   resource,
@@ -181,7 +186,7 @@ function Measured({
   );
 }
 
-/** What is allowed and what one's jobs hold, where the nodes are not known. */
+/** Rows of the quota and of the resources that the user's jobs hold, where the nodes cannot be read. */
 function Limits({
   capacity,
   namespace,
@@ -210,7 +215,7 @@ function Limits({
               allocated: line.used ?? 0,
               free: leftOf(line)
             },
-            // One's jobs may be in other namespaces as well.
+            // `mine` includes the user's jobs in other namespaces.
             Math.min(mine?.[resource] ?? 0, line.used ?? 0)
           )}
           title={quotaText(resource, line, namespace, trans)}
@@ -227,7 +232,7 @@ function Limits({
   );
 }
 
-/** Resources of the user's own jobs, where no quota is known. */
+/** Rows of the resources that the user's jobs hold, where no quota is known. */
 function Held({
   mine,
   trans
@@ -258,7 +263,7 @@ function Held({
   );
 }
 
-/** “6 of 32 free”. */
+/** The text “6 of 32 free”. */
 function Free({
   free,
   total,
@@ -280,7 +285,7 @@ function Free({
   );
 }
 
-/** What the strip is about. */
+/** Return the title of the section. */
 function headOf({
   capacity,
   namespace,
@@ -303,7 +308,7 @@ function headOf({
   return narrow ? trans.__('GPUs') : trans.__('GPUs in the cluster');
 }
 
-/** What of the accelerators is mine, and how many may be. */
+/** Return the number of the user's accelerators and the quota of the first kind; null if there is nothing to show. */
 function captionOf(
   capacity: Capacity,
   namespace: string,
@@ -325,7 +330,7 @@ function captionOf(
     return trans.__('%1: %2 allowed', namespace, most);
   }
   const used = formatAmount(resource, quota.used);
-  // Others of the namespace share its limit, and one's jobs may be in others.
+  // Other users of the namespace share its quota, and the user may have jobs in other namespaces.
   return quota.used === held
     ? trans.__('yours %1 of %2 allowed', used, most)
     : trans.__('%1: %2 of %3 allowed', namespace, used, most);

@@ -1,3 +1,5 @@
+/** List of jobs in the sidebar. */
+
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -21,7 +23,7 @@ import { useWindow } from '../../common/useWindow';
 import { JobListRow } from './JobListRow';
 import { wraps } from './text';
 
-/** What is beside the sentence: paddings, icon, and devices where there are any. */
+/** Widths in px beside the sentence: paddings and icon, and the number of devices if there are any. */
 const BESIDE = 40;
 const DEVICES = 52;
 
@@ -29,20 +31,25 @@ interface IJobListProps {
   sections: ISections;
   folded: ReadonlySet<string>;
   onFold: (section: SectionId) => void;
-  /** Id of the job whose tab is in front. */
+  /** Id of the job of the current tab. */
   current: string | null;
-  /** Stands behind a section's title: “as of 10:42”. */
+  /** Text after the title of the active section: “as of 10:42”. */
   note: string | null;
-  /** Where a job is and whose, as far as that tells it from others. */
+  /** Returns the location and owner of a job, without the parts in which no jobs differ. */
   placeOf: (job: JobSummary) => string;
-  /** When a job's state was last known to be current, in seconds; null while it is. */
+  /** Returns the time at which a job's state was last known to be current, in seconds; null while it is current. */
   asOf: (job: JobSummary) => number | null;
   run: RunCommand;
   openMenu: (id: string, x: number, y: number) => void;
   trans: TranslationBundle;
 }
 
-/** Active, finished and deleted jobs as a tree: one tab stop, windowed, still under the pointer. */
+/**
+ * Active, finished and deleted jobs as a tree. The tree is one tab stop and keeps only visible rows in the
+ * document.
+ *
+ * While the pointer or the focus is in the tree, the rows keep their order.
+ */
 export function JobList(props: IJobListProps): React.JSX.Element {
   const { folded, onFold, current, note, placeOf, asOf, run, openMenu, trans } =
     props;
@@ -50,14 +57,14 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   const hold = (change: Partial<typeof held>): void =>
     setHeld(before => ({ ...before, ...change }));
   const shown = useHeldSections(props.sections, held.pointer || held.focus);
-  // All of what follows is of all jobs: it is done when they change, not when the list is scrolled.
+  // These values depend on all jobs, so they are memoized: scrolling must not compute them again.
   const items = React.useMemo(() => itemsOf(shown, folded), [shown, folded]);
   const keys = React.useMemo(() => items.map(keyOf), [items]);
 
   const content = React.useRef<HTMLDivElement>(null);
   const width = useWidth(content);
   const em = React.useRef<HTMLSpanElement>(null);
-  // How much larger than 13 px the user has set the lab's text.
+  // JupyterLab's font size in relation to the default of 13 px.
   const scale = Math.max(1, useWidth(em) / 13);
   const wrapped = (job: JobSummary): boolean =>
     mayWrap(job) &&
@@ -72,7 +79,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   const list = useWindow(keys, heights);
   const focus = useFocus(keys, list.ref, list.reveal, held.focus);
 
-  // Some browsers send a contextmenu event after the menu key, others do not.
+  // Some browsers send a contextmenu event after the menu key. The flag makes the handler ignore this event.
   const byKey = React.useRef(false);
   const onMenu = React.useCallback(
     (id: string, x: number, y: number) => {
@@ -207,6 +214,7 @@ export function JobList(props: IJobListProps): React.JSX.Element {
   );
 }
 
+/** Content of a section's title. */
 function SectionTitle({
   item,
   note,
@@ -240,7 +248,7 @@ function sectionName(section: SectionId, trans: TranslationBundle): string {
   }
 }
 
-/** The sections, or as long as they are held the same rows as before with their new content. */
+/** Return the sections. While `held` is true, the rows keep their order and show their new content. */
 function useHeldSections(sections: ISections, held: boolean): ISections {
   const last = React.useRef({ sections, held, shown: sections });
   const before = last.current;
@@ -251,7 +259,14 @@ function useHeldSections(sections: ISections, held: boolean): ISections {
   return last.current.shown;
 }
 
-/** Which row has the focus, or would get it: the list is one tab stop. */
+/**
+ * Keep the row that has the focus, or would get it by the Tab key.
+ *
+ * @param keys - Keys of the rows.
+ * @param list - The element that contains the rows.
+ * @param reveal - Scrolls a row into view, by its index.
+ * @param hasFocus - True if the focus is in the list.
+ */
 function useFocus(
   keys: string[],
   list: React.RefObject<HTMLElement>,
@@ -262,7 +277,7 @@ function useFocus(
   const wanted = React.useRef<string | null>(null);
   const place = React.useRef(0);
   const index = keys.indexOf(key);
-  // The row is gone: the next one takes its place.
+  // The row was removed: the row at the same position replaces it.
   const present =
     index >= 0 ? key : (keys[Math.min(place.current, keys.length - 1)] ?? '');
   place.current = Math.max(0, keys.indexOf(present));
@@ -289,7 +304,11 @@ function useFocus(
   };
 }
 
-/** The row that a key leads to; null if it leads to none. */
+/**
+ * Return the index of the row that a key moves the focus to; null for other keys.
+ *
+ * Letters and digits move to the next job whose name starts with them.
+ */
 function target(
   key: string,
   index: number,
@@ -325,7 +344,7 @@ function target(
   return found ?? index;
 }
 
-/** Move between a row's buttons, and back to the row. */
+/** Move the focus between the buttons of a row, or back to the row. Return false for other keys. */
 function moveInRow(event: React.KeyboardEvent, row: HTMLElement): boolean {
   const buttons = [...row.querySelectorAll('button')];
   const index = buttons.indexOf(event.target as HTMLButtonElement);

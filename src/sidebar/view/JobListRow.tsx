@@ -1,3 +1,5 @@
+/** Row of a job in the list. */
+
 import * as React from 'react';
 import { serverNow } from '../../common/clock';
 import { jobLabel } from '../../jobs/sentence';
@@ -7,22 +9,24 @@ import { AsOf } from '../../ui/Time';
 import { IJobRowProps, JobRow } from './JobRow';
 
 interface IJobListRowProps extends IJobRowProps {
-  /** Upper edge in the list, and height, in px. */
+  /** Upper edge in the list, in px. */
   top: number;
+  /** Height in px. */
   height: number;
-  /** Which one of its section it is, from 1, and of how many. */
+  /** Position of the job in its section, from 1. */
   position: number;
+  /** Number of jobs in the section. */
   count: number | undefined;
-  /** When its state was last known to be current, in seconds; null while it is. */
+  /** Time at which the job's state was last known to be current, in seconds; null while it is current. */
   asOf: number | null;
-  /** It is the list's tab stop. */
+  /** True if the row is the list's tab stop. */
   focusable: boolean;
   onFocus: (id: string) => void;
-  /** Its context menu is asked for at a point of the page. */
+  /** Called with a point of the page when the user requests the context menu. */
   onMenu: (id: string, x: number, y: number) => void;
 }
 
-/** A job at its place in the list; rendered anew only when something of it changes, for others change all the time. */
+/** A job at its position in the list. It is memoized, because other jobs change all the time. */
 export const JobListRow = React.memo(
   ({
     top,

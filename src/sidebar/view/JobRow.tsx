@@ -1,3 +1,5 @@
+/** Content of a job's row. */
+
 import {
   ellipsesIcon,
   LabIcon,
@@ -22,22 +24,22 @@ import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { ProgressBar } from '../../ui/ProgressBar';
 import { Age, AsOf, Time } from '../../ui/Time';
 
-/** What is needed of a job to show it in a row. */
+/** Properties of a job's row. */
 export interface IJobRowProps {
   job: JobSummary;
-  /** Where it is and whose; empty where that goes without saying. */
+  /** Location and owner of the job, without the parts in which no jobs differ. */
   place: string;
-  /** Its tab is in front. */
+  /** True if the job's tab is the current one. */
   current: boolean;
-  /** The sentence has two lines. */
+  /** True if the sentence takes two lines. */
   wrapped: boolean;
   run: RunCommand;
-  /** Open the menu of all actions at a point of the page. */
+  /** Open the menu of all actions at a point of the page, in px. */
   openMenu: (id: string, x: number, y: number) => void;
   trans: TranslationBundle;
 }
 
-/** The content of one job's row. */
+/** A job's state, name, location, time, sentence, devices and progress, and buttons for the most frequent actions. */
 export const JobRow = React.memo(
   ({
     job,
@@ -105,13 +107,13 @@ export const JobRow = React.memo(
 
 JobRow.displayName = 'JobRow';
 
-/** The job's names, and the queue that it is in. */
+/** Return the job's names and its queue, for the tooltip. */
 function rowTitle(job: JobSummary, trans: TranslationBundle): string {
   const title = jobTitle(job);
   return job.queue ? `${title}\n${trans.__('Queue %1', job.queue)}` : title;
 }
 
-/** How long it has run or waited; when it ended. */
+/** The job's running or waiting time; the time of the end for a finished job. */
 function JobTime({
   job,
   trans
@@ -135,7 +137,7 @@ function JobTime({
   );
 }
 
-/** What a row offers on hover and focus; all of it is in the menu as well. */
+/** Buttons that appear on hover and focus. The context menu contains the same actions. */
 function RowActions({
   job,
   run,

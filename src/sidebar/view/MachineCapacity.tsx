@@ -1,3 +1,5 @@
+/** Capacity of this machine in the sidebar. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { DeviceInfo, EngineInfo, JobSummary, Machine } from '../../api/types';
@@ -14,7 +16,10 @@ interface IMachineCapacityProps {
   trans: TranslationBundle;
 }
 
-/** Capacity of this machine; in the bars blue is the user's own usage, grey others', and empty is free. */
+/**
+ * Rows of the devices, CPUs and memory of this machine. In the bars, blue is the user's own usage
+ * and grey that of others.
+ */
 export function MachineCapacity({
   machine,
   engines,
@@ -81,7 +86,7 @@ export function MachineCapacity({
   );
 }
 
-/** The number of free devices of one kind. */
+/** Row of the devices of one kind. */
 function Devices(props: {
   name: string;
   devices: DeviceInfo[];
@@ -110,7 +115,7 @@ function Devices(props: {
   );
 }
 
-/** Group devices by model; the maker's name is left out, since the row is narrow. */
+/** Group devices by model. The vendor's name is omitted, because the row is narrow. */
 function byModel(devices: readonly DeviceInfo[]): Map<string, DeviceInfo[]> {
   const groups = new Map<string, DeviceInfo[]>();
   for (const device of devices) {

@@ -1,3 +1,5 @@
+/** Root component of the sidebar. */
+
 import { addIcon, ellipsesIcon, searchIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal } from '@lumino/signaling';
@@ -28,25 +30,25 @@ import { FirstUse, Loading, NothingFound } from './states';
 import { useWatchedCapacity } from './useWatchedCapacity';
 import { TensorBoards } from './TensorBoards';
 
-/** At most four text changes a second in a row. */
+/** The minimum time between two changes of a row, in ms. */
 const INTERVAL = 250;
-/** Below this width captions are short. */
+/** Width in px below which texts are shortened. */
 const NARROW = 260;
-/** All of a job's place can be searched for. */
+/** The filter searches all parts of a job's location. */
 const EVERYWHERE: ISpread = { engines: true, namespaces: true };
 
-/** What the sidebar remembers over a reload. */
+/** State of the sidebar that survives a reload of the page. */
 export interface ISidebarState {
   folded: readonly string[];
   showDeleted: boolean;
-  /** Others' jobs are hidden. */
+  /** True if the jobs of other users are hidden. */
   onlyMine: boolean;
 }
 
-/** The view's own state, kept by the widget. */
+/** State of the view, which the widget keeps. */
 export interface IMonitorModel {
   readonly state: ISidebarState;
-  /** Id of the job whose tab is in front. */
+  /** Id of the job of the current tab; null if the current tab shows no job. */
   readonly current: string | null;
   readonly changed: ISignal<IMonitorModel, void>;
   fold(section: string): void;
@@ -62,7 +64,7 @@ interface IMonitorProps {
   trans: TranslationBundle;
 }
 
-/** The sidebar: do, know, find, watch; TensorBoards at the bottom. */
+/** The sidebar, from top to bottom: toolbar, banners, capacity, filter, jobs and TensorBoards. */
 export function Monitor(props: IMonitorProps): React.JSX.Element {
   const { jobs, model, run, trans } = props;
   const root = React.useRef<HTMLDivElement>(null);
@@ -236,6 +238,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
   );
 }
 
+/** Field that filters the jobs, and a switch that hides the jobs of other users. */
 function Filter({
   value,
   onChange,
@@ -247,7 +250,7 @@ function Filter({
   value: string;
   onChange: (value: string) => void;
   narrow: boolean;
-  /** Null where there are no others’ jobs. */
+  /** True if other users' jobs are hidden; null if there are none. */
   onlyMine: boolean | null;
   setOnlyMine: (only: boolean) => void;
   trans: TranslationBundle;
@@ -294,7 +297,7 @@ function Filter({
   );
 }
 
-/** Why no job can be made now; null if one can. */
+/** Return the reason why no job can be created; null if jobs can be created. */
 function whyNoJob(
   jobs: IJobsModel,
   ready: boolean,
@@ -308,7 +311,7 @@ function whyNoJob(
     : null;
 }
 
-/** Whether the first snapshot has come. */
+/** Return true once the first snapshot has arrived. */
 function useReady(jobs: IJobsModel): boolean {
   const [ready, setReady] = React.useState(false);
   React.useEffect(() => {

@@ -1,3 +1,5 @@
+/** List of TensorBoards in the sidebar. */
+
 import {
   caretDownIcon,
   caretRightIcon,
@@ -22,7 +24,7 @@ interface ITensorBoardsProps {
   trans: TranslationBundle;
 }
 
-/** The TensorBoards that run, at the bottom of the sidebar. */
+/** The section of running TensorBoards at the bottom of the sidebar. */
 export function TensorBoards(props: ITensorBoardsProps): React.JSX.Element {
   const { tensorboards, folded, trans } = props;
   const caret = folded ? caretRightIcon : caretDownIcon;
@@ -59,6 +61,7 @@ export function TensorBoards(props: ITensorBoardsProps): React.JSX.Element {
   );
 }
 
+/** A TensorBoard with buttons that open, restart and stop it. */
 function Row(
   props: ITensorBoardsProps & { board: TensorBoard }
 ): React.JSX.Element {

@@ -1,3 +1,5 @@
+/** Contents of the sidebar without a list of jobs: loading, first use, and no match of the filter. */
+
 import { folderIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -12,7 +14,7 @@ interface ITrans {
   trans: TranslationBundle;
 }
 
-/** Nothing is known yet. Nothing is drawn for an answer that comes at once. */
+/** Placeholder until the first snapshot. It appears after a short delay, so that a fast answer causes no flicker. */
 export function Loading({ trans }: ITrans): React.JSX.Element | null {
   const slow = useAfter(true, 300);
   const verySlow = useAfter(true, 5000);
@@ -40,7 +42,7 @@ export function Loading({ trans }: ITrans): React.JSX.Element | null {
   );
 }
 
-/** What to do, and where jobs can run. */
+/** Instructions for the first job, and the list of engines. */
 export function FirstUse({
   engines,
   chooseScript,
@@ -76,7 +78,7 @@ export function FirstUse({
   );
 }
 
-/** Where jobs can run, and why not elsewhere. */
+/** List of the engines, with the reason for each engine that is unavailable. */
 export function EngineList({
   engines,
   trans
@@ -109,7 +111,7 @@ function engineText(engine: EngineInfo, trans: TranslationBundle): string {
   return says ? `${engine.label}: ${says}` : engine.label;
 }
 
-/** A machine in a few words: “8 CPUs, 2 GPUs”. */
+/** Return a short description of a machine: “8 CPUs, 2 GPUs”. */
 export function machineText(
   machine: Machine,
   trans: TranslationBundle
@@ -121,7 +123,7 @@ export function machineText(
   ].join(', ');
 }
 
-/** The filter hides everything. */
+/** Message for a filter that hides all jobs. */
 export function NothingFound({
   filter,
   clear,
@@ -131,7 +133,7 @@ export function NothingFound({
 }: ITrans & {
   filter: string;
   clear: () => void;
-  /** Jobs of others that would be found. */
+  /** Number of other users' jobs that match the filter. */
   others: number;
   showOthers: () => void;
 }): React.JSX.Element {

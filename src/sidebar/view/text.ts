@@ -1,12 +1,12 @@
-/** Width of text without a layout: a canvas measures, where there is one. */
+/** Measurement of text widths with a canvas, which needs no layout. */
 
-const GUESS = 6.2; // px a character of 12 px text, where no canvas measures
+const GUESS = 6.2; // width of a character in px at 12 px, for environments without a canvas
 
 let context: CanvasRenderingContext2D | null | undefined;
 let font = '';
 const widths = new Map<string, number>();
 
-/** Width of a text in px at 12 px of the lab's font. */
+/** Return the width of a text in px, at a font size of 12 px in JupyterLab's font. */
 function textWidth(text: string): number {
   if (context === undefined) {
     context = document.createElement('canvas').getContext('2d');
@@ -28,7 +28,12 @@ function textWidth(text: string): number {
   return width;
 }
 
-/** Whether a text needs more than one line of a width in px. */
+/**
+ * Return true if a text does not fit on a line.
+ *
+ * @param text - The text.
+ * @param width - Width of the line in px; 0 before it is measured.
+ */
 export function wraps(text: string, width: number): boolean {
   return width > 0 && textWidth(text) > width;
 }

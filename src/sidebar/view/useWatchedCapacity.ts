@@ -1,7 +1,9 @@
+/** React hook that subscribes to the cluster's capacity. */
+
 import * as React from 'react';
 import { IJobsModel } from '../../tokens';
 
-/** Have the server tell what of the cluster is free, as long as `shown` holds. */
+/** Subscribe to the cluster's capacity while `shown` is true. */
 export function useWatchedCapacity(
   jobs: Pick<IJobsModel, 'watchCapacity'>,
   shown: boolean
