@@ -1,3 +1,5 @@
+/** Frame that shows TensorBoard's page. */
+
 import { IThemeManager } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { IFrame } from '@jupyterlab/ui-components';
@@ -10,10 +12,10 @@ import {
   themedUrl
 } from './model/tensorboard';
 
-/** TensorBoard reads the event files every 5 s, so that the page can show new data after this time (ms). */
+/** Delay of a reload after new data, in ms. TensorBoard reads the event files every 5 s. */
 const NEW_DATA_DELAY = 6000;
 
-/** The frame that shows TensorBoard's page, in the theme of the lab. */
+/** The frame that shows TensorBoard's page in JupyterLab's theme. */
 export class TensorBoardFrame extends IFrame {
   constructor(
     private readonly _model: TensorBoardModel,
@@ -43,12 +45,12 @@ export class TensorBoardFrame extends IFrame {
     super.dispose();
   }
 
-  /** Load the page again, at the same place. */
+  /** Load the page again and keep its URL fragment, which is its current view. */
   reload(): void {
     const iframe = this._iframe;
     const page = iframe.contentDocument && iframe.contentWindow;
     if (!page) {
-      iframe.src = this._address; // the browser shows a page of its own
+      iframe.src = this._address; // the browser shows an error page
       return;
     }
     const { location } = page;
@@ -61,7 +63,7 @@ export class TensorBoardFrame extends IFrame {
     }
   }
 
-  /** Have the page ask again for all data; the rest of the page stays. */
+  /** Make the page load its data again, and keep the rest of the page; load the whole page if it is not loaded. */
   refresh(): void {
     const page = this._iframe.contentDocument;
     if (!page || !pressReload(page)) {
@@ -69,7 +71,7 @@ export class TensorBoardFrame extends IFrame {
     }
   }
 
-  /** Tell the page whether the tab of the lab is in front. */
+  /** Set whether the JupyterLab tab is visible; the page reads this value. */
   setTabVisible(visible: boolean): void {
     this._isTabVisible = visible;
     const page = this._iframe.contentDocument;
@@ -78,7 +80,7 @@ export class TensorBoardFrame extends IFrame {
     }
   }
 
-  /** Show new data soon: the page by itself asks only every 30 s. */
+  /** Reload the data of the page soon, because the page itself does so only every 30 s. */
   private _onData(): void {
     this._newData ||= window.setTimeout(() => {
       this._newData = 0;
@@ -90,9 +92,9 @@ export class TensorBoardFrame extends IFrame {
   }
 
   /**
-   * Find out whether the browser shows the page.
+   * Detect whether the browser shows the page.
    *
-   * A browser that refuses to show the page shows one of its own, which is of another origin.
+   * A browser that refuses to show the page shows an error page of another origin, which the frame cannot access.
    */
   private async _onLoad(): Promise<void> {
     if (this._iframe.contentDocument) {

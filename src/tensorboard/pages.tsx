@@ -1,3 +1,5 @@
+/** Factory of TensorBoard tabs' contents, which is loaded on first use. */
+
 import { IThemeManager, IToolbarWidgetRegistry } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
@@ -19,7 +21,7 @@ interface ITensorBoardPagesOptions {
   trans: TranslationBundle;
 }
 
-/** Creates the contents of TensorBoard tabs, and the items of their toolbars. */
+/** Creates the contents of TensorBoard tabs, and registers the items of their toolbars. */
 export class TensorBoardPages {
   constructor(private readonly _options: ITensorBoardPagesOptions) {
     for (const [name, Item] of Object.entries(TOOLBAR_ITEMS)) {
@@ -35,6 +37,7 @@ export class TensorBoardPages {
     }
   }
 
+  /** Create the content of a tab. */
   create(source: ITensorBoardSource): TensorBoardWidget {
     const { jobs, commands, createToolbar, themes, trans } = this._options;
     return new TensorBoardWidget({

@@ -1,3 +1,5 @@
+/** Plugin that opens TensorBoards in tabs and provides their commands. */
+
 import {
   ILayoutRestorer,
   JupyterFrontEnd,
@@ -28,7 +30,7 @@ import { ITensorBoardSource, keyOf } from './model/tensorboard';
 import { TensorBoardTab, TOOLBAR } from './tab';
 import { localPath, otherDrive } from '../shell/localFiles';
 
-/** TensorBoards in tabs. */
+/** Opens TensorBoards in tabs. */
 export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:tensorboard',
   description: 'Opens TensorBoard in a tab.',
@@ -75,14 +77,14 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
       return widget;
     };
 
-    /** One tab for each source: one that is open comes to the front. */
+    /** Show the tab of a source; open a new tab if none exists. */
     const show = (source: ITensorBoardSource): void => {
       const key = keyOf(source);
       const widget = tracker.find(known => known.key === key) ?? create(source);
       showTab(app.shell, widget, 'TensorBoard');
     };
 
-    /** The folder that was clicked in the file browser, with its drive. */
+    /** Return the folder that is selected in the file browser, with its drive. */
     const clickedFolder = (): string | undefined => {
       const browser = browsers?.tracker.currentWidget;
       const items = [...(browser?.selectedItems() ?? [])];
@@ -139,7 +141,7 @@ export const tensorBoardPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Restart and stop, by id or for the tab in front. */
+/** Add the commands that restart and stop a TensorBoard, by id or for the current tab. */
 function addProcessCommands(
   app: JupyterFrontEnd,
   jobs: IJobsModel,
@@ -186,11 +188,12 @@ function addProcessCommands(
   );
 }
 
+/** Return the number of a job's log directories. */
 function logsOf(jobs: IJobsModel, id: unknown): number {
   return jobs.get(String(id))?.log_dirs.length ?? 0;
 }
 
-/** The job, the folders or the running TensorBoard that the arguments name, if they name one. */
+/** Return the job, the folders or the running TensorBoard that the arguments name; null if they name none. */
 function sourceOf(
   jobs: IJobsModel,
   args: ReadonlyPartialJSONObject

@@ -1,3 +1,5 @@
+/** Tab of a TensorBoard. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { tensorBoardIcon } from '../ui/icons';
 import { DeferredWidget } from '../shell/deferred';
@@ -13,7 +15,7 @@ interface ITensorBoardTabOptions {
   trans: TranslationBundle;
 }
 
-/** A TensorBoard's tab, whose content is loaded with the first one. */
+/** A TensorBoard's tab. The code of its content is loaded when the first such tab opens. */
 export class TensorBoardTab extends DeferredWidget<TensorBoardWidget> {
   constructor({ source, ...options }: ITensorBoardTabOptions) {
     super(options);
@@ -27,12 +29,12 @@ export class TensorBoardTab extends DeferredWidget<TensorBoardWidget> {
 
   readonly source: ITensorBoardSource;
 
-  /** Tells sources apart. */
+  /** Identifier of the source. */
   get key(): string {
     return keyOf(this.source);
   }
 
-  /** Id of the TensorBoard, while there is one. */
+  /** Id of the TensorBoard; undefined while none is running. */
   get boardId(): string | undefined {
     return this.content?.model.board?.id;
   }

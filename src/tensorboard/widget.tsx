@@ -1,3 +1,5 @@
+/** Content of a TensorBoard's tab. */
+
 import { IThemeManager, setToolbar } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, Toolbar } from '@jupyterlab/ui-components';
@@ -12,7 +14,7 @@ import { TensorBoardPage } from './view/TensorBoardView';
 import { IViewProps } from './view/tensorBoardTab';
 import '../../style/pages.css';
 
-/** Creates the items of a toolbar. */
+/** Function that creates the items of a toolbar. */
 export type CreateToolbar = Parameters<typeof setToolbar>[1];
 
 interface ITensorBoardOptions {
@@ -24,9 +26,9 @@ interface ITensorBoardOptions {
 }
 
 /**
- * The content of a TensorBoard's tab: our toolbar, TensorBoard's page, and a message while there is no page.
+ * The content of a TensorBoard's tab: the toolbar, TensorBoard's page, and a message while the page is not shown.
  *
- * The frame is created once and kept, also while the tab is hidden.
+ * The frame of the page is created once and kept while the tab is hidden.
  */
 export class TensorBoardWidget extends Panel {
   constructor(private readonly _options: ITensorBoardOptions) {
@@ -56,7 +58,7 @@ export class TensorBoardWidget extends Panel {
 
   readonly model: TensorBoardModel;
   readonly toolbar: Toolbar;
-  /** Properties of the parts of the tab and of the items of its toolbar. */
+  /** Properties of the tab's components and of the toolbar's items. */
   readonly viewProps: IViewProps;
 
   override dispose(): void {
@@ -64,7 +66,7 @@ export class TensorBoardWidget extends Panel {
     super.dispose();
   }
 
-  /** The lab takes the widget with the focus for the one in front. */
+  /** Take the focus, because JupyterLab regards the widget with the focus as the current one. */
   protected override onActivateRequest(): void {
     this.node.focus();
   }

@@ -1,3 +1,5 @@
+/** Model of a TensorBoard's tab. */
+
 import { URLExt } from '@jupyterlab/coreutils';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
@@ -7,20 +9,20 @@ import { serverNow } from '../../common/clock';
 import { IJobsModel } from '../../tokens';
 import { ITensorBoardSource } from './tensorboard';
 
-/** Interval (ms) and number of the requests that ask whether TensorBoard has read the event files. */
+/** Interval in ms and maximum number of the requests that check whether TensorBoard has read the event files. */
 const READ_INTERVAL = 1000;
 const READ_TRIES = 20;
 
-/** The content of TensorBoard's page: a new object whenever the page has to be filled anew. */
+/** The content of TensorBoard's page. A new object means that the page has to be loaded again. */
 export interface IPageContent {
-  /** Start time of the process that filled the page. */
+  /** Start time of the process that provided the page. */
   readonly startedAt: number | null;
 }
 
 /**
- * State of a TensorBoard's tab: the process on the server, and whether its page has something to show.
+ * State of a TensorBoard's tab: the process on the server, and the data of its page.
  *
- * The process is started, or an existing one is used, when the model is created.
+ * The model starts the process when it is created, or uses a running one.
  */
 export class TensorBoardModel implements IDisposable {
   constructor(
@@ -31,7 +33,7 @@ export class TensorBoardModel implements IDisposable {
     void this.open();
   }
 
-  /** The process as the server described it last; null before the first answer and after a stop. */
+  /** The last known state of the process; null before the first answer and after the process has stopped. */
   get board(): TensorBoard | null {
     return this._board;
   }
@@ -41,21 +43,24 @@ export class TensorBoardModel implements IDisposable {
     return this._error;
   }
 
+  /** True while the server starts or restarts the process. */
   get isOpening(): boolean {
     return this._isOpening;
   }
 
-  /** Time (s) since which TensorBoard reads its first event files; null if it reads none or has read them. */
+  /**
+   * Time at which TensorBoard began to read the event files, in seconds; null if it has read them or has not begun.
+   */
   get readingSince(): number | null {
     return this._readingSince;
   }
 
-  /** Null while there is nothing to show in the page. */
+  /** The content of the page; null while the page has no data. */
   get content(): IPageContent | null {
     return this._content;
   }
 
-  /** Headers that forbid the frame, as far as they are known; null if the browser shows the frame. */
+  /** Known headers that forbid the browser to show the page in a frame; null if the browser shows it. */
   get refusals(): readonly string[] | null {
     return this._refusals;
   }
@@ -65,7 +70,7 @@ export class TensorBoardModel implements IDisposable {
     this._update();
   }
 
-  /** True if the page is shown in place of a message. */
+  /** True if the page is shown; false if a message replaces it. */
   get isPageShown(): boolean {
     return (
       this._hasPage() &&
@@ -75,18 +80,18 @@ export class TensorBoardModel implements IDisposable {
     );
   }
 
-  /** Address of the page; null without a process. */
+  /** URL of the page; null without a process. */
   get url(): string | null {
     const { baseUrl } = this.jobs.api.serverSettings;
     return this._board && URLExt.join(baseUrl, this._board.url);
   }
 
-  /** Emitted when anything that is shown changes. */
+  /** Emitted when any shown data has changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** Emitted when a job wrote to the event files of the running process. */
+  /** Emitted when new data was written to the event files of the running process. */
   get dataArrived(): ISignal<this, void> {
     return this._dataArrived;
   }
@@ -100,7 +105,7 @@ export class TensorBoardModel implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Ask the server for the process; a running one is used again. */
+  /** Request the process from the server, which starts it or returns a running one. */
   async open(): Promise<void> {
     const { jobId, paths } = this.source;
     await this._ask(() =>
@@ -110,7 +115,7 @@ export class TensorBoardModel implements IDisposable {
     );
   }
 
-  /** Replace the process by a new one; the tab stays. */
+  /** Replace the process with a new one; the tab stays open. */
   async restart(): Promise<void> {
     const id = this._board?.id;
     if (id === undefined) {
@@ -119,7 +124,7 @@ export class TensorBoardModel implements IDisposable {
     await this._ask(() => this.jobs.api.restartTensorBoard(id));
   }
 
-  /** Open the page in a tab of the browser. */
+  /** Open the page in a new browser tab. */
   openInBrowser(): void {
     if (this.url !== null) {
       window.open(this.url, '_blank', 'noopener');
@@ -144,6 +149,7 @@ export class TensorBoardModel implements IDisposable {
     this._update();
   }
 
+  /** Update the process from the list that the server pushes. */
   private _onJobs(): void {
     if (this._isOpening || this._hasComeBack()) {
       return;
@@ -154,7 +160,7 @@ export class TensorBoardModel implements IDisposable {
     }
     const now = this.jobs.tensorboards.find(({ id }) => id === board.id);
     if (now === board) {
-      return; // the change is about something else
+      return; // the change does not concern this process
     }
     if (now) {
       this._wasListed = true;
@@ -173,13 +179,17 @@ export class TensorBoardModel implements IDisposable {
     this._update();
   }
 
-  /** Open the process again if a reconnected server does not know it: the server was restarted. */
+  /**
+   * Open the process again if the server does not know it after a reconnection, because the server was restarted.
+   *
+   * @returns True if the process is opened again.
+   */
   private _hasComeBack(): boolean {
     const { connection, tensorboards } = this.jobs;
     if (connection.state !== 'open') {
       this._lost ??= tensorboards;
     } else if (this._lost !== null && this._lost !== tensorboards) {
-      // The list of a new connection.
+      // The server has sent the list of the new connection.
       this._lost = null;
       const id = this._board?.id;
       const isKnown = tensorboards.some(known => known.id === id);
@@ -202,6 +212,7 @@ export class TensorBoardModel implements IDisposable {
     this._changed.emit();
   }
 
+  /** Return true if the process runs and has data. */
   private _hasPage(): boolean {
     const { _board: board } = this;
     return (
@@ -212,7 +223,7 @@ export class TensorBoardModel implements IDisposable {
     );
   }
 
-  /** Return true if the process was started after the page was filled last. */
+  /** Return true if the process was started after the page was last loaded. */
   private _hasUnread(): boolean {
     const { _board: board, _content: content } = this;
     return (
@@ -222,7 +233,7 @@ export class TensorBoardModel implements IDisposable {
     );
   }
 
-  /** Wait until the page would not be empty, then have it filled. */
+  /** Wait until TensorBoard has read the first data, then have the page loaded. */
   private async _read(board: TensorBoard): Promise<void> {
     this._readingSince = serverNow();
     this._changed.emit();
@@ -236,7 +247,7 @@ export class TensorBoardModel implements IDisposable {
           break;
         }
       } catch (error) {
-        // The page shows why TensorBoard never answers.
+        // If TensorBoard never answers, the page shows the reason.
         console.warn('t9kjob: TensorBoard:', error);
       }
       await new Promise(resolve => window.setTimeout(resolve, READ_INTERVAL));
@@ -254,8 +265,11 @@ export class TensorBoardModel implements IDisposable {
   private _refusals: readonly string[] | null = null;
   private _readingSince: number | null = null;
   private _content: IPageContent | null = null;
-  /** The list at the moment when the connection broke; null while the connection is open. */
+  /** The list of TensorBoards at the moment when the connection was lost; null while the connection is open. */
   private _lost: readonly TensorBoard[] | null = null;
+  /**
+   * True if the server's list has contained the process; a process that then disappears from the list has stopped.
+   */
   private _wasListed = false;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);

@@ -1,12 +1,13 @@
-/** What we know of TensorBoard's own page. */
+/** Functions that rely on the implementation of TensorBoard's own page, and the source of a tab. */
 
-/** Where the page keeps its settings, which is shared by all TensorBoards of this origin. */
+/** Key of the page's settings in the local storage, which all TensorBoards of this origin share. */
 const SETTINGS = '_tb_global_settings';
 
 /**
- * Switch auto-reload on, which is off at first, and close the settings pane, which is open; a user's own choices stay.
+ * Change two defaults of the page: enable auto-reload, and close the settings pane. The user's
+ * own settings are kept.
  *
- * @returns Whether the page reloads by itself, every 30 s at best.
+ * @returns True if auto-reload is enabled; the page then reloads its data every 30 s.
  */
 export function preferSettings(storage: Storage): boolean {
   const preferred = { autoReload: true, timeSeriesSettingsPaneOpened: false };
@@ -14,7 +15,7 @@ export function preferSettings(storage: Storage): boolean {
   try {
     settings = { ...JSON.parse(storage.getItem(SETTINGS) ?? '{}') };
   } catch {
-    // Broken settings are what the page itself throws away.
+    // The page itself discards settings that it cannot parse.
   }
   const merged: Record<string, unknown> = { ...preferred, ...settings };
   if (Object.keys(merged).length > Object.keys(settings).length) {
@@ -24,9 +25,9 @@ export function preferSettings(storage: Storage): boolean {
 }
 
 /**
- * Press the page's own reload button, which keeps everything else as it is.
+ * Click the page's reload button, which loads new data and keeps the current view.
  *
- * @returns Whether there is one: not in a page that has not loaded.
+ * @returns True if the button exists; a page that has not loaded has none.
  */
 export function pressReload(page: Document): boolean {
   const button = page.querySelector<HTMLElement>('app-header-reload button');
@@ -35,14 +36,18 @@ export function pressReload(page: Document): boolean {
 }
 
 /**
- * Tell the page whether it is seen.
+ * Set the visibility that the page reads.
  *
- * In a tab of the lab that is behind another one it takes itself for visible; it would reload every
- * 30 s, and its process would never be idle.
+ * A frame in a hidden JupyterLab tab counts as visible. Its page would reload data every 30 s, and the process
+ * would never become idle.
+ *
+ * @param page - Document of the page.
+ * @param visible - True if the tab is visible.
  */
 export function tellVisibility(page: Document, visible: boolean): void {
   if (visible) {
-    // Its own properties hid those that tell about the browser's tab.
+    // The document's own properties override those of its prototype; without them, the browser's values apply
+    // again.
     Reflect.deleteProperty(page, 'visibilityState');
     Reflect.deleteProperty(page, 'hidden');
   } else {
@@ -56,9 +61,10 @@ export function tellVisibility(page: Document, visible: boolean): void {
 }
 
 /**
- * Find the headers of a page that forbid the browser to show the page in a frame of the same origin.
+ * Return the headers of a page that forbid the browser to show the page in a frame of the same origin.
  *
- * @returns The headers as they stand in the answer; none if the page allows it, or does not answer.
+ * @param url - URL of the page.
+ * @returns The headers; none if the page can be shown, or if it does not answer.
  */
 export async function frameRefusals(url: string): Promise<string[]> {
   const { headers } = await fetch(url, { cache: 'no-store' });
@@ -67,7 +73,7 @@ export async function frameRefusals(url: string): Promise<string[]> {
     .map(directive => directive.trim())
     .filter(directive => /^frame-ancestors\b/i.test(directive));
   if (ancestors.length > 0) {
-    // A browser does not look at X-Frame-Options then.
+    // Browsers ignore X-Frame-Options if frame-ancestors is set.
     return ancestors
       .filter(directive => !/'self'|\s\*/.test(directive))
       .map(directive => `Content-Security-Policy: ${directive}`);
@@ -78,18 +84,18 @@ export async function frameRefusals(url: string): Promise<string[]> {
     : [];
 }
 
-/** The page's address with the lab's theme. */
+/** Return the page's URL with the parameter for JupyterLab's theme. */
 export function themedUrl(url: string, dark: boolean): string {
   return `${url.replace(/\/*$/, '/')}?darkMode=${dark}`;
 }
 
-/** What a tab shows: a job's log directories, or a folder. Survives a reload of the page. */
+/** Source of a tab: a job's log directories, or folders. JupyterLab restores it after a reload of the page. */
 export interface ITensorBoardSource {
   jobId?: string;
   paths?: string[];
 }
 
-/** Tells sources apart. */
+/** Return the identifier of a source. */
 export function keyOf({ jobId, paths }: ITensorBoardSource): string {
   return jobId ?? (paths ?? []).join('|');
 }

@@ -1,3 +1,5 @@
+/** Message for a missing TensorBoard. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ApiError } from '../../api/client';
@@ -13,7 +15,7 @@ interface INotInstalledProps {
   trans: TranslationBundle;
 }
 
-/** TensorBoard can't be started here: why, and the command that installs it. */
+/** Shows why TensorBoard cannot be started, and the command that installs it. */
 export function NotInstalled({
   model,
   error,

@@ -1,9 +1,11 @@
+/** Text for the state of a TensorBoard. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { TensorBoard } from '../../api/types';
 import { Ago } from '../../ui/Time';
 
-/** What a TensorBoard is doing, in two or three words. */
+/** The state of a TensorBoard in two or three words. */
 export function TensorBoardState({
   board,
   trans

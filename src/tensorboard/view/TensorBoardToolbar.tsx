@@ -1,3 +1,5 @@
+/** Items of the toolbar of a TensorBoard's tab. */
+
 import { launchIcon, refreshIcon, stopIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -13,7 +15,7 @@ import { IViewProps, jobOf } from './tensorBoardTab';
 import { TensorBoardState } from './TensorBoardState';
 import { mayCome } from './TensorBoardView';
 
-/** Items of the toolbar, by their names in the settings; `spacer` is the lab's own. */
+/** Toolbar items by their names in the settings; JupyterLab provides the item `spacer`. */
 export const TOOLBAR_ITEMS: Readonly<
   Record<string, (props: IViewProps) => React.JSX.Element | null>
 > = {
@@ -156,7 +158,7 @@ function ToolbarState({
     );
   }
   return board.reason ? (
-    // With one of several folders.
+    // The reason concerns one of several folders.
     <>{board.reason.sentence}</>
   ) : (
     <>
@@ -166,7 +168,7 @@ function ToolbarState({
   );
 }
 
-/** “ · 2 runs, 160 points”, as far as they are counted. */
+/** Return “ · 2 runs, 160 points”; unknown counts are omitted. */
 function countsText(
   { runs, points }: TensorBoard,
   trans: TranslationBundle

@@ -1,3 +1,5 @@
+/** Messages that replace TensorBoard's page. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary, TensorBoard } from '../../api/types';
@@ -14,14 +16,14 @@ import { NotInstalled } from './NotInstalled';
 import { TensorBoardModel } from '../model/board';
 import { hasEnded, IViewProps, jobOf } from './tensorBoardTab';
 
-/** Whether event files may still come: nobody knows who writes to a folder that is no job's. */
+/** Return true if event files may still be written: the job is active, or the folder belongs to no job. */
 export function mayCome(model: TensorBoardModel): boolean {
   const job = jobOf(model);
   const isOfJob = (model.source.jobId ?? model.board?.job_id) != null;
   return job ? isActive(job) : !isOfJob;
 }
 
-/** What is said while there is no TensorBoard to show. */
+/** The message that is shown while TensorBoard's page is not; null if nothing needs to be said yet. */
 export function TensorBoardPage({
   model,
   reload,
@@ -117,7 +119,10 @@ export function TensorBoardPage({
   return <NothingWritten model={model} board={board} run={run} trans={trans} />;
 }
 
-/** Why the browser does not show TensorBoard's page in the tab, as far as that can be told. */
+/**
+ * Message for a page that the browser refuses to show in the tab, with the headers that forbid it if they are
+ * known.
+ */
 function NotFramed({
   model,
   reload,
@@ -159,6 +164,7 @@ function NotFramed({
   );
 }
 
+/** Message while the process starts or reads the event files. */
 function Starting({
   model,
   trans
@@ -186,7 +192,7 @@ function Starting({
   );
 }
 
-/** For how long something has been so, ticking. */
+/** Duration of a state, updated every second. */
 function SoFar(props: {
   label: string;
   since: number;
@@ -200,7 +206,7 @@ function SoFar(props: {
   );
 }
 
-/** Our sentence, what to do, then the system's own words. */
+/** An error: the message and the hint, then the system's verbatim message. */
 function Refusal(props: {
   message: string;
   hint: string | null;
@@ -218,7 +224,10 @@ function Refusal(props: {
   );
 }
 
-/** Why there is nothing: the job's own state explains it. Opens by itself as long as something may be written. */
+/**
+ * Message for folders without event files, with the state of the job. The page opens when the
+ * first file is written.
+ */
 function NothingWritten({
   model,
   board,

@@ -1,10 +1,12 @@
+/** Properties and functions that the components of a TensorBoard's tab share. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobSummary } from '../../api/types';
 import { isActive } from '../../jobs/phase';
 import { TensorBoardModel } from '../model/board';
 import { RunCommand } from '../../common/commands';
 
-/** Properties of the parts of a TensorBoard's tab. */
+/** Properties of the components of a TensorBoard's tab. */
 export interface IViewProps {
   model: TensorBoardModel;
   /** Load TensorBoard's page again. */
@@ -13,13 +15,13 @@ export interface IViewProps {
   trans: TranslationBundle;
 }
 
-/** The job that writes what a tab shows, if it is known. */
+/** Return the job that writes the event files; undefined if it is not known. */
 export function jobOf(model: TensorBoardModel): JobSummary | undefined {
   const id = model.source.jobId ?? model.board?.job_id;
   return id ? model.jobs.get(id) : undefined;
 }
 
-/** Whether a job writes nothing any more. */
+/** Return true if a job has finished and writes no more event files. */
 export function hasEnded(job: JobSummary | undefined): boolean {
   return job !== undefined && job.phase !== 'Unknown' && !isActive(job);
 }
