@@ -1,17 +1,20 @@
-/** Names for parts of the generated types. */
+/** Names for parts of the generated types of the API. */
 import type { JobSummary, LogStream } from './types';
 
-/** T9k's seven phases, the same for all engines. */
+/** A phase of a job. All engines use the seven phases of T9k. */
 export type Phase = JobSummary['phase'];
-/** What can be asked of a job. */
+/** An action that can be requested for a job. */
 export type Action = JobSummary['actions'][number];
-/** What was asked of a job and is not reached yet. */
+/** A requested action whose effect is not reached yet. */
 export type PendingAction = NonNullable<JobSummary['pending_action']>;
-/** Where jobs run. */
+/** Name of an engine. */
 export type EngineName = JobSummary['engine'];
-/** Where a log stream comes from. */
+/** Source of a log stream. */
 export type LogSource = LogStream['source'];
-/** How a job is drawn: its phase, but a user's stop and a submission stand apart. */
+/**
+ * State that selects a job's icon, colour and word: the phase, with separate states for a submission
+ * and for a user's stop.
+ */
 export type JobState =
   | 'submitting'
   | 'pending'

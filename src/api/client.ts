@@ -1,3 +1,5 @@
+/** Typed client of the REST API. */
+
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -30,13 +32,13 @@ import {
   Volume
 } from './types';
 
-/** Path of our routes below the server's base URL. */
+/** Path of the API below the server's base URL. */
 export const NAMESPACE = 't9kjob';
 
-/** What the server answered instead of what was asked for. */
+/** Error answer of the API, or a request without an answer. */
 export class ApiError extends Error {
   constructor(
-    /** HTTP status; 0 when there was no answer at all. */
+    /** HTTP status; 0 if the server did not answer. */
     readonly status: number,
     body: Partial<ApiErrorBody> & { message: string }
   ) {
@@ -50,25 +52,26 @@ export class ApiError extends Error {
     this.verbatim = body.verbatim ?? null;
   }
 
-  /** Identifier of the error, for programs. */
+  /** Machine-readable identifier of the error. */
   readonly code: string | null;
-  /** JSON pointer into the request, if one field is wrong. */
+  /** JSON pointer to the invalid field of the request; null if no single field is invalid. */
   readonly field: string | null;
-  /** Where in a text that was sent, from 1. */
+  /** Line of the error in a text of the request, from 1. */
   readonly line: number | null;
+  /** Column of the error, from 1. */
   readonly column: number | null;
-  /** What to do about it, a sentence. */
+  /** Sentence that says what the user can do. */
   readonly hint: string | null;
-  /** The system's own words. */
+  /** Verbatim message of the underlying system. */
   readonly verbatim: string | null;
 
-  /** The route does not exist: the server part is not installed or not enabled. */
+  /** True if the route does not exist, because the server part is not installed or not enabled. */
   get serverPartMissing(): boolean {
     return this.code === 'ServerPartMissing';
   }
 }
 
-/** The server's refusal; anything else that was thrown is a bug and is thrown on. */
+/** Return an error if it is an `ApiError`; throw it again otherwise, because it is a bug. */
 export function expectApiError(error: unknown): ApiError {
   if (error instanceof ApiError) {
     return error;
@@ -76,7 +79,7 @@ export function expectApiError(error: unknown): ApiError {
   throw error;
 }
 
-/** Which jobs to list. */
+/** Filter and page of a list of jobs. */
 export interface IJobQuery {
   name?: string;
   phase?: string[];
@@ -94,19 +97,19 @@ interface IRequest {
   signal?: AbortSignal;
 }
 
-/** Typed calls to every route of the API. All reject with `ApiError`. */
+/** A method for every route of the API. All methods reject with `ApiError`. */
 export class ApiClient {
   constructor(
     readonly serverSettings: ServerConnection.ISettings,
     private readonly _trans: TranslationBundle = loadTranslation(null)
   ) {}
 
-  /** Engines found, available or not. */
+  /** Return all engines, including unavailable ones. */
   async engines(): Promise<EngineInfo[]> {
     return (await this._get<{ engines: EngineInfo[] }>(['engines'])).engines;
   }
 
-  /** Look again at what there is and what may be done. */
+  /** Detect the engines and the permissions again, and return all engines. */
   async refreshEngines(): Promise<EngineInfo[]> {
     const { engines } = await this._send<{ engines: EngineInfo[] }>('POST', [
       'engines'
@@ -114,7 +117,7 @@ export class ApiClient {
     return engines;
   }
 
-  /** The PVCs that a job in a namespace can have. */
+  /** Return the PVCs that a job in a namespace can mount. */
   async volumes(engine: string, namespace: string): Promise<Volume[]> {
     const query = { engine, namespace };
     return (
@@ -122,82 +125,87 @@ export class ApiClient {
     ).volumes;
   }
 
-  /** The queues that a job in a namespace can be put into. */
+  /** Return the queues that a job in a namespace can use. */
   queues(engine: string, namespace: string): Promise<QueueList> {
     return this._get(['cluster', 'queues'], { engine, namespace });
   }
 
-  /** What of an engine's cluster is free now, and the quotas of a namespace. */
+  /** Return the free capacity of an engine's cluster and the quotas of a namespace. */
   capacity(engine: string, namespace: string): Promise<Capacity> {
     return this._get(['cluster', 'capacity'], { engine, namespace });
   }
 
-  /** The nodes of an engine's cluster, with what is free on each. */
+  /** Return the nodes of an engine's cluster with their free capacity. */
   nodes(engine: string): Promise<NodeList> {
     return this._get(['cluster', 'nodes'], { engine });
   }
 
-  /** Jobs, newest first. */
+  /** Return a page of the list of jobs, newest first. */
   jobs(query: IJobQuery = {}): Promise<JobPage> {
     return this._get(['jobs'], { ...query });
   }
 
-  /** One job in full. */
+  /** Return a job with all its fields. */
   job(id: string): Promise<Job> {
     return this._get(['jobs', id]);
   }
 
-  /** Create a job; the same `request_id` again gives the first one. */
+  /** Create a job. A repeated request with the same `request_id` returns the job of the first request. */
   createJob(request: CreateJob & { dry_run?: false }): Promise<Job> {
     return this._send('POST', ['jobs'], { body: request });
   }
 
-  /** Validate what `createJob` would create. */
+  /** Validate a request, and return the command or manifest that `createJob` would run. */
   dryRun(request: CreateJob): Promise<LaunchPreview> {
     return this._send('POST', ['jobs'], {
       body: { ...request, dry_run: true }
     });
   }
 
-  /** End a job and delete it; with `remove` its record and logs as well. */
+  /**
+   * Stop a job and delete it.
+   *
+   * @param id - Id of the job.
+   * @param remove - Delete its record and logs as well.
+   */
   deleteJob(id: string, remove = false): Promise<Job> {
     return this._send('DELETE', ['jobs', id], { query: { remove } });
   }
 
-  /** Stop, pause, resume or rerun (answers the new job); `remove` answers null. */
+  /** Request an action on a job. Return the job, for `rerun` the new job, and for `remove` null. */
   act(id: string, action: Exclude<Action, 'delete'>): Promise<Job | null> {
     return this._send('POST', ['jobs', id, action]);
   }
 
-  /** Replicas with their attempts. */
+  /** Return the replicas of a job with their attempts. */
   async replicas(id: string): Promise<Replica[]> {
     return (await this._get<{ replicas: Replica[] }>(['jobs', id, 'replicas']))
       .replicas;
   }
 
-  /** Events, newest first. */
+  /** Return the events of a job, newest first. */
   async events(id: string): Promise<Event[]> {
     return (await this._get<{ events: Event[] }>(['jobs', id, 'events']))
       .events;
   }
 
-  /** Checkpoint files that were changed while a job ran. */
+  /** Return the checkpoint files that were changed while a job ran. */
   checkpoints(id: string): Promise<Checkpoints> {
     return this._get(['jobs', id, 'checkpoints']);
   }
 
-  /** A job as submitted and as it is. */
+  /** Return the manifest of a job, as submitted and in its current state. */
   manifest(id: string): Promise<ManifestView> {
     return this._get(['jobs', id, 'manifest']);
   }
 
-  /** Log streams with sizes and spans. */
+  /** Return the log streams of a job with their sizes and time spans. */
   async logStreams(id: string): Promise<LogStream[]> {
     return (await this._get<{ streams: LogStream[] }>(['jobs', id, 'logs']))
       .streams;
   }
 
-  /** Bytes of one stream as they were written. */
+  /** Return bytes of a log stream, unmodified. */
   async logBytes(
     id: string,
     stream: string,
@@ -209,7 +217,11 @@ export class ApiClient {
     return response.arrayBuffer();
   }
 
-  /** The text of some streams, merged by time, or a passage of it; rejects where it has more than `limit` bytes. */
+  /**
+   * Return the text, or a part of the text, of several log streams, merged by time.
+   *
+   * The request is refused if the text is longer than `limit` bytes.
+   */
   async logText(id: string, query: Query): Promise<string> {
     const response = await this._request('GET', ['jobs', id, 'log-text'], {
       query
@@ -217,19 +229,19 @@ export class ApiClient {
     return response.text();
   }
 
-  /** Address from which the browser downloads the same. */
+  /** Return the URL from which the browser downloads the text of `logText`. */
   logTextUrl(id: string, query: Query): string {
     return this._url(['jobs', id, 'log-text'], { ...query, download: true });
   }
 
-  /** Address from which the browser downloads one stream, or all of them as a ZIP file. */
+  /** Return the URL from which the browser downloads a log stream, or all streams of a job as a ZIP file. */
   logDownloadUrl(id: string, stream?: string): string {
     return stream === undefined
       ? this._url(['jobs', id, 'log-archive'])
       : this._url(['jobs', id, 'logs', stream], { download: true });
   }
 
-  /** Address of a line's bytes. */
+  /** Return the URL of the bytes of a line. */
   logLineUrl(
     id: string,
     { stream, offset, size }: Pick<LogLine, 'stream' | 'offset' | 'size'>
@@ -237,12 +249,12 @@ export class ApiClient {
     return this._url(['jobs', id, 'logs', stream], { offset, limit: size });
   }
 
-  /** From a path to a filled form. */
+  /** Return the values of the launch form for a file. */
   prefill(request: PrefillRequest): Promise<Prefill> {
     return this._send('POST', ['launch', 'prefill'], { body: request });
   }
 
-  /** From a form to the command or manifest, with checks. */
+  /** Return the command or the manifest for a form's values, with the results of the checks. */
   preview(
     request: PreviewRequest,
     signal?: AbortSignal
@@ -250,32 +262,35 @@ export class ApiClient {
     return this._send('POST', ['launch', 'preview'], { body: request, signal });
   }
 
-  /** From a manifest's text to a form, and what that would lose. */
+  /**
+   * Return the values of the launch form for a manifest, and the parts of the manifest that the
+   * form cannot represent.
+   */
   readManifest(request: ReadManifestRequest): Promise<ReadManifest> {
     return this._send('POST', ['launch', 'manifest'], { body: request });
   }
 
-  /** TensorBoards that run, and whether one can be started at all. */
+  /** Return the running TensorBoards, and whether a TensorBoard can be started. */
   tensorBoards(): Promise<TensorBoardList> {
     return this._get(['tensorboards']);
   }
 
-  /** One TensorBoard. */
+  /** Return a TensorBoard by its id. */
   tensorBoard(id: string): Promise<TensorBoard> {
     return this._get(['tensorboards', id]);
   }
 
-  /** Open a TensorBoard; a running one on the same directories is used again. */
+  /** Start a TensorBoard, or return a running one for the same directories. */
   openTensorBoard(request: OpenTensorBoard): Promise<TensorBoard> {
     return this._send('POST', ['tensorboards'], { body: request });
   }
 
-  /** Start a TensorBoard's process anew, in place. */
+  /** Replace a TensorBoard's process with a new one; its id stays. */
   restartTensorBoard(id: string): Promise<TensorBoard> {
     return this._send('POST', ['tensorboards', id, 'restart']);
   }
 
-  /** Names of the runs that a TensorBoard has read so far. */
+  /** Return the names of the runs that a TensorBoard has read so far. */
   tensorBoardRuns(id: string): Promise<string[]> {
     return this._get(['tensorboards', id, 'ui', 'data', 'runs']);
   }
@@ -322,7 +337,7 @@ export class ApiClient {
     try {
       return JSON.parse(text) as T;
     } catch (error) {
-      // A login page, or a proxy's own, that comes as a success.
+      // A login page or a page of a proxy can have a success status.
       throw new ApiError(response.status, {
         message: this._trans.__(
           'The answer did not come from the server part of Distributed Jobs.'
@@ -365,7 +380,7 @@ export class ApiClient {
     });
   }
 
-  /** Our routes answer errors in JSON; a 404 that is not is Jupyter's own page. */
+  /** Return the error for an answer. The API sends errors as JSON; a 404 without JSON is Jupyter's own page. */
   private async _error(response: Response): Promise<ApiError> {
     const text = await response.text();
     let body: Partial<ApiErrorBody> = {};
@@ -380,7 +395,7 @@ export class ApiClient {
           code: 'ServerPartMissing'
         });
       }
-      // A proxy or a hub in between answered; its page is of no use to a person.
+      // The answer is the HTML page of a proxy or hub, which is not shown to the user.
     }
     return new ApiError(response.status, {
       ...body,

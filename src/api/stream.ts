@@ -1,23 +1,32 @@
+/** WebSocket that reconnects automatically. */
+
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { NAMESPACE } from './client';
 
+/** The maximum delay before the first attempt to reconnect, in ms; it doubles with every failure. */
 const FIRST_DELAY = 1000;
-/** The longest delay while somebody looks at the page, and for how long they are taken to wait for it. */
+/**
+ * The maximum delay, in ms, while the page is visible; used only for `QUICK_TIME` ms after the connection was lost.
+ */
 const QUICK_DELAY = 3000;
 const QUICK_TIME = 5 * 60_000;
+/** The maximum delay, in ms, in a hidden page or after `QUICK_TIME`. */
 const LONGEST_DELAY = 30_000;
 
 /**
- * A WebSocket with JSON messages to one of our routes, which reconnects by itself.
+ * A WebSocket with JSON messages to a route of this extension, which reconnects automatically.
  *
- * What was said before is not said again: send it on every `opened`.
+ * After a reconnection, earlier messages are not sent again. Send subscriptions on every `opened`.
  */
 export class JsonSocket<Outgoing, Incoming> implements IDisposable {
   /**
-   * @param path - Parts of the path below our namespace, not encoded.
+   * Connect to a route.
+   *
+   * @param settings - URLs and token of the server.
+   * @param path - Components of the path below the API's path, not encoded.
    */
   constructor(settings: ServerConnection.ISettings, path: string[]) {
     this._settings = settings;
@@ -27,12 +36,12 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     this._connect();
   }
 
-  /** Whether messages can be sent now. */
+  /** True if the connection is open. */
   get isOpen(): boolean {
     return this._isOpen;
   }
 
-  /** When the next attempt to connect will be made (milliseconds), if one is waiting. */
+  /** Time of the next attempt to connect, in ms since the epoch; null if none is scheduled. */
   get nextTry(): number | null {
     return this._nextTry;
   }
@@ -41,16 +50,17 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     return this._isDisposed;
   }
 
-  /** The connection stands; emitted after every reconnection, too. */
+  /** Emitted when the connection is opened, also after a reconnection. */
   get opened(): ISignal<this, void> {
     return this._opened;
   }
 
-  /** A connection ended, or an attempt at one failed; `nextTry` is set. */
+  /** Emitted when the connection is closed or an attempt to connect has failed; `nextTry` is set. */
   get closed(): ISignal<this, void> {
     return this._closed;
   }
 
+  /** Emitted for every message of the server. */
   get received(): ISignal<this, Incoming> {
     return this._received;
   }
@@ -66,14 +76,14 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Send a message, if the connection stands; else it is dropped. */
+  /** Send a message if the connection is open; discard it otherwise. */
   send(message: Outgoing): void {
     if (this._isOpen) {
       this._socket?.send(JSON.stringify(message));
     }
   }
 
-  /** Connect now instead of at the next try. */
+  /** Connect now instead of at the next scheduled attempt. */
   reconnect(): void {
     if (!this._isOpen && !this._isDisposed) {
       this._connect();
@@ -108,7 +118,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     };
   }
 
-  /** Forget the socket and the waiting attempt, if there are any. */
+  /** Close the socket, and cancel the scheduled attempt. */
   private _drop(): void {
     window.clearTimeout(this._timer);
     this._nextTry = null;
@@ -121,7 +131,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
     }
   }
 
-  /** Jitter keeps a hundred tabs from coming back in the same moment. */
+  /** Schedule the next attempt to connect. Jitter keeps a hundred tabs from reconnecting at once. */
   private _wait(): void {
     this._lostAt ??= Date.now();
     const awaited =
@@ -151,7 +161,7 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
   private _isOpen = false;
   private _isDisposed = false;
   private _failures = 0;
-  /** When the connection was lost (milliseconds); null while it stands. */
+  /** Time at which the connection was lost, in ms since the epoch; null while it is open. */
   private _lostAt: number | null = null;
   private _nextTry: number | null = null;
   private _timer = 0;
