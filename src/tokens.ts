@@ -127,7 +127,12 @@ export const IJobsModel = new Token<IJobsModel>(
   'For the plugins of jupyterlab_t9kjob alone; other extensions require IJobs.'
 );
 
-/** Ids of this extension's commands. */
+/**
+ * Ids of this extension's commands.
+ *
+ * The actions on a job and the commands for its directories take the job's `id?`; the default is the
+ * job of the current tab.
+ */
 export namespace CommandIDs {
   /** Open the launch form. Args: `path?` (contents path); by default the clicked or current file. */
   export const launch = 't9kjob:launch';
@@ -144,21 +149,26 @@ export namespace CommandIDs {
    * of a position in a log.
    */
   export const openJob = 't9kjob:open-job';
-  /** Commands for the log of the current tab. */
+  /** Focus the search field of the current tab's log. */
   export const searchLog = 't9kjob:search-log';
+  /** Show or hide the times of the lines in the current tab's log. */
   export const toggleLogTimes = 't9kjob:toggle-log-times';
+  /** Wrap long lines in the current tab's log, or stop wrapping them. */
   export const toggleLogWrap = 't9kjob:toggle-log-wrap';
+  /** Select the whole text of the current tab's log. */
   export const selectLog = 't9kjob:select-log';
+  /** Copy the selected lines of the current tab's log with their ranks and times. */
   export const copyLogWithRanks = 't9kjob:copy-log-with-ranks';
   /**
-   * Open a TensorBoard. Args: `id?` of a TensorBoard, `jobId?`, or `path?` of a folder; by
-   * default the clicked folder.
+   * Open a TensorBoard. Args: `id?` of a TensorBoard, `jobId?`, `path?` of a folder, or `paths?` of several
+   * folders; by default the clicked folder.
    */
   export const openTensorBoard = 't9kjob:open-tensorboard';
   /** Ask for a folder, then open it in TensorBoard. */
   export const chooseLogDirectory = 't9kjob:choose-log-directory';
-  /** Restart or stop a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */
+  /** Restart a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */
   export const restartTensorBoard = 't9kjob:restart-tensorboard';
+  /** Stop a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */
   export const stopTensorBoard = 't9kjob:stop-tensorboard';
   /** Detect the engines and the permissions again. */
   export const refresh = 't9kjob:refresh';
@@ -166,14 +176,20 @@ export namespace CommandIDs {
   export const showJobs = 't9kjob:show-jobs';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';
-  /** Actions on a job. Args: `id`. Actions that delete or interrupt something ask for confirmation. */
+  /** Stop a job, after a confirmation. */
   export const stop = 't9kjob:stop';
+  /** Pause a job, after a confirmation if it has started. */
   export const pause = 't9kjob:pause';
+  /** Resume a paused job. */
   export const resume = 't9kjob:resume';
+  /** Run a job again as a new job, and open the new job. */
   export const rerun = 't9kjob:rerun';
+  /** Delete the record and the logs of a deleted job, after a confirmation. */
   export const remove = 't9kjob:remove';
+  /** Delete a job, after a confirmation. */
   export const deleteJob = 't9kjob:delete';
-  /** Show a job's working directory or log directory in the file browser. Args: `id`. */
+  /** Show a job's working directory in the file browser. */
   export const openWorkingDirectory = 't9kjob:open-working-directory';
+  /** Show a job's log directory in the file browser. */
   export const openLogDirectory = 't9kjob:open-log-directory';
 }

@@ -7,6 +7,7 @@ export type WordsError = 'quote' | 'backslash';
 export type Words =
   { words: string[]; error: null } | { words: null; error: WordsError };
 
+/** Words that need no quotes. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /**

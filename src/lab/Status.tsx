@@ -14,6 +14,7 @@ import { Icon } from '../ui/Icon';
 import { PhaseIcon } from '../jobs/PhaseIcon';
 import { RunCommand } from '../common/commands';
 
+/** The active states in the order of display. */
 const ORDER: JobState[] = [
   'running',
   'resuming',
@@ -21,6 +22,7 @@ const ORDER: JobState[] = [
   'pending',
   'paused'
 ];
+/** The maximum number of jobs in the popup. */
 const SHOWN = 8;
 
 /** Return the counts of active jobs by state: “2 running, 1 pending”. */

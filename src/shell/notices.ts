@@ -6,9 +6,10 @@ import { Widget } from '@lumino/widgets';
 import { ApiError } from '../api/client';
 
 /**
- * How long a notification of an error is shown, in ms. It covers the buttons of the launch form, so it must close.
+ * How long the notification of an error or of a failed job is shown, in ms.
  *
- * The notification center keeps the notification, and the timer does not run while the page is inactive.
+ * The notification of a failed job has a button that opens a launch form, and it covers the form's buttons
+ * until it closes. The notification center keeps it, and the timer does not run while the page is inactive.
  */
 export const ERROR_STAYS = 10_000;
 

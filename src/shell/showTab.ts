@@ -6,7 +6,7 @@ import { Widget } from '@lumino/widgets';
 /**
  * Show a tab in the main area: add it if it is not attached, then activate it.
  *
- * JupyterLab detaches a restored tab whose plugin was not installed at that time; such a tab is added again.
+ * A tab that JupyterLab restored while this extension was not installed is detached, so it is added again.
  *
  * @param shell - JupyterLab's shell.
  * @param tab - The tab.

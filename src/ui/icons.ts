@@ -35,22 +35,22 @@ export const tensorBoardIcon = icon('tensorboard', tensorboard);
 /** Icon of a job's log. */
 export const logIcon = icon('log', log);
 
-/** Icons of the log's toolbar: times, and wrapping of long lines. */
+/** Icon of the button that shows the times of log lines. */
 export const clockIcon = icon('clock', clock);
+/** Icon of the button that wraps long log lines. */
 export const wrapIcon = icon('wrap', wrap);
 
-/** Icon of a value that never leaves the cluster. */
+/** Icon of a value that stays in the cluster. */
 export const lockIcon = icon('lock', lock);
 
 /** Icon of the action “pause”. JupyterLab provides one only since version 4.3. */
 export const pauseIcon = icon('pause', pause);
 
-/**
- * Icons of the levels of banners and checks, drawn in `currentColor`. A check that passed has the icon of
- * the state “succeeded”.
- */
+/** Icon of errors. A check that passed has the icon of the state “succeeded”. */
 export const errorIcon = icon('error', error);
+/** Icon of warnings. */
 export const warningIcon = icon('warning', warning);
+/** Icon of hints. */
 export const hintIcon = icon('hint', hint);
 
 /** Icon of items that an action deletes, in confirmation dialogs. */

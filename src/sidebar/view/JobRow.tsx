@@ -113,7 +113,7 @@ function rowTitle(job: JobSummary, trans: TranslationBundle): string {
   return job.queue ? `${title}\n${trans.__('Queue %1', job.queue)}` : title;
 }
 
-/** The job's running or waiting time; the time of the end for a finished job. */
+/** The running or waiting time of a job; for a finished or paused job, the time of its end or of its creation. */
 function JobTime({
   job,
   trans

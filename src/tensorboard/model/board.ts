@@ -180,7 +180,8 @@ export class TensorBoardModel implements IDisposable {
   }
 
   /**
-   * Open the process again if the server does not know it after a reconnection, because the server was restarted.
+   * Open the process again if the connection is restored and the server does not know the process, because the
+   * server was restarted, or did not answer the last request.
    *
    * @returns True if the process is opened again.
    */

@@ -7,7 +7,7 @@ const SETTINGS = '_tb_global_settings';
  * Change two defaults of the page: enable auto-reload, and close the settings pane. The user's
  * own settings are kept.
  *
- * @returns True if auto-reload is enabled; the page then reloads its data every 30 s.
+ * @returns True if auto-reload is enabled; the page then reloads its data every 30 s at most.
  */
 export function preferSettings(storage: Storage): boolean {
   const preferred = { autoReload: true, timeSeriesSettingsPaneOpened: false };

@@ -23,7 +23,7 @@ export function mayCome(model: TensorBoardModel): boolean {
   return job ? isActive(job) : !isOfJob;
 }
 
-/** The message that is shown while TensorBoard's page is not; null if nothing needs to be said yet. */
+/** The message that replaces TensorBoard's page; null for a start that takes less than 300 ms. */
 export function TensorBoardPage({
   model,
   reload,
