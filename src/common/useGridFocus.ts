@@ -21,9 +21,8 @@ interface IGridFocus {
 }
 
 /**
- * Handle the focus of a grid. The grid is one tab stop: arrow keys move between cells, Home and End to the ends
- * of a row,
- * Page Up and Page Down by several rows.
+ * Handle the focus of a grid. The grid is one tab stop. Arrow keys move between cells, Home and End to the ends
+ * of a row, and Page Up and Page Down by several rows.
  */
 export function useGridFocus(): IGridFocus {
   const ref = React.useRef<HTMLTableElement>(null);
