@@ -1,15 +1,13 @@
-import { LogLine } from '../../api/types';
-
 /**
- * Text with terminal colours, made harmless.
- *
- * A log may hold anything. What comes out of here is plain text and a few known style names: colours
- * (SGR sequences) become styles, every other control sequence or character becomes a visible symbol.
+ * Parser of log lines with terminal control sequences: colours become styles, links become URLs, and all
+ * other control sequences become visible symbols, so that the output of a job can't harm the page.
  */
 
-/** How a run of characters is drawn. */
+import { LogLine } from '../../api/types';
+
+/** Style of a run of characters. */
 export interface IAnsiStyle {
-  /** 0–15 for the theme's colours, or a CSS colour. */
+  /** 0 to 15 for the theme's colours, or a CSS colour. */
   readonly foreground?: number | string;
   readonly background?: number | string;
   readonly bold?: boolean;
@@ -18,26 +16,26 @@ export interface IAnsiStyle {
   readonly underline?: boolean;
   readonly strike?: boolean;
   readonly inverse?: boolean;
-  /** A control character or sequence, shown by a symbol. */
+  /** True for the symbol that stands for a control character or sequence. */
   readonly control?: boolean;
 }
 
-/** Characters `start` to `end` of the text have a style. */
+/** Characters `start` to `end` (excluded) of the text have a style. */
 export interface IAnsiRun {
   readonly start: number;
   readonly end: number;
   readonly style: IAnsiStyle;
 }
 
-/** Characters `start` to `end` of the text lead to an address (OSC 8). */
+/** Characters `start` to `end` (excluded) of the text are a link (OSC 8). */
 export interface IAnsiLink {
   readonly start: number;
   readonly end: number;
-  /** A URL of the scheme http, https or file. */
+  /** URL with the scheme http, https or file. */
   readonly url: string;
 }
 
-/** The text as it is shown, the runs of it that have a style, and its links. */
+/** Text as the page shows it, with its styles and links. */
 export interface IAnsiText {
   readonly text: string;
   readonly runs: readonly IAnsiRun[];
@@ -46,19 +44,20 @@ export interface IAnsiText {
 
 /* eslint-disable no-control-regex, no-misleading-character-class -- this is about control characters and joiners */
 
-// A CSI sequence, an OSC sequence, another escape, a control character, or one that turns the
-// reading direction or is not seen (which could make a line read as something else). Joiners are
-// part of words and emoji, but not beside ASCII.
+// A CSI sequence, an OSC sequence, another escape, a control character, or an invisible character. Characters
+// that are invisible or turn the reading direction could make a line look like another one. Joiners are part
+// of words and emoji, but not next to ASCII characters.
 const SPECIAL =
   /\x1b\[([0-9:;<=>?]*)[ -/]*([@-~])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0]|[\u{e0000}-\u{e007f}]|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])/gu;
 
+// Lines without any of these characters, which are most lines, are not parsed.
 const PLAIN =
   /^[^\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u200c\u200d\u{e0000}-\u{e007f}]*$/u;
 
 /**
- * Turn a line of a log into what is shown of it.
+ * Convert a line's text to text, styles and links.
  *
- * Sequences that only erase (`ESC [ K`) vanish, as there is nothing to erase in a log.
+ * Sequences that only erase (`ESC [ K`) are dropped, as a log has nothing to erase.
  */
 export function parseAnsi(source: string): IAnsiText {
   if (PLAIN.test(source)) {
@@ -107,10 +106,14 @@ export function parseAnsi(source: string): IAnsiText {
   return { text, runs, links };
 }
 
-// The beginning or, without an address, the end of a link: https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
+// The start of a link or, without a URL, its end:
+// https://gist.github.com/egmontkob/eb114294efbcd5adb1944c9f3cb5feda
 const LINK = /^\x1b\]8;[^;]*;([^\x07\x1b]*)(?:\x07|\x1b\\)$/;
 
-/** The address of a link; null for schemes that could do anything but lead to a page or a file. */
+/**
+ * Return a link's URL. Returns null for schemes that lead to neither a page nor a file, such as
+ * `javascript:`.
+ */
 function safeUrl(address: string): string | null {
   try {
     const { protocol, href } = new URL(address);
@@ -120,10 +123,10 @@ function safeUrl(address: string): string | null {
   }
 }
 
-/** The beginning of a sequence whose rest has not been written or sent yet. */
+/** Start of a control sequence whose end has not been written or sent yet. */
 const UNFINISHED = /\x1b(?:\[[0-9:;<=>?]*[ -/]*|\][^\x07\x1b]*)?$/;
 
-/** A line's text as it is shown; of a sequence that has no end yet, nothing. */
+/** Parse a line. A control sequence without an end is dropped from lines that are incomplete. */
 export function parseLine({
   text,
   partial,
@@ -132,7 +135,7 @@ export function parseLine({
   return parseAnsi(partial || cut ? text.replace(UNFINISHED, '') : text);
 }
 
-/** Show control characters by their symbols: NUL as ␀, ESC as ␛; others by their number. */
+/** Replace control characters by their symbols (NUL by ␀, ESC by ␛) or by their code points. */
 function visible(sequence: string): string {
   return sequence.replace(
     /[\x00-\x1f\x7f-\x9f\u200c\u200d\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]/gu,
@@ -149,11 +152,11 @@ function visible(sequence: string): string {
 }
 
 /**
- * The colours in which a run is drawn: of the theme by number, its text's (`text`) and the page's
- * (`base`), or CSS colours.
+ * Return the colours of a run: numbers for the theme's colours, `text` and `base` for the page's text and
+ * background, or CSS colours.
  *
- * The theme's colours are made to be read on the page, not on each other: text on one of them takes
- * the page's colour.
+ * The theme's colours are readable on the page's background, but not on each other. So text on a theme colour
+ * has the colour of the page's background.
  */
 export function shownColors({
   foreground,
@@ -210,6 +213,7 @@ const ATTRIBUTES = {
   9: 'strike'
 } as const;
 
+/** Apply an SGR code that sets or resets an attribute, or resets a colour. */
 function attribute(style: MutableStyle, code: number): void {
   if (code in ATTRIBUTES) {
     style[ATTRIBUTES[code as keyof typeof ATTRIBUTES]] = true;
@@ -224,7 +228,7 @@ function attribute(style: MutableStyle, code: number): void {
   }
 }
 
-/** Read `5;n` or `2;r;g;b`; returns the colour and how many codes it took. */
+/** Parse `5;n` or `2;r;g;b`. Returns the colour and the number of codes that were read. */
 function extendedColor(codes: number[]): [number | string | undefined, number] {
   if (codes[0] === 5) {
     return [paletteColor(codes[1]), 2];
@@ -237,7 +241,7 @@ function extendedColor(codes: number[]): [number | string | undefined, number] {
   return [undefined, codes.length];
 }
 
-/** xterm's 256 colours: 16 of the theme, a cube of 6 × 6 × 6, and 24 greys. */
+/** Return a colour of xterm's palette: 16 theme colours, a cube of 6 × 6 × 6, and 24 greys. */
 function paletteColor(code: number | undefined): number | string | undefined {
   if (code === undefined || !(code >= 0 && code <= 255)) {
     return undefined;

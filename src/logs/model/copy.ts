@@ -1,3 +1,5 @@
+/** Copy and download of a log's selected text. */
+
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError } from '../../api/client';
@@ -13,37 +15,39 @@ import {
   streamQuery
 } from './text';
 
-/** Where the text of lines comes from that the page does not hold. */
+/** Source of the log text that the page doesn't hold: the server. */
 export interface ILogTexts {
+  /** Resolve with the text; reject with an `ApiError` if the server refuses. */
   read(query: LogTextQuery): Promise<string>;
+  /** Start a download of the text in the browser. */
   download(query: LogTextQuery): void;
 }
 
-/** The ways into the clipboard. */
+/** Ways of writing text to the clipboard. */
 export interface ILogClipboard {
-  /** Within the handling of a key or a click; false where the browser refuses. */
+  /** Write during a key or click event. Returns false if the browser refuses. */
   now(text: string): boolean;
-  /** A text that comes later; rejects where the browser refuses, or has no such way. */
+  /** Write text that arrives after the event. Rejects if the browser refuses or doesn't support it. */
   later(text: Promise<string>): Promise<void>;
 }
 
-/** How far copying has come. */
+/** State of the copy that the user requested last. */
 export type LogCopyState =
   | { readonly kind: 'idle' | 'reading' }
   | { readonly kind: 'copied'; readonly lines: number; readonly size: number }
-  /** The text is here, and the browser wants a click for it. */
+  /** The text was read, but the browser requires another click to write it to the clipboard. */
   | { readonly kind: 'ready'; readonly lines: number; readonly text: string }
   | {
       readonly kind: 'failed';
       readonly message: string;
       readonly hint: string | null;
-      /** No address could name the streams that are shown. */
+      /** True if a URL that names all shown streams would be too long. */
       readonly tooManyStreams: boolean;
-      /** Downloads instead; null where that would not help. */
+      /** Downloads the text as a file; null if a download would fail as well. */
       readonly download: (() => void) | null;
     };
 
-/** Copies what is selected of a log: at once where the page holds it, else from the server. */
+/** Copies a log's selected text: at once if the page holds the text, else after a request to the server. */
 export class LogCopy implements IDisposable {
   constructor(
     private readonly _log: LogModel,
@@ -73,8 +77,9 @@ export class LogCopy implements IDisposable {
   /**
    * Copy the selection.
    *
-   * @param labels - With ranks and times.
-   * @param put - Puts a text that is known at once, where the browser asked for one itself.
+   * @param labels - True to put the rank and the time before each line.
+   * @param put - Writes text that the page holds. A `copy` event of the browser passes a function that sets
+   * the event's data.
    */
   async copy(
     labels: boolean,
@@ -112,7 +117,7 @@ export class LogCopy implements IDisposable {
     }
   }
 
-  /** Copy the text that waits for a click. */
+  /** Copy the text of the state `ready`. Call it during a click event. */
   finish(): void {
     if (this._state.kind === 'ready') {
       const { text, lines } = this._state;
@@ -120,7 +125,13 @@ export class LogCopy implements IDisposable {
     }
   }
 
-  /** Download what the filter lets through as one file, with streams and times where there are several. */
+  /**
+   * Download lines of the shown streams as one file.
+   *
+   * @param passage - First and last line; by default the whole log.
+   * @param labels - True to put the stream and the time before each line; by default if several streams are
+   * shown.
+   */
   download(
     passage: ILogPassage = { from: 'start', to: 'end' },
     labels = this._log.chosen.length > 1
@@ -133,12 +144,13 @@ export class LogCopy implements IDisposable {
     }
   }
 
-  /** Say nothing about copying any more, and stop it. */
+  /** Cancel a copy that is in progress and return to the state `idle`. */
   dismiss(): void {
     this._turn++;
     this._set({ kind: 'idle' });
   }
 
+  /** Return the selected text if the page holds all of it, else null. */
   private _localText(labels: boolean): { text: string; lines: number } | null {
     const lines = this._selection.localLines();
     if (lines === null) {
@@ -155,6 +167,7 @@ export class LogCopy implements IDisposable {
     return { text, lines: lines.length };
   }
 
+  /** Read the selected text from the server. */
   private async _read(
     passage: ILogPassage,
     labels: boolean
@@ -168,6 +181,7 @@ export class LogCopy implements IDisposable {
     return shownLogText(text, passage, labels ? streams : null);
   }
 
+  /** Return the query for a passage of the shown streams; null if its URL would be too long. */
   private _query(passage: ILogPassage, labels: boolean): LogTextQuery | null {
     const { streams, chosen } = this._log;
     const which = streamQuery(streams ?? [], chosen);
@@ -205,15 +219,16 @@ export class LogCopy implements IDisposable {
   }
 
   private _state: LogCopyState = { kind: 'idle' };
+  /** Number of the current copy. An answer to an earlier copy is ignored. */
   private _turn = 0;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** So many streams are chosen one by one that no address can name them. */
+/** The URL of a request would be too long, because it lists the streams one by one. */
 export class TooManyStreams extends Error {}
 
-/** A selection that ends before a line's first character has nothing of that line. */
+/** Return the number of copied lines. A last line of which no character is selected doesn't count. */
 function countOf(text: string, lines: number): number {
   return text.endsWith('\n') ? lines - 1 : lines;
 }

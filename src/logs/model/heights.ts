@@ -1,20 +1,24 @@
+/** Heights of the rows of a log. */
+
 import { LogLine } from '../../api/types';
 
 /**
- * Heights of a window's rows, in px: estimated until they are measured.
+ * Holds the heights of a window's rows, in px. A height is estimated until the row is measured.
  *
- * A window of 10,000 lines is laid out in every frame in which lines come, so only rows that are new are
- * estimated. A height holds as long as the row's line is the same object.
+ * A window of 10,000 lines is laid out in every frame in which lines arrive, so only new rows are estimated.
+ * A height is valid as long as the row's line is the same object.
  */
 export class LogHeights {
-  /** @param _estimate - Returns the height of a row that was never measured. */
+  /** @param _estimate - Returns the estimated height of a row, in px. */
   constructor(private readonly _estimate: (line: LogLine) => number) {}
 
   /**
-   * Upper edges of all rows, and the lower edge of the last; the array is written over by the next call.
+   * Return the upper edges of all rows and the lower edge of the last row, in px. The next call overwrites
+   * the array.
    *
+   * @param lines - The window's lines.
    * @param first - Ordinal of the first line.
-   * @param extra - Height of what stands beside a row (dividers, notes), by the row's index.
+   * @param extra - Height of dividers and notes at a row, by the row's index.
    */
   tops(
     lines: readonly LogLine[],
@@ -46,15 +50,18 @@ export class LogHeights {
     return tops;
   }
 
-  /** Whether a row was measured. */
+  /** Return true if a row was measured. */
   isMeasured(line: LogLine): boolean {
     return this._measured.has(line);
   }
 
   /**
-   * Take over the height that a row has.
+   * Store the measured height of a row.
    *
-   * @returns Whether it is another than the one before.
+   * @param ordinal - Ordinal of the line.
+   * @param line - The line.
+   * @param height - The height in px.
+   * @returns True if the height differs from the previous one.
    */
   measured(ordinal: number, line: LogLine, height: number): boolean {
     const index = ordinal - this._first;
@@ -67,7 +74,7 @@ export class LogHeights {
     return differs;
   }
 
-  /** Move what is known to where its lines are now, and make room. */
+  /** Move the heights to the indices that their lines have now, and grow the array if needed. */
   private _align(length: number, first: number): void {
     const shift = first - this._first;
     this._first = first;
@@ -83,7 +90,7 @@ export class LogHeights {
       lines.splice(0, shift);
       this._heights.copyWithin(0, shift);
     } else if (shift < 0) {
-      // The estimates of the rows that came before are made by the caller: no line is the same as none.
+      // `undefined` is equal to no line, so `tops` estimates the heights of the new rows.
       this._lines = [...new Array<undefined>(-shift), ...lines];
       this._heights.copyWithin(-shift, 0);
     }
@@ -97,7 +104,7 @@ export class LogHeights {
   private readonly _measured = new WeakSet<LogLine>();
 }
 
-/** An array that need not grow with every line. */
+/** Return an array that is larger than needed, so that it isn't replaced at every new line. */
 function roomFor(length: number): Float64Array {
   return new Float64Array(length + (length >> 1) + 64);
 }

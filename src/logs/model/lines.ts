@@ -1,16 +1,18 @@
+/** Content of a log line: level, links, pieces of one style, and starts of attempts. */
+
 import { Job, LogLine, LogStream } from '../../api/types';
 import { IAnsiStyle, IAnsiText } from './ansi';
 import { contentsPath } from '../../common/contentsPath';
 
-/** How much a line asks for attention. */
+/** Level that decides a line's colour and marks. */
 export type LogLevel = 'error' | 'warning' | null;
 
-// What torch and its launcher put before a rank's words: “[rank2]: ”.
+// Prefix that torch and its launcher put before a rank's output: “[rank2]: ”.
 const PREFIX = '^(?:\\[rank\\d+\\]:\\s?)?';
 
 /**
- * Begins of Python's tracebacks and last lines of them, for the search on the server: common to
- * Python's and JavaScript's regular expressions.
+ * Pattern of the first and last lines of Python's tracebacks, for the search on the server. It is valid in
+ * Python's and in JavaScript's regular expressions.
  */
 export const ERROR_PATTERN = `${PREFIX}(?:Traceback \\(most recent call last\\)|[A-Za-z_][\\w.]*(?:Error|Exception|Interrupt|Exit)(?::|$))`;
 
@@ -19,29 +21,34 @@ const ERROR = new RegExp(
 );
 const WARNING = /^W\d{4} |\b(?:WARN|WARNING)\b|\b[A-Z]\w*Warning:/;
 
-/** Guess a line's level from the words that Python, torch and common loggers use. */
+/** Guess a line's level from the words that Python, torch and common loggers write. */
 export function levelOf(text: string): LogLevel {
   const start = text.slice(0, 500);
   return ERROR.test(start) ? 'error' : WARNING.test(start) ? 'warning' : null;
 }
 
-/** A part of a line that names a line of a file. */
+/** Part of a line that links to a line of a file. */
 export interface IFileLink {
   readonly start: number;
   readonly end: number;
-  /** As the contents API names the file. */
+  /** Path in the contents API. */
   readonly path: string;
   readonly line: number;
 }
 
-/** A part of a line that leads to a page of the web. */
+/** Part of a line that links to a web page. */
 export interface IWebLink {
   readonly start: number;
   readonly end: number;
   readonly url: string;
 }
 
-/** The links that a line was written with: to the web, and to files that can be opened in the lab. */
+/**
+ * Return the links that the program wrote (OSC 8): to web pages, and to files that the lab can open.
+ *
+ * @param text - The parsed line.
+ * @param contentsPath - Returns the path of a file in the contents API; null if the lab can't open the file.
+ */
 export function writtenLinks(
   { links }: IAnsiText,
   contentsPath: (file: string) => string | null
@@ -55,7 +62,7 @@ export function writtenLinks(
     try {
       path = contentsPath(decodeURIComponent(new URL(url).pathname));
     } catch {
-      // not a name in UTF-8
+      // The file's name isn't valid UTF-8.
     }
     return path === null ? [] : [{ start, end, path, line: 1 }];
   });
@@ -63,14 +70,19 @@ export function writtenLinks(
 
 const FRAME = /File "([^"]+)", line (\d+)/g;
 
-/** Find the places of tracebacks that can be opened in the lab. */
+/**
+ * Return links for the frames of a traceback (`File "…", line …`).
+ *
+ * @param text - Text of the line.
+ * @param contentsPath - Returns the path of a file in the contents API; null if the lab can't open the file.
+ */
 export function fileLinks(
   text: string,
   contentsPath: (file: string) => string | null
 ): IFileLink[] {
   const links: IFileLink[] = [];
   for (const match of text.matchAll(FRAME)) {
-    // The cells of a notebook have names of their own: “explore.ipynb, cell 3”.
+    // The frames of a notebook's cells name the cell after the file: “explore.ipynb, cell 3”.
     const path = contentsPath(match[1].replace(/(\.ipynb), cell \d+$/, '$1'));
     if (path !== null) {
       const start = (match.index ?? 0) + 'File '.length;
@@ -86,10 +98,10 @@ export function fileLinks(
 }
 
 /**
- * From files as a job names them to the contents API's paths.
+ * Return a function that converts the file names in a job's log to paths of the contents API.
  *
- * The server gives both names of the working directory; what is common behind them is below the
- * lab's root, and the root is what is left of the absolute one.
+ * The server gives the working directory as an absolute path and as a path of the contents API. The second is
+ * the end of the first; the lab's root is the rest of the first.
  */
 export function contentsPaths(
   job: Pick<Job, 'working_dir' | 'working_dir_path'> | null
@@ -105,7 +117,7 @@ export function contentsPaths(
   const root = path ? directory.slice(0, -path.length - 1) : directory;
   return file => {
     const absolute = file.startsWith('/') ? file : `${directory}/${file}`;
-    // Not what has no file (“<string>”), nor what a path could climb out with.
+    // Names such as “<string>” are no files. Paths with “..” could lead out of the lab's root.
     return file.startsWith('<') || absolute.split('/').includes('..')
       ? null
       : contentsPath(absolute, root);
@@ -116,7 +128,7 @@ function trimSlash(path: string): string {
   return path.replace(/\/+$/, '');
 }
 
-/** A run of characters that are drawn alike. */
+/** Run of characters with the same style, hit and link. */
 export interface IPiece {
   readonly text: string;
   readonly style: IAnsiStyle | null;
@@ -124,7 +136,13 @@ export interface IPiece {
   readonly link: IFileLink | IWebLink | null;
 }
 
-/** Cut a line where its style, a search hit or a link begins or ends. */
+/**
+ * Split a line at the ends of its styles, search hits and links.
+ *
+ * @param text - The parsed line.
+ * @param expression - The search; null for none.
+ * @param links - Links of the line.
+ */
 export function pieces(
   { text, runs }: IAnsiText,
   expression: RegExp | null,
@@ -148,7 +166,7 @@ export function pieces(
   });
 }
 
-/** More hits than this in one line are not marked one by one. */
+/** Number of hits that are marked in one line. */
 const MOST_HITS = 200;
 
 function matches(
@@ -169,10 +187,12 @@ function matches(
 }
 
 /**
- * Where a later attempt begins.
+ * Return the lines before which a later attempt begins.
  *
- * @param together - Whether all replicas restart together, so that one divider stands for all.
- * @returns The stream of each line (by its index) before which a divider belongs.
+ * @param lines - Lines in the order of the log.
+ * @param streams - Streams by id.
+ * @param together - True if all replicas restart together, so that one divider is enough for all.
+ * @returns The stream of each such line, by the line's index.
  */
 export function attemptStarts(
   lines: readonly LogLine[],

@@ -1,22 +1,28 @@
+/** Loading of a log's places and neighbouring pages. */
+
 import { LogPage } from '../../api/types';
 import { LogPlace, LogReader } from './reader';
 import { LogConnectionLost } from './session';
 
+/** Direction from an edge of the window. */
 export type LogDirection = 'forward' | 'backward';
 
-/** The log that a loader fills. */
+/** The log for which a loader reads pages. */
 export interface ILoaderHost {
-  /** True if pages can be requested: the connection is open and the streams are known. */
+  /** Return true if pages can be requested: the connection is open and the streams are known. */
   canLoad(): boolean;
-  /** Choose the streams for a place; false if they have no lines, so that there is nothing to load. */
+  /** Select the streams for a place. Returns false if these streams have no lines. */
   prepare(place: LogPlace): boolean;
-  /** Show the page of a place, and the page before it if that was requested as well. */
+  /** Show the page of a place, and the page before it if it was requested as well. */
   show(place: LogPlace, page: LogPage, earlier: LogPage | null): void;
-  /** `place` or `error` changed. */
+  /** Called when `place` or `error` changed. */
   changed(): void;
 }
 
-/** Loads places and neighbouring pages of a log: one place at a time, however fast the user goes on. */
+/**
+ * Loads places and neighbouring pages of a log. At most one place is loaded at a time; of several requested
+ * places only the last one is shown.
+ */
 export class LogLoader {
   constructor(
     private readonly _reader: LogReader,
@@ -28,24 +34,24 @@ export class LogLoader {
     return this._place;
   }
 
-  /** Message of the last failed request; null if the last one succeeded. */
+  /** Error message of the last request; null if it succeeded. */
   get error(): string | null {
     return this._error;
   }
 
-  /** Load a place instead of the one that is being loaded. */
+  /** Load a place, instead of the place that is being loaded. */
   go(place: LogPlace): void {
     this._place = place;
     this._host.changed();
     void this.resume();
   }
 
-  /** Load no place. */
+  /** Cancel the place that is being loaded. */
   cancel(): void {
     this._place = null;
   }
 
-  /** Load the place as soon as possible; called again when the streams change. */
+  /** Load the requested place as soon as pages can be requested. Call this when the streams changed. */
   async resume(): Promise<void> {
     if (this._loading) {
       return;
@@ -59,9 +65,11 @@ export class LogLoader {
   }
 
   /**
-   * Load the page beside an edge of the window; one request for each direction.
+   * Load the page next to an edge of the window. At most one such request per direction runs at a time, and
+   * none while a place is loaded.
    *
-   * @param anchor - The edge.
+   * @param direction - The edge's direction.
+   * @param anchor - Position of the edge.
    * @param take - Called with the page.
    */
   async extend(
@@ -83,14 +91,14 @@ export class LogLoader {
     this._extending.delete(direction);
   }
 
-  /** Returns false if there is nothing to load before lines are written. */
+  /** Load a place. Returns false if the streams have no lines yet. */
   private async _load(place: LogPlace): Promise<boolean> {
     if (!this._host.prepare(place)) {
       return false;
     }
     await this._attempt(async () => {
       const page = await this._reader.at(place);
-      // A line is shown with the lines that led to it.
+      // The lines before the line are shown as well.
       const earlier =
         place.at === 'line' && !page.at_start
           ? await this._reader.page(page.before, 'backward')
@@ -103,7 +111,10 @@ export class LogLoader {
     return true;
   }
 
-  /** Make a request; if the connection ends meanwhile, the next connection repeats it. */
+  /**
+   * Run a request. A request whose connection closes is repeated by the next connection; another error ends
+   * the loading.
+   */
   private async _attempt(request: () => Promise<void>): Promise<void> {
     try {
       await request();

@@ -1,3 +1,5 @@
+/** A job's log: window of lines, following, filter and search. */
+
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {
@@ -15,7 +17,7 @@ import { LogSession } from './session';
 import { ILogFilter, LogChoice, SHOW_ALL } from './streams';
 import { holds, LogWindow } from './window';
 
-/** Lines behind which following goes to the end instead of through everything. */
+/** Following jumps to the end of the log after this number of lines without reaching the end. */
 const TOO_FAR_BEHIND = 5000;
 
 /** Ordinals of the first and last line in view. */
@@ -24,15 +26,15 @@ export interface ILogView {
   last: number;
 }
 
-/** A line that the view is to show. */
+/** Request to scroll a line into view. */
 export interface ILogReveal {
   ordinal: number;
   align: 'start' | 'center' | 'nearest';
 }
 
 /**
- * A job's log as its tab shows it: a window of lines around the place that is looked at, which
- * follows the end if wanted. It holds a bounded number of lines, however long the log is.
+ * A job's log as a view shows it: a window of lines around the view, which follows the end of the log on
+ * request. The number of lines in memory is bounded, however long the log is.
  */
 export class LogModel implements IDisposable {
   constructor(
@@ -53,7 +55,7 @@ export class LogModel implements IDisposable {
 
   readonly window = new LogWindow();
 
-  /** Which lines are in view, told by the view: what is around them is kept. */
+  /** The lines in view; the window keeps the lines around them. Null while there is no view. */
   get view(): ILogView | null {
     return this._view;
   }
@@ -71,7 +73,7 @@ export class LogModel implements IDisposable {
     this._resolveReady = resolve;
   });
 
-  /** All streams of the job; null before the first answer. */
+  /** All streams of the job; null before the server has sent them. */
   get streams(): readonly LogStream[] | null {
     return this._choice.streams;
   }
@@ -80,17 +82,17 @@ export class LogModel implements IDisposable {
     return this._choice.filter;
   }
 
-  /** The streams that the filter lets through. */
+  /** The streams that pass the filter. */
   get chosen(): readonly LogStream[] {
     return this._choice.chosen;
   }
 
-  /** Whether the view stays at the end while lines come. */
+  /** True if the view stays at the end of the log when lines arrive. */
   get following(): boolean {
     return this._following;
   }
 
-  /** Whether the server's pushes arrive: the window is at the end and the socket is open. */
+  /** True while the server pushes new lines: the window is at the end of the log and the socket is open. */
   get live(): boolean {
     return this._pushes.on;
   }
@@ -99,22 +101,22 @@ export class LogModel implements IDisposable {
     return this._connected;
   }
 
-  /** A place is being loaded. */
+  /** True while a place is loaded. */
   get loading(): boolean {
     return this._loader.place !== null;
   }
 
-  /** Lines that came since following stopped. */
+  /** Number of lines that arrived since following stopped. */
   get newLines(): number {
     return this._newLines;
   }
 
-  /** Why a request failed, in words. */
+  /** Error message of the last request; null if it succeeded. */
   get error(): string | null {
     return this._loader.error;
   }
 
-  /** Bytes of the chosen streams that are there, as far as known. */
+  /** Size of the shown streams in bytes, without removed bytes. */
   get size(): number {
     return this.chosen.reduce(
       (sum, { id, size, removed }) =>
@@ -123,21 +125,22 @@ export class LogModel implements IDisposable {
     );
   }
 
-  /** Anything above changed; at most once a frame. */
+  /** Emitted when any property above changed, at most once per frame. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** Other lines have come into view. */
+  /** Emitted when other lines came into view. */
   get viewChanged(): ISignal<this, void> {
     return this._viewChanged;
   }
 
-  /** Lines that were written now, in each case before `changed`. */
+  /** Emits new lines, before `changed`. */
   get added(): ISignal<this, readonly LogLine[]> {
     return this._added;
   }
 
+  /** Emits lines to scroll into view. */
   get revealed(): ISignal<this, ILogReveal> {
     return this._revealed;
   }
@@ -155,7 +158,7 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Whether somebody looks; lines are not pushed to a log that is hidden. */
+  /** Tell the log if its view is visible. A hidden log receives no lines. */
   setActive(active: boolean): void {
     if (active !== this._active) {
       this._active = active;
@@ -163,7 +166,7 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Show other streams, at the time that is in view now. */
+  /** Show other streams, at the time that is in view. */
   setFilter(filter: ILogFilter): void {
     const time = this.topTime();
     this._choice.filter = filter;
@@ -172,12 +175,12 @@ export class LogModel implements IDisposable {
     );
   }
 
-  /** The time of the first line in view that has one. */
+  /** Return the time of the first line in view that has a time. */
   topTime(): number | null {
     return this.window.timeFrom(this._top);
   }
 
-  /** Stay at the end, or stop doing so. */
+  /** Start or stop following the end of the log. */
   setFollowing(following: boolean): void {
     if (!following) {
       this._following = false;
@@ -192,7 +195,7 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Go to a place. What is shown stays until its lines have come. */
+  /** Go to a place. The view keeps the current lines until the new lines have arrived. */
   go(place: LogPlace): void {
     if (place.at === 'line' && this._reveal(place.stream, place.offset)) {
       this._loader.cancel();
@@ -202,13 +205,12 @@ export class LogModel implements IDisposable {
     this._loader.go(place);
   }
 
-  /** Go to a line and mark it, until somebody points elsewhere. */
+  /** Go to a line and mark it until `unmark` or the next mark. */
   mark(stream: string, offset: number): void {
     this._marked = { stream, offset };
     this.go({ at: 'line', stream, offset });
   }
 
-  /** Mark no line. */
   unmark(): void {
     if (this._marked) {
       this._marked = null;
@@ -216,12 +218,11 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Whether a line is the marked one. */
   isMarked(line: LogLine): boolean {
     return this._marked !== null && holds(line, this._marked);
   }
 
-  /** Load what lies before the window. */
+  /** Load the page before the window. */
   async loadBefore(): Promise<void> {
     if (!this.window.atStart) {
       await this._extend('backward', page => {
@@ -230,7 +231,7 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Load what lies behind the window. */
+  /** Load the page after the window. */
   async loadAfter(): Promise<void> {
     if (!this.window.atEnd) {
       await this._extend('forward', page => {
@@ -241,7 +242,7 @@ export class LogModel implements IDisposable {
     }
   }
 
-  /** Find lines of the chosen streams; of one asker, a new search ends the one that still runs. */
+  /** Find lines of the shown streams; see `LogSession.search`. */
   search(
     asker: object,
     question: Omit<SearchLog, 'type' | 'request' | 'streams'>
@@ -252,7 +253,6 @@ export class LogModel implements IDisposable {
     });
   }
 
-  /** Choose the streams for a place; false if they have no lines. */
   private _prepare(place: LogPlace): boolean {
     this._pushes.stop();
     if (place.at === 'line') {
@@ -266,7 +266,6 @@ export class LogModel implements IDisposable {
     return false;
   }
 
-  /** Show a loaded place. */
   private _show(place: LogPlace, page: LogPage, earlier: LogPage | null): void {
     this.window.reset(page);
     if (earlier) {
@@ -289,7 +288,7 @@ export class LogModel implements IDisposable {
     const edge = direction === 'forward' ? 'after' : 'before';
     const anchor = this.window[edge];
     await this._loader.extend(direction, anchor, page => {
-      // The window may have moved, or been cut at this edge.
+      // Another load may have changed this edge.
       if (this.window[edge] === anchor) {
         take(page);
         this._attach();
@@ -333,7 +332,7 @@ export class LogModel implements IDisposable {
     this._changeSoon();
   }
 
-  /** Have the lines behind the window pushed, exactly while it ends where the log does. */
+  /** Ask for pushes if the window ends at the end of the log, else stop them. */
   private _attach(): void {
     const wanted =
       this._active && this._connected && !this.loading && this.window.atEnd;
@@ -386,6 +385,7 @@ export class LogModel implements IDisposable {
   private _following = true;
   private _connected = false;
   private _active = true;
+  /** Number of lines since the pushes began or last caught up with the log's end. */
   private _behind = 0;
   private _newLines = 0;
   private _marked: { stream: string; offset: number } | null = null;

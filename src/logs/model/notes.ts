@@ -1,22 +1,28 @@
+/** Notes between the lines of a log: which parts of a stream are missing, and why a stream has no lines. */
+
 import { LogLine, LogStream } from '../../api/types';
 
-/** Something to say about a stream at a place of the log: what is missing there, or why nothing comes. */
+/** Note about a stream, shown between two lines. */
 export interface ILogNote {
+  /** `missing`: a part of the stream is lost. `waiting`: the stream has no lines yet. */
   readonly kind: 'missing' | 'waiting';
   readonly stream: LogStream;
   readonly sentence: string;
-  /** Between which times what is missing was written. */
+  /**
+   * Start and end of the time span in which the missing lines were written, in seconds since the epoch; null
+   * if unknown.
+   */
   readonly since: number | null;
   readonly until: number | null;
 }
 
-/** Notes by the index of the line that they stand before, or behind. */
+/** Notes by the index of the line that follows them (`before`) or precedes them (`after`). */
 export interface ILogNotes {
   readonly before: ReadonlyMap<number, readonly ILogNote[]>;
   readonly after: ReadonlyMap<number, readonly ILogNote[]>;
 }
 
-/** What is missing of a stream, and why it waits. */
+/** Return the notes of a stream, first those about missing parts. */
 export function notesOf(stream: LogStream): ILogNote[] {
   const missing = stream.missing.map(span => ({
     kind: 'missing' as const,
@@ -29,12 +35,15 @@ export function notesOf(stream: LogStream): ILogNote[] {
 }
 
 /**
- * Where the notes belong among the lines that are held.
+ * Return the positions of the streams' notes among the lines that the page holds.
  *
- * What is missing stands before the line that comes next in its stream; behind the line before it, where
- * nothing comes next. What has no line on either side stands at the log's start, why a stream waits at its end.
+ * A note about a missing part stands before the stream's next line, or after the stream's previous line if
+ * there is no next line. If the stream has no lines at all, the note stands at the start of the log. A note
+ * about a stream that waits stands at the end of the log.
  *
- * @param edges - Whether the lines begin and end where the log does.
+ * @param lines - The lines that the page holds.
+ * @param streams - The shown streams.
+ * @param edges - True if the first line is the log's first line, and if the last line is its last line.
  */
 export function logNotes(
   lines: readonly LogLine[],
@@ -68,12 +77,13 @@ export function logNotes(
   return { before, after };
 }
 
+/** Indices of the lines that begin and end at the offset of a missing part. */
 interface IPlace {
   begins?: number;
   ends?: number;
 }
 
-/** The lines that begin or end where something is missing. */
+/** Find the lines next to each missing part; keys are `stream offset`. */
 function placesOf(
   lines: readonly LogLine[],
   streams: readonly LogStream[]

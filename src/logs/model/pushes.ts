@@ -1,13 +1,18 @@
+/** Queue of the lines that the server pushes. */
+
 import { LogAppend } from '../../api/types';
 import { LogSession } from './session';
 import { Cursor } from './window';
 
-/** Milliseconds of a frame in which lines are taken in. */
+/** Time in which queued messages are processed in one frame, in ms. */
 const LONGEST = 6;
 
-/** The lines that the server pushes as they are written, gathered until the next frame shows them. */
+/** Queues the lines that the server pushes until the next animation frame shows them. */
 export class LogPushes {
-  /** @param _arrived - Told that there is something to take. */
+  /**
+   * @param _session - The connection.
+   * @param _arrived - Called when messages wait in the queue.
+   */
   constructor(
     private readonly _session: LogSession,
     private readonly _arrived: () => void
@@ -16,17 +21,23 @@ export class LogPushes {
     _session.closed.connect(this._end, this);
   }
 
-  /** Whether lines are pushed. */
+  /** True while the server pushes lines. */
   get on(): boolean {
     return this._on;
   }
 
-  /** Have lines pushed from a place on. */
+  /**
+   * Ask the server to push lines.
+   *
+   * @param streams - Ids of the streams.
+   * @param cursor - Offsets at which the pushed lines begin.
+   */
   start(streams: string[], cursor: Cursor): void {
     this._on = true;
     this._session.follow(streams, cursor);
   }
 
+  /** Stop the pushes and drop the queued messages. */
   stop(): void {
     if (this._on) {
       this._end();
@@ -35,12 +46,11 @@ export class LogPushes {
   }
 
   /**
-   * Take what came since the last time, a message at a time; call `shown` when it is on the page.
+   * Process the queued messages, for at most a part of a frame; the rest waits for the next frame so that the
+   * page stays responsive. Call `shown` when the processed messages are on the screen.
    *
-   * Pushes that take longer than a part of a frame wait for the next one, so that the page stays responsive.
-   *
-   * @param take - Does the work for a message. It may stop the pushes, which drops those that wait.
-   * @returns The last message that was taken.
+   * @param take - Processes a message. It may call `stop`, which drops the remaining messages.
+   * @returns The last processed message.
    */
   take(take: (append: LogAppend) => void): LogAppend | null {
     const end = performance.now() + LONGEST;
@@ -55,7 +65,7 @@ export class LogPushes {
     return last;
   }
 
-  /** Let the server send more than it has sent before this message was shown. */
+  /** Acknowledge the message that is on the screen, so that the server sends more. */
   shown(append: LogAppend | null): void {
     if (this._on && append) {
       this._session.ack(append.sequence);

@@ -1,28 +1,36 @@
+/** Requests for pages of the merged log. */
+
 import { LogPage } from '../../api/types';
 import { LogSession } from './session';
 import { LogChoice, offsetAfter } from './streams';
 import { Cursor } from './window';
 
-/** Lines that are asked for at once. */
+/** Number of lines of a page. */
 const PAGE = 1000;
 
-/** A place in the log that can be gone to. */
+/** Place in the log that the user can go to. */
 export type LogPlace =
   | { at: 'start' }
   | { at: 'end' }
   | { at: 'time'; time: number }
   | { at: 'line'; stream: string; offset: number }
-  /** 0 to 1 of the bytes, as a scroll bar has it. */
+  /** Fraction (0 to 1) of the log's bytes, as the scroll bar gives it. */
   | { at: 'fraction'; fraction: number };
 
-/** Reads pages of several streams, merged. */
+/** Reads pages of the shown streams, merged by time. */
 export class LogReader {
   constructor(
     private readonly _session: LogSession,
     private readonly _choice: Pick<LogChoice, 'chosen' | 'ids'>
   ) {}
 
-  /** The page on one side of a place that the server can name. */
+  /**
+   * Read a page before or after a position.
+   *
+   * @param anchor - Start or end of the log, a time, or a position.
+   * @param direction - `forward` for the page after the position, `backward` for the page before it.
+   * @param lines - Number of lines.
+   */
   page(
     anchor: 'start' | 'end' | number | Cursor,
     direction: 'forward' | 'backward' = 'forward',
@@ -32,7 +40,7 @@ export class LogReader {
     return this._session.read({ streams, anchor, direction, lines });
   }
 
-  /** The page that begins at a place; the last one where nothing is behind it. */
+  /** Read the page that begins at a place. Returns the last page if the log has no lines after the place. */
   async at(place: LogPlace): Promise<LogPage> {
     switch (place.at) {
       case 'start':
@@ -56,7 +64,7 @@ export class LogReader {
     }
   }
 
-  /** From a byte of one stream on, the others from the same time on. */
+  /** Read the page that begins at a byte of one stream. The other streams begin at the time of that line. */
   private async _atByte(stream: string, offset: number): Promise<LogPage> {
     const probe = await this._session.read({
       streams: [stream],
@@ -76,7 +84,10 @@ export class LogReader {
     return page;
   }
 
-  /** Where all streams were at a time; without one, about as far as `offset`. */
+  /**
+   * Return the position of all streams at a time. If the time is unknown, all streams are at `offset`, which
+   * is an estimate.
+   */
   private async _cursorAt(
     time: number | null,
     offset: number

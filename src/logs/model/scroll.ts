@@ -1,18 +1,24 @@
+/** Scroll position in a log of which the page holds only a window. */
+
 import { LogWindow } from './window';
 
-/** Browsers stop drawing elements that are higher than about 17 million px. */
+/**
+ * Largest height of the scrolled element, in px. Browsers stop drawing elements that are higher than about 17
+ * million px.
+ */
 const HIGHEST = 12_000_000;
 
-/** The rows to be drawn. */
+/** The rows that the view draws. */
 export interface IRowRange {
-  /** Indices into the window's lines, `end` excluded. */
+  /** Index of the first row among the window's lines. */
   start: number;
+  /** Index after the last row. */
   end: number;
-  /** Where the first of them begins, from the top of the view, in px. */
+  /** Distance from the top of the view to the first row, in px. */
   y: number;
 }
 
-/** Bytes of the log before the window, in it, and behind it. */
+/** Number of the log's bytes before, in and after the window. */
 export interface ILogExtent {
   before: number;
   within: number;
@@ -20,22 +26,23 @@ export interface ILogExtent {
 }
 
 /**
- * Scrolling through a log of which only a window is held.
+ * Holds the scroll position.
  *
- * The place is an anchor: a line at the top of the view, and px of it that are scrolled away. The
- * scroll bar stands for the whole log, whose height is estimated from bytes; so small movements
- * are exact in px, and a jump of the bar is to a fraction of the log.
+ * The position is the line at the top of the view and the number of px of this line that are above the view.
+ * The scroll bar covers the whole log, whose height is estimated from its bytes. So a short scroll is exact
+ * in px, and a long drag of the scroll bar goes to a fraction of the log.
  */
 export class LogScroll {
   constructor(private readonly _window: LogWindow) {}
 
-  /** Height of the visible part. */
+  /** Height of the view, in px. */
   viewHeight = 0;
 
   /**
-   * Take over where the rows of the window are. To be called when lines, heights or the extent changed.
+   * Update the positions of the rows. Call this after lines, heights or the extent changed.
    *
-   * @param tops - Upper edges of all rows, and the lower edge of the last, in px.
+   * @param tops - Upper edges of all rows, and the lower edge of the last row, in px.
+   * @param extent - Sizes from which the height of the whole log is estimated.
    */
   layout(tops: Float64Array, extent: ILogExtent): void {
     const { generation } = this._window;
@@ -49,12 +56,12 @@ export class LogScroll {
     this._moveTo(this._position());
   }
 
-  /** Height for the scrolled element, in px. */
+  /** Height of the scrolled element, in px. */
   get height(): number {
     return Math.max(this.viewHeight, Math.min(HIGHEST, this._total));
   }
 
-  /** Where the scroll bar ought to stand, in px. */
+  /** Position that the scroll bar must have, in px. */
   get scrollTop(): number {
     const way = this._total - this.viewHeight;
     if (way <= 0) {
@@ -65,12 +72,16 @@ export class LogScroll {
     return Math.min(range, Math.max(0, (position / way) * range));
   }
 
-  /** Whether the last line that is held is in view, down to its lower edge. */
+  /** True if the lower edge of the window's last line is in view. */
   get atBottom(): boolean {
     return this._position() >= this._lowest() - 1;
   }
 
-  /** Whether lines above or below will soon be needed. */
+  /**
+   * Return the sides on which the window must be extended soon.
+   *
+   * @param rows - Number of rows outside the view that the window should hold.
+   */
   needs(rows: number): { before: boolean; after: boolean } {
     const first = this._ordinal - this._window.first;
     const last = this._at(this._position() + this.viewHeight);
@@ -81,9 +92,11 @@ export class LogScroll {
   }
 
   /**
-   * The scroll bar was moved.
+   * Move the view after the user scrolled.
    *
-   * @returns The fraction of the log to load where that is not in the window, else null.
+   * @param from - Previous position of the scroll bar, in px.
+   * @param to - New position of the scroll bar, in px.
+   * @returns The fraction of the log to load if the window doesn't hold the new position, else null.
    */
   scrolled(from: number, to: number): number | null {
     const range = this.height - this.viewHeight;
@@ -113,12 +126,17 @@ export class LogScroll {
     return fraction;
   }
 
-  /** Show the last line that is held. */
+  /** Scroll to the window's last line. */
   toEnd(): void {
     this._moveTo(Infinity);
   }
 
-  /** Show a line at the top, in the middle, or where it takes the least scrolling. */
+  /**
+   * Scroll to a line.
+   *
+   * @param ordinal - The line.
+   * @param align - Position of the line in the view; `nearest` scrolls as little as possible.
+   */
   reveal(ordinal: number, align: 'start' | 'center' | 'nearest'): void {
     const index = ordinal - this._window.first;
     const top = this._tops[index] ?? 0;
@@ -131,7 +149,7 @@ export class LogScroll {
     }
   }
 
-  /** Ordinals of the lines in view. */
+  /** Return the ordinals of the first and last line in view. */
   visible(): { first: number; last: number } {
     const bottom = this._position() + this.viewHeight - 1;
     return {
@@ -140,7 +158,7 @@ export class LogScroll {
     };
   }
 
-  /** The rows in view and `more` on either side. */
+  /** Return the rows in view and `more` rows on either side. */
   range(more: number): IRowRange {
     const position = this._position();
     const { length } = this._window.lines;
@@ -152,6 +170,7 @@ export class LogScroll {
     return { start, end, y: (this._tops[start] ?? 0) - position };
   }
 
+  /** Estimate the height of the log from the average height of a byte in the window. */
   private _estimate({ before, within, after }: ILogExtent): void {
     const height = this._tops[this._tops.length - 1];
     const perByte = within > 0 ? height / within : 0;
@@ -161,11 +180,12 @@ export class LogScroll {
     this._whole = atStart && atEnd;
   }
 
-  /** Px of the window above the view. */
+  /** Height of the window's part above the view, in px. */
   private _position(): number {
     return (this._tops[this._ordinal - this._window.first] ?? 0) + this._px;
   }
 
+  /** Largest value of `_position`, in px. */
   private _lowest(): number {
     return Math.max(0, this._tops[this._tops.length - 1] - this.viewHeight);
   }
@@ -177,7 +197,7 @@ export class LogScroll {
     this._px = target - (this._tops[index] ?? 0);
   }
 
-  /** Index of the row at a distance from the window's first. */
+  /** Return the index of the row at a distance from the window's top. */
   private _at(px: number): number {
     let low = 0;
     let high = Math.max(0, this._tops.length - 2);
@@ -193,10 +213,15 @@ export class LogScroll {
   }
 
   private _tops = new Float64Array(1);
+  /** Estimated height of the log before the window, in px. */
   private _before = 0;
+  /** Estimated height of the whole log, in px. */
   private _total = 0;
+  /** True if the window holds the whole log. */
   private _whole = false;
+  /** Ordinal of the line at the top of the view. */
   private _ordinal = 0;
+  /** Height of this line's part above the view, in px. */
   private _px = 0;
   private _generation = 0;
 }

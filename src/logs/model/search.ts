@@ -1,10 +1,12 @@
+/** Search in a whole log. */
+
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { LogHit, LogLine } from '../../api/types';
 import { LogConnectionLost, LogSearchReplaced } from './session';
 import { LogModel } from './log';
 
-/** What is looked for. */
+/** What the user searches for. */
 export interface ILogQuery {
   readonly pattern: string;
   readonly regex: boolean;
@@ -14,7 +16,7 @@ export interface ILogQuery {
 const NOTHING: ILogQuery = { pattern: '', regex: false, caseSensitive: false };
 const LIMIT = 1000;
 
-/** A search over the whole log, done by the server; lines that come later are added. */
+/** Searches the whole log. The server finds the existing lines; the page adds new lines that match. */
 export class LogSearch implements IDisposable {
   constructor(private readonly _log: LogModel) {
     _log.added.connect(this._onAdded, this);
@@ -29,40 +31,42 @@ export class LogSearch implements IDisposable {
     return this._hits;
   }
 
-  /** Whether `hits` are all that there are. */
+  /** True if `hits` contains all lines that match. */
   get complete(): boolean {
     return this._complete;
   }
 
-  /** True if the server ended the search before it had seen the whole log. */
+  /** True if the server ended the search before it read the whole log. */
   get partial(): boolean {
     return this._partial;
   }
 
-  /** Index of the hit that was gone to. */
+  /** Index of the hit that the user went to last; null for none. */
   get current(): number | null {
     return this._current;
   }
 
+  /** True while the server's answer is awaited. */
   get pending(): boolean {
     return this._pending;
   }
 
-  /** True if the connection was lost before the answer came: nothing is known of what would be found. */
+  /** True if the connection closed before the answer arrived. */
   get lost(): boolean {
     return this._lost;
   }
 
-  /** Why there is no answer, or only a part of it, in words. */
+  /** Error message if the search failed or ended early. */
   get error(): string | null {
     return this._error;
   }
 
-  /** The query as this page can apply it to a line; null where only the server can. */
+  /** The query as a regular expression of JavaScript; null if only the server can apply it. */
   get expression(): RegExp | null {
     return this._expression;
   }
 
+  /** Emitted when the query, the hits or the state of the search changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -79,24 +83,24 @@ export class LogSearch implements IDisposable {
     }
   }
 
-  /** Index of the hit in a line. */
+  /** Return the index of a line's hit. */
   hitOf(line: Pick<LogLine, 'stream' | 'offset'>): number | undefined {
     return this._places.get(placeOf(line));
   }
 
-  /** Look for something else; resolves when the hits are there. */
+  /** Set the query and search. Resolves when the answer has arrived. */
   async set(query: ILogQuery): Promise<void> {
     this._query = query;
     this._expression = compile(query);
     await this.repeat();
   }
 
-  /** End the search. */
+  /** Clear the query and the hits. */
   clear(): void {
     void this.set(NOTHING);
   }
 
-  /** Search again: the streams that are looked at have changed, or the connection is back. */
+  /** Search again, after the shown streams changed or the connection is back. */
   async repeat(): Promise<void> {
     const query = this._query;
     const turn = ++this._turn;
@@ -136,12 +140,12 @@ export class LogSearch implements IDisposable {
     }
   }
 
-  /** Go to the next hit; the first time to the first one that is not above the view. */
+  /** Go to the next hit. The first call goes to the first hit that isn't above the view. */
   next(): void {
     this._go(this._current === null ? this._nearest() : this._current + 1);
   }
 
-  /** Go to the hit before. */
+  /** Go to the previous hit. */
   previous(): void {
     this._go(this._current === null ? this._nearest() - 1 : this._current - 1);
   }
@@ -156,6 +160,7 @@ export class LogSearch implements IDisposable {
     }
   }
 
+  /** Index of the first hit that isn't earlier than the top of the view. */
   private _nearest(): number {
     const time = this._log.topTime();
     const index =
@@ -171,6 +176,7 @@ export class LogSearch implements IDisposable {
     this._places = new Map(hits.map((hit, index) => [placeOf(hit), index]));
   }
 
+  /** Add new lines that match, as long as the server's answer is complete. */
   private _onAdded(_: unknown, lines: readonly LogLine[]): void {
     const expression = this._expression;
     if (!expression || this._pending || !this._complete) {
@@ -205,8 +211,10 @@ export class LogSearch implements IDisposable {
   private _query = NOTHING;
   private _expression: RegExp | null = null;
   private _hits: LogHit[] = [];
+  /** Indices of the hits by `placeOf`. */
   private _places = new Map<string, number>();
   private _complete = true;
+  /** Number of the current search. An answer to an earlier search is ignored. */
   private _turn = 0;
   private _current: number | null = null;
   private _pending = false;
@@ -221,7 +229,7 @@ function placeOf(line: Pick<LogLine, 'stream' | 'offset'>): string {
   return `${line.stream}:${line.offset}`;
 }
 
-/** Python's and JavaScript's regular expressions differ a little; null where JavaScript refuses. */
+/** Compile a query. Returns null for patterns that only Python's regular expressions support. */
 function compile(query: ILogQuery): RegExp | null {
   if (!query.pattern) {
     return null;

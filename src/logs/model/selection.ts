@@ -1,32 +1,37 @@
+/** Selection of text in a log. */
+
 import { ISignal, Signal } from '@lumino/signaling';
 import { LogLine } from '../../api/types';
 import { parseLine } from './ansi';
 import { LogModel } from './log';
 
-/** A place in the text of a line that the window holds: between two of its characters as they are shown. */
+/**
+ * Position between two characters of a line that the window holds. Columns count the characters that the page
+ * shows.
+ */
 export interface ILogPlace {
   readonly ordinal: number;
   readonly column: number;
 }
 
-/** A line as it stays known while the window moves on, and a column of its text. */
+/** Position in a line. It stays valid after the window moved away from the line. */
 export interface ILogPoint extends Pick<LogLine, 'stream' | 'offset' | 'time'> {
   readonly column: number;
-  /** Where the line was in the window, and of which generation of it. */
+  /** Ordinal of the line in the given generation of the window. */
   readonly ordinal: number;
   readonly generation: number;
 }
 
-/** One end of a selection: a place, or where the log starts or ends. */
+/** One end of a selection: a position, or the start or end of the log. */
 export type LogEnd = ILogPoint | 'start' | 'end';
 
-/** Both ends of a selection, the earlier one first. */
+/** A selection, its earlier end first. */
 export interface ILogPassage {
   readonly from: LogEnd;
   readonly to: LogEnd;
 }
 
-/** Where the focus of a selection is moved to. */
+/** Movement of a selection's focus. */
 export type LogStep =
   | 'left'
   | 'right'
@@ -40,8 +45,10 @@ export type LogStep =
   | 'end';
 
 /**
- * The selected part of a log, whether or not the page holds it: rows that are not in view are not in the
- * document, and lines far from the view not in the window.
+ * The selected part of a log.
+ *
+ * A selection by the browser would not be enough: the document holds only the rows in view, and the window
+ * only the lines around them.
  */
 export class LogSelection {
   constructor(private readonly _log: LogModel) {}
@@ -50,25 +57,28 @@ export class LogSelection {
     return this._changed;
   }
 
-  /** Where the selection was begun; null for none. */
+  /** End at which the selection began; null if there is no selection. */
   get anchor(): LogEnd | null {
     return this._anchor;
   }
 
+  /** End that the user moves; null if there is no selection. */
   get focus(): LogEnd | null {
     return this._focus;
   }
 
-  /** True if nothing is selected; a place may be. */
+  /** True if no character is selected. There may be a caret: anchor and focus at one position. */
   get isEmpty(): boolean {
     return this._order === 0;
   }
 
+  /** True if the whole log is selected. */
   get isAll(): boolean {
     const passage = this.passage();
     return passage?.from === 'start' && passage.to === 'end';
   }
 
+  /** Select the text between two ends. */
   set(anchor: LogEnd, focus: LogEnd): void {
     if (!same(anchor, this._anchor) || !same(focus, this._focus)) {
       this._anchor = anchor;
@@ -81,6 +91,7 @@ export class LogSelection {
     this.set('start', 'end');
   }
 
+  /** Remove the selection. */
   clear(): void {
     if (this._anchor !== null) {
       this._anchor = this._focus = null;
@@ -88,7 +99,7 @@ export class LogSelection {
     }
   }
 
-  /** The point at a place of the window. */
+  /** Convert a place in the window to a point; null if the window doesn't hold the line. */
   pointAt({ ordinal, column }: ILogPlace): ILogPoint | null {
     const { window } = this._log;
     const line = window.line(ordinal);
@@ -100,7 +111,7 @@ export class LogSelection {
     return { stream, offset, time, column, ordinal, generation };
   }
 
-  /** Both ends in order; null if nothing is selected. */
+  /** Return the selection, its earlier end first; null if no character is selected. */
   passage(): ILogPassage | null {
     const { _anchor: anchor, _focus: focus, _order: order } = this;
     if (anchor === null || focus === null || order === 0) {
@@ -112,8 +123,11 @@ export class LogSelection {
   }
 
   /**
-   * The place of one end among the window's lines, `start` to `end` (excluded): the nearest one if it is
-   * not among them.
+   * Return the place of one end among some of the window's lines, or the nearest place in these lines.
+   *
+   * @param end - The end.
+   * @param start - Ordinal of the first line.
+   * @param stop - Ordinal after the last line.
    */
   within(end: LogEnd, start: number, stop: number): ILogPlace {
     const ordinal = this.ordinalOf(end);
@@ -127,7 +141,10 @@ export class LogSelection {
     return { ordinal, column: (end as ILogPoint).column };
   }
 
-  /** The ordinal of a point's line; -Infinity where it lies before the window, Infinity where behind it. */
+  /**
+   * Return the ordinal of an end's line: -Infinity if the line is before the window, Infinity if it is after
+   * the window.
+   */
   ordinalOf(end: LogEnd): number {
     if (end === 'start' || end === 'end') {
       return end === 'start' ? -Infinity : Infinity;
@@ -152,7 +169,7 @@ export class LogSelection {
       : Infinity;
   }
 
-  /** The selected text, where the page holds all of it in full; else null. */
+  /** Return the selected lines and their selected text if the page holds all of the text, else null. */
   localLines(): { line: LogLine; text: string }[] | null {
     const passage = this.passage();
     const { window } = this._log;
@@ -176,7 +193,7 @@ export class LogSelection {
         const start = ordinal === first.ordinal ? first.column : 0;
         const end = ordinal === last.ordinal ? last.column : text.length;
         if (line.cut && end === text.length) {
-          return null; // the rest of it is on the server
+          return null; // The page holds only the beginning of this line.
         }
         found.push({ line, text: text.slice(start, end) });
       }
@@ -184,7 +201,13 @@ export class LogSelection {
     return found;
   }
 
-  /** Move the focus, as keys do; a selection that has none begins at `from`. */
+  /**
+   * Move the focus one step. The anchor stays.
+   *
+   * @param step - The movement.
+   * @param from - Anchor of a new selection if there is none.
+   * @param page - Number of rows of `pageUp` and `pageDown`.
+   */
   move(step: LogStep, from: ILogPlace, page: number): void {
     const { window } = this._log;
     if (step === 'start' || step === 'end') {
@@ -233,6 +256,7 @@ export class LogSelection {
     }
   }
 
+  /** Set the focus, and the anchor to `from` if there is no selection. */
   private _moveTo(focus: LogEnd, from: ILogPlace): void {
     const anchor = this._anchor ?? this.pointAt(from);
     if (anchor) {
@@ -240,7 +264,7 @@ export class LogSelection {
     }
   }
 
-  /** Negative where the anchor comes first, positive where the focus does, 0 where they are one. */
+  /** Negative if the anchor is before the focus, positive if it is after the focus, 0 if both are equal. */
   private get _order(): number {
     const { _anchor: anchor, _focus: focus } = this;
     if (anchor === null || focus === null || same(anchor, focus)) {
@@ -256,7 +280,7 @@ export class LogSelection {
     return this._compareLines(anchor, focus) || anchor.column - focus.column;
   }
 
-  /** Compare two lines by what the server orders them by. */
+  /** Compare two lines by the server's order: time, then stream. */
   private _compareLines(
     a: Pick<LogLine, 'stream' | 'offset' | 'time'>,
     b: Pick<LogLine, 'stream' | 'offset' | 'time'>
@@ -274,7 +298,7 @@ export class LogSelection {
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** A line's text as it is shown. */
+/** Return a line's text as the page shows it. */
 export function shownText(line: LogLine): string {
   return parseLine(line).text;
 }

@@ -1,3 +1,5 @@
+/** Requests and answers over the WebSocket of a job's logs. */
+
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {
@@ -12,7 +14,7 @@ import {
 } from '../../api/types';
 import { Cursor } from './window';
 
-/** What a session needs of its socket; `JsonSocket` has it. */
+/** The part of `JsonSocket` that a session uses. */
 export interface ILogSocket extends IDisposable {
   readonly isOpen: boolean;
   readonly opened: ISignal<unknown, void>;
@@ -21,25 +23,26 @@ export interface ILogSocket extends IDisposable {
   send(message: LogRequest): void;
 }
 
-/** The connection ended before the answer came. */
+/** The connection closed before the answer arrived. */
 export class LogConnectionLost extends Error {}
 
-/** Something else was searched for before the answer came. */
+/** A newer search replaced this search before its answer arrived. */
 export class LogSearchReplaced extends Error {}
 
-/** The server could not answer a request: why, and what to do. */
+/** The server answered a request with an error; the message contains its hint. */
 export class LogRequestError extends Error {
   constructor(message: string, hint: string | null) {
     super([message, hint].filter(Boolean).join(' '));
   }
 }
 
+/** Callbacks of a request that has no answer yet. */
 interface IPending {
   resolve(answer: LogPage | LogHits): void;
   reject(error: Error): void;
 }
 
-/** Questions and answers over a job's log socket. */
+/** Sends requests over a job's log socket and assigns the answers to them. */
 export class LogSession implements IDisposable {
   constructor(private readonly _socket: ILogSocket) {
     _socket.received.connect(this._onMessage, this);
@@ -54,15 +57,17 @@ export class LogSession implements IDisposable {
     return this._socket.isDisposed;
   }
 
+  /** Emitted when the connection closes. */
   get closed(): ISignal<this, void> {
     return this._closed;
   }
 
-  /** The streams that exist: first thing after a connection, then whenever that changes. */
+  /** Emits the job's streams: first after each connection, then after every change. */
   get streams(): ISignal<this, LogStream[]> {
     return this._streams;
   }
 
+  /** Emits new lines of the followed streams. */
   get appended(): ISignal<this, LogAppend> {
     return this._appended;
   }
@@ -75,14 +80,19 @@ export class LogSession implements IDisposable {
     }
   }
 
-  /** One page of lines. */
+  /** Read one page of lines. */
   read(question: Omit<ReadLog, 'type' | 'request'>): Promise<LogPage> {
     return this._ask(request => ({ type: 'read', request, ...question }));
   }
 
   /**
-   * The lines that match. The server does one search at a time: of one asker, a new one ends the
-   * one that still runs; different askers wait for each other.
+   * Find the lines that match.
+   *
+   * The server runs one search at a time. A new search of the same asker ends the asker's running search,
+   * which rejects with `LogSearchReplaced`; searches of different askers wait for each other.
+   *
+   * @param asker - Object that identifies who searches.
+   * @param question - The pattern and its options.
    */
   async search(
     asker: object,
@@ -109,19 +119,31 @@ export class LogSession implements IDisposable {
     return answer;
   }
 
+  /**
+   * Ask the server to push lines as they are written.
+   *
+   * @param streams - Ids of the streams.
+   * @param cursor - Offsets at which the pushed lines begin.
+   */
   follow(streams: string[], cursor: Cursor): void {
     this._socket.send({ type: 'follow', streams, cursor });
   }
 
+  /** Ask the server to stop pushing lines. */
   unfollow(): void {
     this._socket.send({ type: 'unfollow' });
   }
 
-  /** Tell that lines have been shown, so that more are sent. */
+  /** Acknowledge an append message that is on the screen, so that the server sends more lines. */
   ack(sequence: number): void {
     this._socket.send({ type: 'ack', sequence });
   }
 
+  /**
+   * Send a request and return its answer.
+   *
+   * @param message - Returns the request with the given number.
+   */
   private _ask<T extends LogPage | LogHits>(
     message: (request: number) => LogRequest
   ): Promise<T> {
@@ -157,6 +179,7 @@ export class LogSession implements IDisposable {
     }
   }
 
+  /** Remove and return a pending request. */
   private _take(request: number | null): IPending | undefined {
     const pending = this._pending.get(request ?? -1);
     this._pending.delete(request ?? -1);
@@ -171,6 +194,7 @@ export class LogSession implements IDisposable {
   }
 
   private _next = 1;
+  /** The running search. */
   private _searching: {
     asker: object;
     request: number;

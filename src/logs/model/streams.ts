@@ -1,21 +1,23 @@
+/** A job's log streams: names, sources, and the filter that decides which streams are shown. */
+
 import { LogStream } from '../../api/types';
 
-/** Which streams are shown. */
+/** Filter of log streams. */
 export interface ILogFilter {
-  /** One attempt, or all of them. */
+  /** Number of the only attempt that is shown; null for all attempts. */
   readonly attempt: number | null;
-  /** Keys of the sources that are not shown. */
+  /** Keys of the hidden sources; see `sourceKey`. */
   readonly hidden: readonly string[];
-  /** Whether the launcher's own words are shown. */
+  /** True if the launcher's own output is shown. */
   readonly launcher: boolean;
   /**
-   * Whether pods are shown by what they print where their ranks have files of their own. It is the
-   * same once more, with the launcher's words: so never both.
+   * True to show a pod's container output where the ranks write log files of their own. The container output
+   * repeats the ranks' and the launcher's output, so the files' streams are hidden then.
    */
   readonly container: boolean;
 }
 
-/** Everything but the launcher, which is folded by default, and nothing twice. */
+/** Default filter: all ranks and containers, without the launcher and without repeated output. */
 export const SHOW_ALL: ILogFilter = {
   attempt: null,
   hidden: [],
@@ -23,17 +25,18 @@ export const SHOW_ALL: ILogFilter = {
   container: false
 };
 
-/** A rank (or a container) as the filter and the gutter know it, over all attempts. */
+/** A rank or a container in all attempts, for the filter and the gutter. */
 export interface ILogSource {
+  /** See `sourceKey`. */
   readonly key: string;
-  /** The global rank where torchrun has told it, else replica and local rank. */
+  /** The global rank if torchrun has reported it, else replica and local rank. */
   readonly label: string;
   readonly replica: string;
-  /** Place in the series of colours. */
+  /** Index of the source's colour. */
   readonly series: number;
 }
 
-/** What names a stream's source over all attempts. */
+/** Return the key of a stream's source, which is the same in all attempts. */
 export function sourceKey(stream: LogStream): string {
   if (stream.source === 'rank') {
     return `${stream.replica}/${stream.local_rank}`;
@@ -43,7 +46,7 @@ export function sourceKey(stream: LogStream): string {
     : `${stream.replica}/${stream.container}`;
 }
 
-/** A stream's rank in short; the launcher has none. */
+/** Return a short label of a stream's source; empty for the launcher. */
 export function sourceLabel(stream: LogStream): string {
   if (stream.source === 'launcher') {
     return '';
@@ -58,7 +61,7 @@ export function sourceLabel(stream: LogStream): string {
     : String(stream.rank);
 }
 
-/** The same where there is room for four characters: of the replica's type only that it is the master. */
+/** Return a label of about four characters: of the replica's type only the `m` of a master remains. */
 export function gutterLabel(stream: LogStream): string {
   return (stream.container === null ? sourceLabel(stream) : stream.replica)
     .replace(/^master-/, 'm')
@@ -66,9 +69,13 @@ export function gutterLabel(stream: LogStream): string {
 }
 
 /**
- * How many bytes of a stream are there up to an offset.
+ * Return how many bytes before an offset still exist.
  *
- * What is cut out to keep a log below its limit is cut out of the middle, so about there it is missing.
+ * Bytes are removed from the middle of a log that exceeds its limit. The exact place of the removed bytes
+ * isn't known here, so the result is an estimate.
+ *
+ * @param stream - Size of the stream and number of removed bytes.
+ * @param offset - Offset in the stream, counting removed bytes.
  */
 export function bytesUpTo(
   { size, removed }: Pick<LogStream, 'size' | 'removed'>,
@@ -78,7 +85,7 @@ export function bytesUpTo(
   return offset - Math.min(removed, Math.max(0, offset - cut));
 }
 
-/** The offset in a stream up to which so many bytes are there. */
+/** Return the offset before which a number of bytes still exist: the inverse of `bytesUpTo`. */
 export function offsetAfter(
   { size, removed }: Pick<LogStream, 'size' | 'removed'>,
   bytes: number
@@ -86,7 +93,7 @@ export function offsetAfter(
   return Math.floor(bytes < (size - removed) / 2 ? bytes : bytes + removed);
 }
 
-/** The ranks (or containers) that a job's streams come from, in the order of their ranks. */
+/** Return the sources of a job's streams, sorted by rank. Labels come from each source's newest attempt. */
 export function logSources(streams: readonly LogStream[]): ILogSource[] {
   const newest = new Map<string, LogStream>();
   const repeats = repeatedByRanks(streams);
@@ -110,14 +117,14 @@ export function logSources(streams: readonly LogStream[]): ILogSource[] {
     }));
 }
 
-/** The attempts that streams exist of, first to last. */
+/** Return the numbers of the attempts that have streams, ascending. */
 export function logAttempts(streams: readonly LogStream[]): number[] {
   return [...new Set(streams.map(stream => stream.attempt))].sort(
     (a, b) => a - b
   );
 }
 
-/** The streams of pods whose ranks have files of their own, so that these have the same once more. */
+/** Return the container streams whose output is also in the log files of the pod's ranks. */
 export function repeatedByRanks(
   streams: readonly LogStream[]
 ): ReadonlySet<LogStream> {
@@ -136,13 +143,14 @@ export function repeatedByRanks(
   );
 }
 
-/** The streams that a filter lets through. */
+/** Return the streams that pass a filter. */
 export function chosenStreams(
   streams: readonly LogStream[],
   filter: ILogFilter
 ): LogStream[] {
   const hidden = new Set(filter.hidden);
   const repeats = repeatedByRanks(streams);
+  // Replicas whose container output is shown instead of their ranks' files.
   const instead = new Set(
     filter.container
       ? [...repeats].map(({ replica, attempt }) => `${replica} ${attempt}`)
@@ -167,7 +175,13 @@ export function chosenStreams(
   );
 }
 
-/** The filter that shows a stream besides what it showed before. */
+/**
+ * Return a filter that shows one more stream.
+ *
+ * @param filter - The current filter.
+ * @param stream - The stream to show.
+ * @param streams - All streams of the job.
+ */
 export function showStream(
   filter: ILogFilter,
   stream: LogStream,
@@ -181,13 +195,13 @@ export function showStream(
   };
 }
 
-/** The streams that there are, and those of them that are shown. */
+/** Holds a job's streams and the filter, and selects the shown streams. */
 export class LogChoice {
   constructor(filter: ILogFilter) {
     this._filter = filter;
   }
 
-  /** Null before they are known. */
+  /** All streams of the job; null before the server has sent them. */
   get streams(): readonly LogStream[] | null {
     return this._streams;
   }
@@ -206,15 +220,17 @@ export class LogChoice {
     this._choose();
   }
 
+  /** The streams that pass the filter. */
   get chosen(): readonly LogStream[] {
     return this._chosen;
   }
 
+  /** Ids of the streams that pass the filter. */
   get ids(): string[] {
     return this._chosen.map(stream => stream.id);
   }
 
-  /** Let the filter through a stream besides what it showed before. */
+  /** Change the filter so that it also shows the stream with this id. */
   show(id: string): void {
     const stream = this._streams?.find(item => item.id === id);
     if (stream && !this._chosen.includes(stream)) {
@@ -231,7 +247,7 @@ export class LogChoice {
   private _chosen: readonly LogStream[] = [];
 }
 
-/** Made once: `localeCompare` makes one for each comparison. */
+/** Created once, because `localeCompare` creates a collator for each comparison. */
 const NATURAL = new Intl.Collator(undefined, { numeric: true });
 
 function compareSources(a: LogStream, b: LogStream): number {

@@ -1,23 +1,33 @@
+/**
+ * Text of a log for the clipboard and for downloads: queries for the server, and the text as the page shows
+ * it.
+ */
+
 import { LogLine, LogStream } from '../../api/types';
 import { parseAnsi } from './ansi';
 import { formatMilliseconds } from '../../common/format';
 import { ILogPassage, LogEnd } from './selection';
 import { gutterLabel } from './streams';
 
-/** More bytes than this are not copied but downloaded. */
+/** Largest size of text that is copied, in bytes. Larger text is offered as a download. */
 export const MOST_COPIED = 10_000_000;
-/** Characters of an address that proxies let through. */
+/** Longest list of stream ids in a URL, in characters. Proxies reject longer URLs. */
 const LONGEST_STREAMS = 12_000;
-/** Lines that are made ready at once, so that the page stays responsive. */
+/** Number of lines that are converted before the page gets a turn, so that it stays responsive. */
 const AT_ONCE = 2000;
 
-/** Query of the API's `readLogText`: the part of a log that the client asks for. */
+/** Query of the API's `readLogText`: selects a part of a log. */
 export type LogTextQuery = Record<string, string | number | boolean>;
 
 /**
- * Name some of a job's streams in few words: by attempt and kind, then by those that are meant or are not.
+ * Return a short query for some of a job's streams.
  *
- * @returns Null where no address could name them.
+ * The query selects by attempt and by source first. Of the remaining streams, it lists the wanted or the
+ * unwanted ids, whichever are fewer.
+ *
+ * @param all - All streams of the job.
+ * @param chosen - The wanted streams.
+ * @returns Null if the URL would be too long.
  */
 export function streamQuery(
   all: readonly LogStream[],
@@ -53,7 +63,7 @@ export function streamQuery(
   return query;
 }
 
-/** Name the lines of a selection. */
+/** Return the query for the lines of a selection. */
 export function passageQuery({ from, to }: ILogPassage): LogTextQuery {
   return { ...endQuery('from', from), ...endQuery('to', to) };
 }
@@ -68,7 +78,7 @@ function endQuery(name: 'from' | 'to', end: LogEnd): LogTextQuery {
       };
 }
 
-/** Return the prefix of a copied line: its rank and time. */
+/** Return the prefix of a copied line: its source and time. */
 export function lineLabel(
   stream: LogStream | undefined,
   time: number | null
@@ -83,9 +93,11 @@ export function lineLabel(
 }
 
 /**
- * Make the server's text into what is copied: as it is shown, cut at the columns of the selection.
+ * Convert the server's text to the text that the page shows, cut at the columns of the selection.
  *
- * @param labels - The streams by id, where each line begins with its stream and time and these are wanted.
+ * @param text - The server's text. With labels, each line begins with its stream and time, separated by tabs.
+ * @param passage - First and last selected place.
+ * @param labels - Streams by id, to put the source and time before each line; null if the text has no labels.
  */
 export async function shownLogText(
   text: string,
@@ -115,7 +127,7 @@ export async function shownLogText(
   return { text: lines.join('\n'), lines: lines.length };
 }
 
-/** Return the text that stands for bytes that were removed from the log. */
+/** Return the text that is shown in place of bytes that were removed from the log. */
 export function removedText(line: LogLine): string {
   return `[${line.removed} bytes were removed here]`;
 }

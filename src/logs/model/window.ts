@@ -1,56 +1,67 @@
+/** The part of a log that the page holds. */
+
 import { LogLine, LogPage } from '../../api/types';
 
-/** Byte offsets by stream: a place in the merged log. */
+/** Byte offsets by stream id: a position in the merged log. */
 export type Cursor = Record<string, number>;
 
-/** How much of a log is held at once. */
+/** Maximum size of a window. */
 export interface IWindowLimits {
   lines: number;
-  /** Characters of all lines together, for logs with very long lines. */
+  /** Number of characters of all lines together, for logs with very long lines. */
   characters: number;
 }
 
 const LIMITS: IWindowLimits = { lines: 10_000, characters: 8_000_000 };
 
 /**
- * A contiguous part of the merged log.
+ * Holds a contiguous part of the merged log.
  *
- * Lines have ordinals that stay the same while lines are added or dropped at either end; `first` is
- * that of the first line held. `reset` begins anew, with another `generation`.
+ * Each line has an ordinal, which stays the same while lines are added or dropped at either end. `first` is
+ * the ordinal of the first line. `reset` replaces all lines, assigns new ordinals and increments
+ * `generation`.
  */
 export class LogWindow {
   constructor(private readonly _limits: IWindowLimits = LIMITS) {}
 
   lines: LogLine[] = [];
+  /** Ordinal of the first line. */
   first = 0;
+  /** Number of resets. Ordinals are comparable within one generation only. */
   generation = 0;
-  /** Changes with every change of the lines. */
+  /** Incremented by every change of the lines. */
   version = 0;
-  /** Where the part before the window ends, and the part behind it begins. */
+  /** Position at which the log before the window ends. */
   before: Cursor = {};
+  /** Position at which the log after the window begins. */
   after: Cursor = {};
+  /** True if the first line is the log's first line. */
   atStart = false;
+  /** True if the last line is the log's last line. */
   atEnd = false;
-  /** Number of lines before the window, where every one of them has been seen. */
+  /** Number of the log's lines before the window; null if unknown. */
   linesBefore: number | null = null;
 
-  /** Ordinal behind the last line. */
+  /** Ordinal after the last line. */
   get end(): number {
     return this.first + this.lines.length;
   }
 
-  /** The line with an ordinal. */
+  /** Return the line with this ordinal. */
   line(ordinal: number): LogLine | undefined {
     return this.lines[ordinal - this.first];
   }
 
-  /** Ordinal of the line that holds a byte of a stream, if the window has it. */
+  /**
+   * Return the ordinal of the line that contains a byte of a stream; null if the window doesn't hold the
+   * line.
+   */
   find(stream: string, offset: number): number | null {
     const index = this.lines.findIndex(line => holds(line, { stream, offset }));
     return index < 0 ? null : this.first + index;
   }
 
-  /** Time of the first line from an ordinal on that has one, among the next 100 lines; null if none has. */
+  /** Return the first time among the 100 lines from an ordinal on; null if these lines have no time. */
   timeFrom(ordinal: number): number | null {
     const index = Math.max(0, ordinal - this.first);
     return (
@@ -59,7 +70,7 @@ export class LogWindow {
     );
   }
 
-  /** Hold nothing. */
+  /** Drop all lines. */
   clear(): void {
     this.reset({
       lines: [],
@@ -70,7 +81,7 @@ export class LogWindow {
     });
   }
 
-  /** Hold a page and nothing else. */
+  /** Replace all lines by a page. */
   reset(page: Omit<LogPage, 'type' | 'request'>): void {
     this.generation += 1;
     this.lines = [];
@@ -85,7 +96,10 @@ export class LogWindow {
     this.atEnd = page.at_end;
   }
 
-  /** Put an earlier page before the first line; the end gives way if that is too much. */
+  /**
+   * Insert an earlier page before the first line. Lines at the end are dropped if the window exceeds its
+   * limits.
+   */
   prepend(page: Omit<LogPage, 'type' | 'request'>): void {
     this.lines = [...page.lines, ...this.lines];
     this.first -= page.lines.length;
@@ -102,10 +116,14 @@ export class LogWindow {
   }
 
   /**
-   * Put lines behind the last one. A line that is there already is not added again; one that has
-   * grown replaces what it was.
+   * Append lines.
    *
-   * @returns How many lines are new.
+   * Lines that the window holds already are skipped. A line that had no newline yet is replaced by its longer
+   * version.
+   *
+   * @param lines - Lines after the window's last line.
+   * @param after - Position after these lines.
+   * @returns The number of new lines.
    */
   append(lines: readonly LogLine[], after: Cursor): number {
     const before = this.end;
@@ -138,7 +156,7 @@ export class LogWindow {
     this.version += 1;
   }
 
-  /** Drop lines at the end until the window is within its limits; it is not the log's end then. */
+  /** Drop lines at the end until the window is within its limits. `atEnd` is false then. */
   dropEnd(): void {
     let length = this.lines.length;
     let characters = this._characters;
@@ -160,6 +178,7 @@ export class LogWindow {
     this.version += 1;
   }
 
+  /** Append a line, replace a partial line, or skip a line that the window holds. */
   private _put(line: LogLine): void {
     const { stream, offset } = line;
     let place = this._partial.get(stream);
@@ -186,6 +205,7 @@ export class LogWindow {
     }
   }
 
+  /** True if a window of this size exceeds the limits. A single line of any length is allowed. */
   private _over(lines: number, characters: number): boolean {
     return (
       lines > this._limits.lines ||
@@ -193,14 +213,19 @@ export class LogWindow {
     );
   }
 
-  /** Where each stream's last whole line ends. */
+  /** Offset after each stream's last complete line. */
   private readonly _ends = new Map<string, number>();
-  /** Ordinal of each stream's line that has no end yet. */
+  /** Ordinal of each stream's last line if it has no newline yet. */
   private readonly _partial = new Map<string, number>();
   private _characters = 0;
 }
 
-/** Whether a line has a byte of a stream. */
+/**
+ * Return true if a line contains a byte of a stream.
+ *
+ * @param line - The line. A line of size 0 contains its offset.
+ * @param position - Stream and offset of the byte.
+ */
 export function holds(
   line: LogLine,
   { stream, offset }: { stream: string; offset: number }
