@@ -1,3 +1,5 @@
+/** Divider in a log, between two attempts. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogStream, Replica } from '../../api/types';
@@ -6,9 +8,11 @@ import { formatClock, formatDuration, formatEnd } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
+/** Props of `AttemptDivider`. */
 interface IAttemptDividerProps {
   /** First stream of the attempt that begins. */
   stream: LogStream;
+  /** Time of the attempt's first line. */
   time: number | null;
   job: Job;
   replicas: readonly Replica[];
@@ -17,7 +21,7 @@ interface IAttemptDividerProps {
   only: ((attempt: number) => void) | null;
 }
 
-/** The divider between two attempts: how the earlier one ended, and when the later one started. */
+/** Shows how the earlier attempt ended and when the later attempt started. */
 export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   const { stream, job, trans, only } = props;
   const explanation = explain(props);
@@ -48,6 +52,7 @@ export function AttemptDivider(props: IAttemptDividerProps): React.JSX.Element {
   );
 }
 
+/** Return when the attempt started and how the previous attempt ended. */
 function explain(props: IAttemptDividerProps): string {
   const { stream, time, job, replicas, trans } = props;
   const replica = replicas.find(item => item.name === stream.replica);

@@ -1,3 +1,5 @@
+/** List of a log's lines. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';
@@ -19,11 +21,15 @@ import { LogScroller } from './scroller';
 import { IUpdates, keyOf, useUpdates } from './updates';
 import { onSelectionKey, SelectionKeeper } from './selectionKeeper';
 
-/** Height of a divider, in rows. */
+/** Height of a divider or note, in rows. */
 const DIVIDER = 1.5;
-/** Of many lines with the same time, each of so many says it, that one of them is in view. */
+/**
+ * In a run of lines with the same time, every 16th line shows the time, so that at least one of them is in
+ * view.
+ */
 const TIME_EVERY = 16;
 
+/** Props of `LogLines`. */
 interface ILogLinesProps {
   log: LogModel;
   search: LogSearch;
@@ -31,17 +37,20 @@ interface ILogLinesProps {
   copy: LogCopy;
   job: Job;
   replicas: readonly Replica[];
+  /** True to show the time of each line. */
   times: boolean;
+  /** True to wrap long lines. */
   wrap: boolean;
   trans: TranslationBundle;
   openFile(link: IFileLink): void;
   downloadLine(line: LogLine): void;
+  /** Show only one attempt. */
   onlyAttempt(attempt: number): void;
-  /** Reads the updates of a progress bar, the last ones if there are many. */
+  /** Read the updates of a progress bar; the last ones if there are many. */
   loadUpdates(line: LogLine): Promise<readonly string[]>;
 }
 
-/** The lines of a log; only those in view are in the document. */
+/** Shows the lines of a log. Only the rows in view and some rows around them are in the document. */
 export function LogLines(props: ILogLinesProps): React.JSX.Element {
   const { log, search, selection, copy, job, times, wrap, trans } = props;
   const { openFile, downloadLine } = props;
@@ -67,6 +76,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
 
   const { version, lines, first } = log.window;
   const several = log.chosen.length > 1;
+  // torchrun restarts all replicas together.
   const together = job.spec.torchrun !== null;
   const streams = React.useMemo(
     () => new Map((log.streams ?? []).map(stream => [stream.id, stream])),
@@ -111,7 +121,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
     ]
   );
 
-  // Heights that were measured hold as long as the text is laid out in the same way.
+  // Measured heights are valid only as long as the layout of the text stays the same.
   const { row, columns, view } = metrics;
   const { heights: unfoldedHeights } = updates;
   const heights = React.useMemo(
@@ -176,7 +186,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
         keeper.onPointerDown(event);
       }}
       onCopy={event => {
-        keeper.sync(); // browsers tell of a change of the selection only later
+        keeper.sync(); // The browser's `selectionchange` event may still be pending.
         if (!selection.isEmpty) {
           event.preventDefault();
           const { clipboardData } = event;
@@ -271,7 +281,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
   );
 }
 
-/** Height of the dividers and notes beside each row that has some. */
+/** Return the height of the dividers and notes at each row that has any, by the row's index. */
 function extraHeights(
   dividers: ReadonlyMap<number, unknown>,
   notes: ILogNotes,
@@ -288,9 +298,14 @@ function extraHeights(
 }
 
 /**
- * Measure the rows in the document whose height is not sure.
+ * Measure the rows in the document whose height isn't known.
  *
- * @returns Whether one is higher or lower than it was taken to be.
+ * @param block - The element that contains the rows.
+ * @param log - The log.
+ * @param heights - Receives the measured heights.
+ * @param updates - The unfolded progress bars, whose rows have variable heights.
+ * @param wrap - True if long lines are wrapped.
+ * @returns True if a height differs from its estimate.
  */
 function measureRows(
   block: HTMLElement | null,
@@ -300,7 +315,7 @@ function measureRows(
   wrap: boolean
 ): boolean {
   if (!wrap && !updates.used) {
-    return false; // all rows are as high as one line
+    return false; // All rows have the height of one text line.
   }
   let changed = false;
   block?.querySelectorAll<HTMLElement>('.jp-t9k-LogRow').forEach(element => {
@@ -328,7 +343,13 @@ function measureRows(
   return changed;
 }
 
-/** Whether a line's time need not be said, as the one before it said the same. */
+/**
+ * Return true if the previous line shows the same time, so that the row can leave it out.
+ *
+ * @param lines - The window's lines.
+ * @param index - Index of the line.
+ * @param ordinal - Ordinal of the line.
+ */
 function sameTime(
   lines: readonly LogLine[],
   index: number,
@@ -340,7 +361,7 @@ function sameTime(
   return alike(lines[index - 1]) && !again;
 }
 
-/** Keys of the log itself; those of the whole view are the view's. */
+/** Handle the keys that go to another part of the log. */
 function onKeyDown(event: React.KeyboardEvent, log: LogModel): void {
   if (event.key === 'Home') {
     log.go({ at: 'start' });
@@ -350,7 +371,7 @@ function onKeyDown(event: React.KeyboardEvent, log: LogModel): void {
     if (event.key === 'PageUp' || event.key === 'ArrowUp') {
       log.setFollowing(false);
     }
-    return; // the browser scrolls
+    return; // The browser scrolls.
   }
   event.preventDefault();
   event.stopPropagation();

@@ -1,3 +1,5 @@
+/** Marks beside a log's scroll bar. */
+
 import * as React from 'react';
 import { LogHit } from '../../api/types';
 import { LogModel } from '../model/log';
@@ -5,18 +7,19 @@ import { LogSearch } from '../model/search';
 import { bytesUpTo } from '../model/streams';
 import { useSignal, useValue } from '../../common/hooks';
 
-/** Marks nearer to each other than this part of the height are one. */
+/** Number of positions of a mark. Marks at the same position are drawn as one. */
 const GRAIN = 160;
-/** A log that grows moves its marks at most this often, in ms. */
+/** Shortest time between two renders while the log grows, in ms. */
 const MOVES = 250;
 
+/** Props of `LogMarks`. */
 interface ILogMarksProps {
   log: LogModel;
   search: LogSearch;
   errors: LogSearch;
 }
 
-/** The map beside the scroll bar: where the errors and the hits are. */
+/** Shows where the log has errors and hits of the search. */
 export function LogMarks({
   log,
   search,
@@ -26,7 +29,7 @@ export function LogMarks({
   useSignal(errors.changed);
   useSignal(log.changed, MOVES);
   if (useValue(log.viewChanged, () => isAllInView(log))) {
-    return null; // there is no scroll bar to stand beside
+    return null; // There is no scroll bar.
   }
   const streams = new Map(log.chosen.map(stream => [stream.id, stream]));
   const places = (hits: readonly LogHit[]): number[] => [
@@ -64,6 +67,7 @@ export function LogMarks({
   );
 }
 
+/** Return true if the whole log fits into the view. */
 function isAllInView({ window, view }: LogModel): boolean {
   return (
     window.atStart &&

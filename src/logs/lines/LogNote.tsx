@@ -1,3 +1,5 @@
+/** Note between two lines of a log. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { hintIcon, warningIcon } from '../../ui/icons';
@@ -6,14 +8,15 @@ import { ILogNote } from '../model/notes';
 import { sourceLabel } from '../model/streams';
 import { Icon } from '../../ui/Icon';
 
+/** Props of `LogNote`. */
 interface ILogNoteProps {
   note: ILogNote;
-  /** Whether there are other streams that it could be about. */
+  /** True if the log shows several streams, so that the note must name its stream. */
   several: boolean;
   trans: TranslationBundle;
 }
 
-/** In the place of what is missing of a log, or at its end why nothing comes. */
+/** Shows that a part of a log is missing, or why a stream has no lines yet. */
 export function LogNote(props: ILogNoteProps): React.JSX.Element {
   const { note } = props;
   const icon = note.kind === 'missing' ? warningIcon : hintIcon;
@@ -33,13 +36,14 @@ export function LogNote(props: ILogNoteProps): React.JSX.Element {
   );
 }
 
-/** A note in words, with its time span and whose it is. */
+/** Return a note's text with its time span and, if needed, its stream. */
 export function noteText({ note, several, trans }: ILogNoteProps): string {
   const span = spanText(note, trans);
   const said = span === null ? note.sentence : `${span}: ${note.sentence}`;
   return several ? `${sourceLabel(note.stream)} · ${said}` : said;
 }
 
+/** Return the time span of a note; null if unknown. */
 function spanText(
   { since, until }: ILogNote,
   trans: TranslationBundle
@@ -54,7 +58,7 @@ function spanText(
       : null;
 }
 
-/** The time of day, with the day where that is not today. */
+/** Return the time of day, with the date if it isn't today. */
 function clock(time: number, trans: TranslationBundle): string {
   const today = new Date().toDateString();
   const moment = formatClock(time, true);

@@ -1,3 +1,5 @@
+/** Row of a log line. */
+
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -20,43 +22,48 @@ import {
 import { gutterLabel } from '../model/streams';
 import { Icon } from '../../ui/Icon';
 
-/** What all rows of a log need to know. */
+/** Properties that all rows of a log share. */
 export interface ILogRowContext {
   trans: TranslationBundle;
+  /** True to show the time of each line. */
   times: boolean;
+  /** The search whose hits are highlighted; null for none. */
   expression: RegExp | null;
-  /** The contents API's name for a file of the job, if it has one. */
+  /** Return the path of a job's file in the contents API; null if the lab can't open the file. */
   contentsPath(file: string): string | null;
   openFile(link: IFileLink): void;
   downloadLine(line: LogLine): void;
+  /** Fold or unfold a line. */
   toggleUpdates(line: LogLine): void;
 }
 
+/** Props of `LogRow`. */
 interface ILogRowProps {
   context: ILogRowContext;
   line: LogLine;
   stream: LogStream | undefined;
-  /** Place in the series of colours; null for the launcher. */
+  /** Index of the stream's colour; null for the launcher. */
   series: number | null;
   ordinal: number;
-  /** The line before has the same time, so that it need not be said again. */
+  /** True if the previous line shows the same time, so that this row can leave it out. */
   sameTime: boolean;
+  /** `current` for the hit that the user went to, `hit` for other hits of the search. */
   hit: 'hit' | 'current' | null;
-  /** It is the line that was asked for. */
+  /** True to mark the line, because the user went to it. */
   marked: boolean;
-  /** The updates of a progress bar, where they are unfolded. */
+  /** Updates of an unfolded line; null if the line isn't unfolded. */
   updates: readonly string[] | 'loading' | null;
 }
 
-/** Longer lines are not shown as a whole. */
+/** Size up to which a line whose text is cut can be unfolded, in bytes. */
 const LONGEST_SHOWN = 128 * 1024;
 
-/** Whether there is more of a line that can be shown here. */
+/** Return true if a line can be unfolded. */
 function unfolds(line: LogLine): boolean {
   return line.updates > 1 || (line.cut && line.size <= LONGEST_SHOWN);
 }
 
-/** One line of a log: rank, time, text. */
+/** Shows a log line: rank, time and text. */
 export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
   const { context, line, stream, series, ordinal, hit, updates } = props;
   const { trans } = context;
@@ -150,6 +157,7 @@ export const LogRow = React.memo((props: ILogRowProps): React.JSX.Element => {
 });
 LogRow.displayName = 'LogRow';
 
+/** Shows a piece of a line's text. */
 function Piece(props: {
   piece: IPiece;
   openFile: (link: IFileLink) => void;
@@ -185,6 +193,7 @@ function Piece(props: {
   return hit ? <mark>{content}</mark> : <>{content}</>;
 }
 
+/** Shows the updates of an unfolded line. */
 function Updates(props: {
   updates: readonly string[] | 'loading';
   line: LogLine;
@@ -215,7 +224,10 @@ function Updates(props: {
   );
 }
 
-/** Theme colours by class, others by value: they were made by `parseAnsi`, from numbers only. */
+/**
+ * Return the attributes for a style. Theme colours are CSS variables; other colours are values that
+ * `parseAnsi` built from numbers.
+ */
 function styleProps(style: IAnsiStyle): React.HTMLAttributes<HTMLElement> {
   const flags = (
     ['bold', 'dim', 'italic', 'underline', 'strike', 'control'] as const
@@ -233,12 +245,14 @@ function styleProps(style: IAnsiStyle): React.HTMLAttributes<HTMLElement> {
   };
 }
 
+/** Return the CSS value of a colour. */
 function cssColor(color: number | string): string {
   return typeof color === 'number' || color === 'base' || color === 'text'
     ? `var(--jp-t9k-ansi-${color})`
     : color;
 }
 
+/** Return the tooltip of the gutter: rank, replica and attempt. */
 function sourceTitle(stream: LogStream, trans: TranslationBundle): string {
   if (stream.source === 'launcher') {
     return trans.__(

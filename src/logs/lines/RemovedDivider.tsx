@@ -1,3 +1,5 @@
+/** Divider in a log, in place of removed bytes. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LogLine, LogStream } from '../../api/types';
@@ -6,14 +8,17 @@ import { formatBytes } from '../../common/format';
 import { sourceLabel } from '../model/streams';
 import { Icon } from '../../ui/Icon';
 
+/** Props of `RemovedDivider`. */
 interface IRemovedDividerProps {
+  /** The line that stands for the removed bytes. */
   line: LogLine;
+  /** The line's stream; undefined if only one stream is shown. */
   stream: LogStream | undefined;
   ordinal: number;
   trans: TranslationBundle;
 }
 
-/** In the place of what was cut out of the middle of a log. */
+/** Shows how many bytes were removed from the middle of a log. */
 export function RemovedDivider(props: IRemovedDividerProps): React.JSX.Element {
   const { line, stream, ordinal, trans } = props;
   const size = formatBytes(line.removed);

@@ -1,6 +1,8 @@
+/** The browser's clipboard. */
+
 import { ILogClipboard } from '../model/copy';
 
-/** The browser's clipboard; `now` works on pages without a secure context (plain HTTP) as well. */
+/** Writes to the browser's clipboard. `now` also works on pages without a secure context (plain HTTP). */
 export const logClipboard: ILogClipboard = {
   now: text => {
     let done = false;
@@ -19,9 +21,9 @@ export const logClipboard: ILogClipboard = {
     return done;
   },
   later: async text => {
-    // Begun while the key is handled, so that the browser still takes the text when it has come.
+    // The write begins during the user's event. Browsers refuse a write that begins after the text arrived.
     const blob = text.then(item => new Blob([item], { type: 'text/plain' }));
-    blob.catch(() => undefined); // who called knows of it from `text`
+    blob.catch(() => undefined); // The caller handles the rejection of `text`.
     await navigator.clipboard.write([
       new ClipboardItem({ 'text/plain': blob })
     ]);

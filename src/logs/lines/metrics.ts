@@ -1,19 +1,26 @@
+/** Sizes of a log's rows and text. */
+
 import * as React from 'react';
 
-/** Sizes that the fonts and the widget's width decide. */
+/** Sizes that depend on the font and on the width of the widget. */
 export interface ILogMetrics {
   /** Height of a row, in px. */
   row: number;
-  /** Characters that fit into a row. */
+  /** Number of characters that fit into a row. */
   columns: number;
-  /** Height of the part that is in view, in px; 0 while it is hidden. */
+  /** Height of the view, in px; 0 while it is hidden. */
   view: number;
 }
 
-/** Characters of the probe. */
+/** Text of the probe, an invisible element that is measured. */
 export const PROBE = 'MMMMMMMMMM';
 
-/** Measure a log's box and the probe in it, now and when its size changes. */
+/**
+ * Measure a log's size, now and whenever it changes.
+ *
+ * @param box - The element that scrolls.
+ * @param probe - Element in a row that contains `PROBE`.
+ */
 export function useMetrics(
   box: React.RefObject<HTMLElement>,
   probe: React.RefObject<HTMLElement>

@@ -1,30 +1,36 @@
+/** Connection of the browser's scroll bar and the scroll position in the log. */
+
 import { ILogReveal, LogModel } from '../model/log';
 import { IRowRange, LogScroll } from '../model/scroll';
 import { bytesUpTo } from '../model/streams';
 
-/** Rows that exist beyond those in view, on either side; while the view jumps, the next jump leaves these behind too. */
+/**
+ * Number of rows that are drawn above and below the view. Fewer rows are drawn during a jump, because the
+ * next jump would discard them.
+ */
 const OVERSCAN = 20;
 const OVERSCAN_IN_JUMPS = 2;
-/** Milliseconds after a jump in which the next one may come. */
+/** Time after a jump in which another jump is likely, in ms. */
 const JUMPS = 150;
-/** Rows from the window's edge at which more are loaded. */
+/** Distance from the window's edge at which the next page is loaded, in rows. */
 const NEAR_EDGE = 600;
 /**
- * Milliseconds for which the scroll bar is left alone, as moving it would end a scroll that goes on:
- * after a key or the wheel, until the scroll that it asks for has begun; and after a scroll, until the
- * browser says that it has ended, where it does say so.
+ * Times for which the scroll bar isn't moved, in ms, because moving it would end a scroll that is in
+ * progress. `BEGINS` covers the time from a key or wheel event until the browser scrolls. `GOES_ON` covers
+ * the time from a scroll event until `scrollend`, or between two scroll events in browsers without
+ * `scrollend`.
  */
 const BEGINS = 500;
 const GOES_ON = 'onscrollend' in window ? 2000 : 150;
 
-/** Between the browser's scroll bar and the place in the log. */
+/** Keeps the browser's scroll bar and the scroll position in the log in agreement. */
 export class LogScroller {
   constructor(private readonly _log: LogModel) {
     this.scroll = new LogScroll(_log.window);
   }
 
   readonly scroll: LogScroll;
-  /** The element with the rows in it. */
+  /** The element that contains the rows. */
   block: HTMLElement | null = null;
 
   /** The element that scrolls. */
@@ -39,8 +45,9 @@ export class LogScroller {
   }
 
   /**
-   * For `useSyncExternalStore`: so the rows are drawn in the same frame in which the browser has
-   * scrolled or lines have come, and no empty place is ever seen.
+   * Subscribe to changes, for `useSyncExternalStore`. React renders such changes synchronously, so the rows
+   * are drawn in the frame in which the browser scrolled or lines arrived, and the user never sees an empty
+   * area.
    */
   readonly subscribe = (draw: () => void): (() => void) => {
     const { _log: log } = this;
@@ -55,15 +62,16 @@ export class LogScroller {
     };
   };
 
+  /** Return the snapshot for `useSyncExternalStore`. */
   readonly version = (): number => this._version;
 
-  /** Draw the rows again. */
+  /** Render the rows again. */
   readonly update = (): void => {
     this._version += 1;
     this._draw();
   };
 
-  /** Before the rows are drawn: find out which. */
+  /** Return the rows to draw. Called during a render. */
   layout(tops: Float64Array): IRowRange {
     const { scroll, _log: log } = this;
     scroll.layout(tops, extentOf(log));
@@ -90,7 +98,10 @@ export class LogScroller {
     return this._range;
   }
 
-  /** After the rows were drawn: put them in their place, tell which are in view, and have more loaded in time. */
+  /**
+   * Position the drawn rows, report the lines in view to the log, and load pages near the window's edges.
+   * Called after a render.
+   */
   place(): void {
     const { scroll, box, block, _log: log } = this;
     log.setView(log.window.lines.length ? scroll.visible() : null);
@@ -101,7 +112,7 @@ export class LogScroller {
       const wanted = scroll.scrollTop;
       if (Math.abs(wanted - this._last) > 0.5 || wanted < 1) {
         box.scrollTop = wanted;
-        this._last = box.scrollTop; // as the browser rounds it; reading it costs a layout
+        this._last = box.scrollTop; // The browser rounds it. Reading it forces a layout.
       }
     }
     block.style.transform = `translateY(${this._last + this._range.y}px)`;
@@ -114,20 +125,20 @@ export class LogScroller {
     }
   }
 
-  /** The browser has scrolled. */
+  /** Handle the browser's scroll event. */
   readonly onScroll = (): void => {
     const { scroll, _log: log } = this;
     if (!this.box?.clientHeight) {
-      return; // hidden, as while the theme changes: it says 0 and keeps its place
+      return; // A hidden element (also during a theme change) reports 0 and keeps its position.
     }
     const from = this._last;
     const to = (this._last = this.box.scrollTop);
     if (to === from) {
-      return; // sideways, or by `place`
+      return; // A horizontal scroll, or a scroll by `place`.
     }
     this._leaveBar(GOES_ON);
     if (log.following && (to > from || this._barAtEnd())) {
-      // Nobody's doing: so does the browser when the view grows, or comes back from being hidden.
+      // The browser scrolls by itself when the view grows or is shown again.
       this.update();
       return;
     }
@@ -146,18 +157,18 @@ export class LogScroller {
     this.update();
   };
 
-  /** A key or the wheel, by which the browser may scroll. */
+  /** Handle a key or wheel event, after which the browser may scroll. */
   readonly onInput = (): void => {
     this._leaveBar(Math.max(BEGINS, this._leftUntil - performance.now()));
   };
 
-  /** Bring a row into view, no further than needed. */
+  /** Scroll a row into view by the shortest way. */
   reveal(ordinal: number): void {
     this._log.setFollowing(false);
     this._onRevealed(this, { ordinal, align: 'nearest' });
   }
 
-  /** Put the bar where it belongs; the rows are drawn again only if the lines have changed. */
+  /** Move the scroll bar to its position. The rows are rendered again only if the lines have changed. */
   private readonly _placeAgain = (): void => {
     if (this._log.window.version !== this._placed) {
       this.update();
@@ -168,19 +179,23 @@ export class LogScroller {
 
   private readonly _onScrollEnd = (): void => this._leaveBar(0);
 
-  /** Do not move the scroll bar for so many milliseconds; then put it where it belongs. */
+  /** Leave the scroll bar alone for a time in ms, then move it to its position. */
   private _leaveBar(time: number): void {
     this._leftUntil = performance.now() + time;
     window.clearTimeout(this._timer);
     this._timer = window.setTimeout(this._placeAgain, time + 10);
   }
 
+  /** Return true if the scroll bar is at its end. */
   private _barAtEnd(): boolean {
     const { box } = this;
     return !box || box.scrollTop >= box.scrollHeight - box.clientHeight - 1;
   }
 
-  /** Whether the scroll bar may be moved: nobody moves it now, or it cannot go on as it stands. */
+  /**
+   * Return true if the scroll bar may be moved: the user isn't scrolling, or the bar is at an end and the
+   * user can't scroll further.
+   */
   private _barMayMove(): boolean {
     const { scroll } = this;
     const stuck =
@@ -201,16 +216,21 @@ export class LogScroller {
   private _version = 0;
   private _range: IRowRange | null = null;
   private _reveal: ILogReveal | null = null;
+  /** Last known position of the scroll bar, in px. */
   private _last = 0;
   /** Ordinals of the rows that were drawn last, `end` excluded. */
   private _drawn = { start: 0, end: 0 };
+  /** Timer that draws all rows after a jump. */
   private _rest = 0;
   /** Version of the window's lines whose rows were laid out. */
   private _placed = -1;
+  /** Time until which the scroll bar isn't moved, by `performance.now()`. */
   private _leftUntil = -Infinity;
+  /** Timer that moves the scroll bar after that time. */
   private _timer = 0;
 }
 
+/** Return how many of the log's bytes are before, in and after the window. */
 function extentOf(log: LogModel): {
   before: number;
   within: number;

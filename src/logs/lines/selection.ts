@@ -1,10 +1,19 @@
-/** Between the page's selection and places in the text of log lines, of which only the rows in view exist. */
+/**
+ * Conversion between the browser's selection and places in log lines. Only the rows near the view are in the
+ * document.
+ */
 import { ILogPlace } from '../model/selection';
 
 const ROW = '.jp-t9k-LogRow';
 const TEXT = `${ROW}-text`;
 
-/** The place of a node and offset, as selections have them; null outside of all rows. */
+/**
+ * Return the place of a node and offset of the browser's selection; null if the node is in no row.
+ *
+ * @param root - Element that contains the rows.
+ * @param node - Node of the selection.
+ * @param offset - Offset in the node.
+ */
 export function placeOf(
   root: HTMLElement,
   node: Node | null,
@@ -29,7 +38,13 @@ export function placeOf(
   return { ordinal, column: range.toString().length };
 }
 
-/** The place below a point of the view, the nearest one if that is beside the text. */
+/**
+ * Return the place under a point of the screen, or the nearest place if there is no text under the point.
+ *
+ * @param root - Element that contains the rows.
+ * @param x - Horizontal position in the viewport, in px.
+ * @param y - Vertical position in the viewport, in px.
+ */
 export function placeUnder(
   root: HTMLElement,
   x: number,
@@ -57,7 +72,13 @@ export function placeUnder(
   };
 }
 
-/** Have the page select from one place to another, both in rows that exist. */
+/**
+ * Set the browser's selection.
+ *
+ * @param root - Element that contains the rows.
+ * @param anchor - Start of the selection, in a row of the document.
+ * @param focus - End that the user moves, in a row of the document.
+ */
 export function showSelection(
   root: HTMLElement,
   anchor: ILogPlace,
@@ -71,16 +92,18 @@ export function showSelection(
   }
 }
 
-/** Whether two places are the same. */
+/** Return true if two places are equal. */
 export function samePlace(a: ILogPlace | null, b: ILogPlace | null): boolean {
   return a?.ordinal === b?.ordinal && a?.column === b?.column;
 }
 
+/** Position in the document. */
 interface ICaret {
   node: Node;
   offset: number;
 }
 
+/** Return the position of a place; null if its row isn't in the document. */
 function nodeAt(root: HTMLElement, place: ILogPlace): ICaret | null {
   const text = root.querySelector(
     `${ROW}[data-ordinal="${place.ordinal}"] > ${TEXT}`
@@ -102,7 +125,10 @@ function nodeAt(root: HTMLElement, place: ILogPlace): ICaret | null {
   return { node: text, offset: text.childNodes.length };
 }
 
-/** The standard's way is younger than the other, which Firefox does not have. */
+/**
+ * Return the caret under a point of the screen. Older browsers lack the standard `caretPositionFromPoint`;
+ * Firefox lacks `caretRangeFromPoint`.
+ */
 function caretAt(x: number, y: number): ICaret | null {
   const page = document as Document & {
     caretPositionFromPoint?(

@@ -1,20 +1,23 @@
+/** Synchronization of the browser's selection and the log's selection. */
+
 import * as React from 'react';
 import { ILogPlace, LogSelection, LogStep } from '../model/selection';
 import { LogModel } from '../model/log';
 import { LogScroller } from './scroller';
 import { placeOf, placeUnder, samePlace, showSelection } from './selection';
 
-/** Px that the log scrolls in a frame while something is dragged past its edge, for each px beyond it. */
+/** Scroll speed during a drag beyond the log's edge: px per frame for each px of distance. */
 const PULL = 0.5;
 
+/** Position of the pointer during a drag. */
 interface IDrag {
   x: number;
   y: number;
 }
 
 /**
- * Keeps the page's selection and the log's the same: the browser selects among the rows that exist, and the
- * rows that come into the document are selected as the log's selection says.
+ * Synchronizes the browser's selection with the log's selection in both directions: the user selects text of
+ * the rows in the document, and rows that enter the document show the log's selection.
  */
 export class SelectionKeeper {
   constructor(
@@ -23,7 +26,7 @@ export class SelectionKeeper {
     private readonly _scroller: LogScroller
   ) {}
 
-  /** Begin to listen; returns what ends it. */
+  /** Start to listen to the browser. Returns a function that stops it. */
   readonly attach = (): (() => void) => {
     document.addEventListener('selectionchange', this.sync);
     document.addEventListener('pointermove', this._onPointerMove);
@@ -40,7 +43,7 @@ export class SelectionKeeper {
     };
   };
 
-  /** A button of the pointer went down in the log. */
+  /** Handle a pointer button that is pressed in the log. */
   readonly onPointerDown = (event: React.PointerEvent): void => {
     const { box } = this._scroller;
     const target = event.target as Element;
@@ -52,14 +55,19 @@ export class SelectionKeeper {
     }
     this._extends = event.shiftKey && this._selection.anchor !== null;
     if (!this._extends && !this._selection.isEmpty) {
-      // Browsers would drag the selected text away instead of beginning another selection.
+      // On selected text, browsers would begin to drag the text instead of a new selection.
       this._selection.clear();
       document.getSelection()?.removeAllRanges();
     }
     this._drag = { x: event.clientX, y: event.clientY };
   };
 
-  /** After the rows were drawn: select of them what is selected of the log. */
+  /**
+   * Set the browser's selection to the log's selection after a render.
+   *
+   * @param start - Ordinal of the first row in the document.
+   * @param stop - Ordinal after the last row in the document.
+   */
   readonly restore = (start: number, stop: number): void => {
     const { block } = this._scroller;
     const native = document.getSelection();
@@ -86,7 +94,7 @@ export class SelectionKeeper {
     this._shown = shown;
     if (samePlace(shown.anchor, shown.focus)) {
       if (!native.isCollapsed && block.contains(native.anchorNode)) {
-        native.removeAllRanges(); // all of it is out of view
+        native.removeAllRanges(); // The selected rows are not in the document.
       }
       return;
     }
@@ -99,13 +107,13 @@ export class SelectionKeeper {
     }
   };
 
-  /** The log was scrolled while something is dragged: the pointer is over another line. */
+  /** Handle a scroll. During a drag, the pointer is over another line then. */
   readonly onScrolled = (): void => {
     this._scrolled = this._drag !== null && this._selection.anchor !== null;
     this._moved ||= this._scrolled;
   };
 
-  /** Take over what the page selects. */
+  /** Set the log's selection to the browser's selection. */
   readonly sync = (): void => {
     const { block } = this._scroller;
     const native = document.getSelection();
@@ -128,7 +136,7 @@ export class SelectionKeeper {
     ) {
       return;
     }
-    // A drag that goes on keeps its anchor, whatever the browser does when the row of it is gone.
+    // During a drag the anchor stays, even if the browser moves it because its row left the document.
     const isKept =
       this._extends ||
       this._moved ||
@@ -147,7 +155,7 @@ export class SelectionKeeper {
     drag.y = event.clientY;
     if (!this._selection.isEmpty && !this._moved) {
       this._moved = true;
-      this._log.setFollowing(false); // the lines stay below the pointer
+      this._log.setFollowing(false); // New lines must not move the text under the pointer.
     }
     if (this._moved && !this._frame && this._pull() !== 0) {
       this._frame = requestAnimationFrame(this._scrollOn);
@@ -161,7 +169,7 @@ export class SelectionKeeper {
     this._frame = 0;
   };
 
-  /** How far the pointer is beyond the log's edge, in px; negative above it. */
+  /** Return the distance of the pointer from the log's edge in px; negative above the log, 0 inside it. */
   private _pull(): number {
     const { box } = this._scroller;
     if (!this._drag || !box) {
@@ -173,7 +181,10 @@ export class SelectionKeeper {
     return y < top ? y - top : y > bottom ? y - bottom : 0;
   }
 
-  /** Browsers stop scrolling of their own once the row that was pressed is out of the document. */
+  /**
+   * Scroll one step during a drag beyond the log's edge. Browsers stop doing so when the row of the anchor
+   * leaves the document.
+   */
   private readonly _scrollOn = (): void => {
     this._frame = 0;
     const pull = this._pull();
@@ -184,6 +195,7 @@ export class SelectionKeeper {
     }
   };
 
+  /** Move the focus to the text under the pointer. */
   private _dragTo({ x, y }: IDrag): void {
     const { box, block } = this._scroller;
     const anchor = this._selection.anchor;
@@ -208,16 +220,19 @@ export class SelectionKeeper {
     }
   }
 
-  /** The selection that the page was last told to show. */
+  /** The part of the log's selection that the browser was told to select. */
   private _shown: { anchor: ILogPlace; focus: ILogPlace } | null = null;
   private _drag: IDrag | null = null;
+  /** True if the current drag has selected text or scrolled the log. */
   private _moved = false;
+  /** True if the log was scrolled during the drag and the focus wasn't updated yet. */
   private _scrolled = false;
-  /** The pointer went down with Shift held: only the focus moves. */
+  /** True if Shift was held at the start of the drag, so that only the focus moves. */
   private _extends = false;
   private _frame = 0;
 }
 
+/** Steps of the keys that move the focus while Shift is held. */
 const STEPS: Record<string, LogStep> = {
   ArrowLeft: 'left',
   ArrowRight: 'right',
@@ -232,7 +247,11 @@ const STEPS: Record<string, LogStep> = {
 /**
  * Extend or clear the selection with the keyboard.
  *
- * @returns True if the key does so.
+ * @param event - The key event.
+ * @param log - The log.
+ * @param selection - The log's selection.
+ * @param scroller - Scrolls to the focus.
+ * @returns True if the key was handled.
  */
 export function onSelectionKey(
   event: React.KeyboardEvent,

@@ -1,32 +1,43 @@
+/** Unfolded lines of a log: all updates of a progress bar, or the whole text of a long line. */
+
 import * as React from 'react';
 import { LogLine } from '../../api/types';
 
-/** A bar's updates are read again at most this often while it moves, in ms. */
+/** Shortest time between two reads of a progress bar that still changes, in ms. */
 const REFRESH = 1000;
 
+/** Updates of a line, the oldest first, or `loading`. */
 type Updates = readonly string[] | 'loading';
 
-/** The progress bars of a log that are unfolded. */
+/** The unfolded lines of a log. */
 export interface IUpdates {
-  /** The updates of a line that is unfolded; null of one that is not. */
+  /** Return the updates of a line; null if the line isn't unfolded. */
   of(line: LogLine): Updates | null;
+  /** Fold or unfold a line. */
   toggle(line: LogLine): void;
-  /** Whether any line was ever unfolded. */
+  /** True if a line was unfolded before. */
   readonly used: boolean;
-  /** Whether a line was ever unfolded, so that its height may change. */
+  /** Return true if a line was unfolded before, so that its height may have changed. */
   wasOpen(line: LogLine): boolean;
-  /** Read them again if the line has grown since. */
+  /** Read the updates again if the line has grown since the last read. */
   refresh(line: LogLine): void;
-  /** Heights of the unfolded lines, by `keyOf`: a line that has grown is as high as it was before. */
+  /**
+   * Heights of the unfolded lines in px, by `keyOf`. A line that grows keeps its last height until it is
+   * measured again.
+   */
   readonly heights: Map<string, number>;
 }
 
-/** Return a key of a line that stays the same while the line grows. */
+/** Return the key of a line, which stays the same while the line grows. */
 export function keyOf({ stream, offset }: LogLine): string {
   return `${stream}:${offset}`;
 }
 
-/** Which progress bars are unfolded, and their updates. */
+/**
+ * Return the unfolded lines of a log.
+ *
+ * @param load - Reads the updates of a line.
+ */
 export function useUpdates(
   load: (line: LogLine) => Promise<readonly string[]>
 ): IUpdates {
@@ -83,9 +94,16 @@ export function useUpdates(
   };
 }
 
-/** Which state of each unfolded line was read last, and when it is read again. */
+/** Schedules the reads of the unfolded lines. */
 class BarReads {
-  /** Read a line unless it was read as it is; after a rest, in which it may grow further. */
+  /**
+   * Read a line unless this version of it was read already.
+   *
+   * @param key - Key of the line.
+   * @param line - The line's current version.
+   * @param rest - Shortest time since the last read, in ms.
+   * @param read - Reads the line.
+   */
   begin(key: string, line: LogLine, rest: number, read: () => void): void {
     const known = this._known.get(key);
     if (known?.line === line) {
@@ -107,11 +125,13 @@ class BarReads {
     }
   }
 
+  /** Cancel the next read of a line and forget the last one. */
   forget(key: string): void {
     window.clearTimeout(this._known.get(key)?.timer);
     this._known.delete(key);
   }
 
+  /** Cancel all reads. */
   end(): void {
     [...this._known.keys()].forEach(key => this.forget(key));
   }
