@@ -1,3 +1,5 @@
+/** Notice about a copy of log lines. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatBytes, formatCount } from '../../common/format';
@@ -6,12 +8,13 @@ import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
 import { useSignal } from '../../common/hooks';
 
+/** Props of `CopyNotice`. */
 interface ICopyNoticeProps {
   copy: LogCopy;
   trans: TranslationBundle;
 }
 
-/** Why lines were not copied, and how to get them. */
+/** Shows why lines were not copied and what the user can do. */
 export function CopyNotice({
   copy,
   trans

@@ -1,3 +1,5 @@
+/** Message in place of a log's lines. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
@@ -6,17 +8,19 @@ import { LogModel } from '../model/log';
 import { LinkButton } from '../../ui/Buttons';
 import { noteText } from '../lines/LogNote';
 
-/** With more pods than this that wait, the others are counted. */
+/** Maximum number of notes. Further notes are only counted. */
 const MOST_NOTES = 8;
 
+/** Props of `LogEmpty`. */
 interface ILogEmptyProps {
   log: LogModel;
   job: Job;
   trans: TranslationBundle;
+  /** Show all streams. */
   showAll(): void;
 }
 
-/** Why there are no lines. */
+/** Shows why the log has no lines, and buttons that show hidden lines. */
 export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
   const { log, job, trans } = props;
   const streams = log.streams ?? [];
@@ -70,6 +74,7 @@ export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
   );
 }
 
+/** Return why a job's log is empty, from the job's phase. */
 function explain(job: Job, trans: TranslationBundle): string {
   switch (job.phase) {
     case 'Pending':

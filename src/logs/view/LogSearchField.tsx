@@ -1,3 +1,5 @@
+/** Search field of a log. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import {
   caretDownEmptyThinIcon,
@@ -13,18 +15,19 @@ import { IconButton } from '../../ui/Buttons';
 import { useSignal } from '../../common/hooks';
 import { Icon } from '../../ui/Icon';
 
-/** How long typing pauses before the server is asked, in ms. */
+/** Time without a key press after which the search starts, in ms. */
 const PAUSE = 250;
 
+/** Props of `LogSearchField`. */
 interface ILogSearchFieldProps {
   search: LogSearch;
   trans: TranslationBundle;
   inputRef: React.RefObject<HTMLInputElement>;
-  /** Escape in an empty field. */
+  /** Called for the Escape key in an empty field. */
   leave(): void;
 }
 
-/** The field that searches the whole log, and the way through its hits. */
+/** Shows the search field, the number of hits, and buttons that go to the next and previous hit. */
 export function LogSearchField({
   search,
   trans,
@@ -127,7 +130,7 @@ export function LogSearchField({
   );
 }
 
-/** “2 of 5”, “none”, “1 of 1 000+”; or why that is not known. */
+/** Return the number of hits, such as “2 of 5”, “none” or “1 of 1 000+”, or why it is unknown. */
 export function countText(search: LogSearch, trans: TranslationBundle): string {
   const { hits, current, complete, query } = search;
   if (!query.pattern) {

@@ -1,3 +1,5 @@
+/** Status line of a log. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatBytes, formatCount } from '../../common/format';
@@ -7,9 +9,10 @@ import { LogSearch } from '../model/search';
 import { useSignal, useValue } from '../../common/hooks';
 import { countText } from './LogSearchField';
 
-/** A screen reader is told at most this often, in ms. */
+/** Shortest time between two announcements to screen readers, in ms. */
 const QUIET = 10_000;
 
+/** Props of `LogStatus`. */
 interface ILogStatusProps {
   log: LogModel;
   search: LogSearch;
@@ -17,7 +20,7 @@ interface ILogStatusProps {
   trans: TranslationBundle;
 }
 
-/** The line below a log: whether it is live, how much there is, whether the view follows. */
+/** Shows whether the log is live, its size, the lines in view and whether the view follows the end. */
 export function LogStatus({
   log,
   search,
@@ -76,7 +79,7 @@ export function LogStatus({
   );
 }
 
-/** How much was copied. */
+/** Return a text about the last copy; null if there is nothing to report. */
 function copyText(
   state: LogCopyState,
   trans: TranslationBundle
@@ -97,6 +100,10 @@ function copyText(
   }
 }
 
+/**
+ * State of a log. `elsewhere`: an earlier part is shown, so new lines don't arrive. `lost`: there is no
+ * connection.
+ */
 type LogState = 'live' | 'complete' | 'elsewhere' | 'lost';
 
 function stateOf(log: LogModel): LogState {
@@ -124,7 +131,7 @@ function stateText(state: LogState, trans: TranslationBundle): string {
   }
 }
 
-/** For screen readers: hits and new lines, politely and not often. */
+/** Announces hits and new lines to screen readers, at most every 10 seconds. */
 function Spoken({
   log,
   search,
@@ -140,7 +147,7 @@ function Spoken({
   const spokenAt = React.useRef(-Infinity);
   React.useEffect(() => {
     if (search.pending) {
-      return undefined; // else the answer would wait until that was spoken
+      return undefined; // An announcement now would delay the announcement of the answer.
     }
     const wait = Math.max(0, spokenAt.current + QUIET - performance.now());
     const timer = window.setTimeout(() => {

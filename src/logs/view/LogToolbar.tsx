@@ -1,3 +1,5 @@
+/** Toolbar of a log. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -14,24 +16,30 @@ import { RankFilter } from './RankFilter';
 
 const NONE: readonly LogStream[] = [];
 
+/** Props of `LogToolbar`. */
 interface ILogToolbarProps {
   log: LogModel;
   trans: TranslationBundle;
+  /** True if times are shown. */
   times: boolean;
+  /** True if long lines are wrapped. */
   wrap: boolean;
   toggleTimes(): void;
   toggleWrap(): void;
   withShortcut: WithShortcut;
+  /** Go to the first error. */
   firstError(): void;
-  /** Why the first error can't be gone to; null where it can. */
+  /** Reason why the button “First error” is disabled; null if it is enabled. */
   noError: string | null;
+  /** Return the items of the download menu. */
   downloads(): (IMenuItem | null)[];
+  /** Return the items of the menu “More”. */
   more(): (IMenuItem | null)[];
   /** The search field. */
   children: React.ReactNode;
 }
 
-/** What of the log is shown, and how. */
+/** Shows controls that select the shown streams, the search field, and buttons for actions on the log. */
 export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
   const { log, trans, withShortcut } = props;
   const { filter } = log;

@@ -1,3 +1,5 @@
+/** View of a job's log. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import { moveDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -23,14 +25,20 @@ import { LogSearchField } from './LogSearchField';
 import { LogStatus } from './LogStatus';
 import { LogToolbar } from './LogToolbar';
 
-/** Larger logs are not searched for errors before somebody asks. */
+/**
+ * Size in bytes up to which a log is searched for errors automatically. Larger logs are searched when the
+ * user asks for the first error.
+ */
 const SEARCHED_UNASKED = 64_000_000;
 
+/** Query that finds errors. */
 const ERRORS = { pattern: ERROR_PATTERN, regex: true, caseSensitive: true };
 
-/** How lines are drawn; remembered. */
+/** Appearance of the lines, which is kept over a reload. */
 export interface ILogLook {
+  /** True to show the time of each line. */
   times: boolean;
+  /** True to wrap long lines. */
   wrap: boolean;
 }
 
@@ -45,10 +53,11 @@ export interface ILogViewHandle {
   copyWithRanks(): void;
 }
 
+/** Props of `LogView`. */
 interface ILogViewProps {
   log: LogModel;
   search: LogSearch;
-  /** A second search, for the lines of errors. */
+  /** A second search, which finds errors. */
   errors: LogSearch;
   job: Job;
   replicas: readonly Replica[];
@@ -58,16 +67,18 @@ interface ILogViewProps {
   openFile(link: IFileLink): void;
   downloadLine(line: LogLine): void;
   loadUpdates(line: LogLine): Promise<readonly string[]>;
-  /** Where lines come from that the page does not hold. */
+  /** Source of the text of lines that the page doesn't hold. */
   texts: ILogTexts;
+  /** Return the items of the download menu. */
   downloads(copy: LogCopy): (IMenuItem | null)[];
+  /** Ask the user for a time and go there. */
   goToTime(): void;
   withShortcut: WithShortcut;
-  /** Set while the log is shown. */
+  /** Receives the handle while the log is shown. */
   handle: React.Ref<ILogViewHandle>;
 }
 
-/** A job's log: what is shown of it, its lines, and where in it one is. */
+/** Shows a job's log with its toolbar, lines, marks and status line. */
 export function LogView(props: ILogViewProps): React.JSX.Element {
   const { log, search, errors, job, look, setLook, trans } = props;
   const { empty } = useLogState(log);
@@ -180,6 +191,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
   );
 }
 
+/** Button that goes to the end of the log, with the number of new lines. */
 function JumpToEnd({
   log,
   trans
@@ -219,8 +231,10 @@ function JumpToEnd({
 }
 
 /**
- * Render again when another part of the log, or another state of it, is shown: not with every line that
- * comes, which only rows, counts and marks show.
+ * Render when another part or another state of the log is shown. New lines don't render the whole view; only
+ * the rows, counts and marks show them.
+ *
+ * @returns `empty` is true if the log has no lines.
  */
 function useLogState(log: LogModel): { empty: boolean } {
   const { changed } = log;
@@ -238,7 +252,7 @@ function useLogState(log: LogModel): { empty: boolean } {
   return { empty };
 }
 
-/** Keep both searches up to the streams that are looked at. */
+/** Repeat both searches when the shown streams change or the connection is back. */
 function useSearches(
   log: LogModel,
   search: LogSearch,
@@ -262,7 +276,7 @@ function useSearches(
   }, [ready, chosen, log, search, errors]);
 }
 
-/** Why the first error can't be gone to; null where it can, or where it is not yet known. */
+/** Return why the view can't go to the first error; null if it can, or if that isn't known yet. */
 function noError(
   errors: LogSearch,
   job: Job,
@@ -293,7 +307,10 @@ function noError(
     : trans.__('No traceback was found, nor the last line of one');
 }
 
-/** The line that the server found to be the cause, else the first that looks like an error. */
+/**
+ * Go to the line that the server reports as the cause of the failure, else to the first line that looks like
+ * an error.
+ */
 async function goToFirstError(
   log: LogModel,
   errors: LogSearch,

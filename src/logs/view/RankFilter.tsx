@@ -1,19 +1,22 @@
+/** Filter of ranks. */
+
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ILogSource } from '../model/streams';
 
-/** With more ranks than this, they are typed instead of shown one by one. */
+/** Maximum number of ranks with a button for each. More ranks get a text field. */
 const MOST_BUTTONS = 16;
 
+/** Props of `RankFilter`. */
 interface IRankFilterProps {
   sources: readonly ILogSource[];
-  /** Keys of those that are not shown. */
+  /** Keys of the hidden sources. */
   hidden: readonly string[];
   setHidden(hidden: string[]): void;
   trans: TranslationBundle;
 }
 
-/** Which ranks are shown. */
+/** Shows buttons or a text field that select the shown ranks. Renders nothing for a single rank. */
 export function RankFilter(props: IRankFilterProps): React.JSX.Element | null {
   const { sources, hidden, setHidden, trans } = props;
   if (sources.length < 2) {
@@ -58,6 +61,7 @@ export function RankFilter(props: IRankFilterProps): React.JSX.Element | null {
   );
 }
 
+/** Text field for the shown ranks. */
 function RankField({
   sources,
   hidden,
@@ -97,7 +101,10 @@ function RankField({
   );
 }
 
-/** Understand “0-3, 8”; anything else in the list is a label as it stands. Empty is all. */
+/**
+ * Return a predicate for a list of ranks and ranges, such as “0-3, 8”. Other parts of the list are labels. An
+ * empty list means all ranks.
+ */
 export function rankPredicate(text: string): (label: string) => boolean {
   const parts = text
     .split(',')
