@@ -1,5 +1,4 @@
 /** Divider in a log, between two attempts. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogStream, Replica } from '../../api/types';

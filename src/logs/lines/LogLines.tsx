@@ -1,5 +1,4 @@
 /** List of a log's lines. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';

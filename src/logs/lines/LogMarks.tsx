@@ -1,5 +1,4 @@
 /** Marks beside a log's scroll bar. */
-
 import * as React from 'react';
 import { LogHit } from '../../api/types';
 import { LogModel } from '../model/log';

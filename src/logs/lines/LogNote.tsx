@@ -1,5 +1,4 @@
 /** Note between two lines of a log. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { hintIcon, warningIcon } from '../../ui/icons';

@@ -1,5 +1,4 @@
 /** Row of a log line. */
-
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';

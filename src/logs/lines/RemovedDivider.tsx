@@ -1,5 +1,4 @@
 /** Divider in a log, in place of removed bytes. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LogLine, LogStream } from '../../api/types';

@@ -1,5 +1,4 @@
 /** The browser's clipboard. */
-
 import { ILogClipboard } from '../model/copy';
 
 /** Writes to the browser's clipboard. `now` also works on pages without a secure context (plain HTTP). */

@@ -1,5 +1,4 @@
 /** Sizes of a log's rows and text. */
-
 import * as React from 'react';
 
 /** Sizes that depend on the font and on the width of the widget. */

@@ -1,5 +1,4 @@
 /** Connection of the browser's scroll bar and the scroll position in the log. */
-
 import { ILogReveal, LogModel } from '../model/log';
 import { IRowRange, LogScroll } from '../model/scroll';
 import { bytesUpTo } from '../model/streams';

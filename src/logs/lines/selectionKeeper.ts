@@ -1,5 +1,4 @@
 /** Synchronization of the browser's selection and the log's selection. */
-
 import * as React from 'react';
 import { ILogPlace, LogSelection, LogStep } from '../model/selection';
 import { LogModel } from '../model/log';

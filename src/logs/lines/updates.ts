@@ -1,5 +1,4 @@
 /** Unfolded lines of a log: all updates of a progress bar, or the whole text of a long line. */
-
 import * as React from 'react';
 import { LogLine } from '../../api/types';
 

@@ -2,7 +2,6 @@
  * Parser of log lines with terminal control sequences: colours become styles, links become URLs, and all
  * other control sequences become visible symbols, so that the output of a job can't harm the page.
  */
-
 import { LogLine } from '../../api/types';
 
 /** Style of a run of characters. */

@@ -1,5 +1,4 @@
 /** Copy and download of a log's selected text. */
-
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError } from '../../api/client';

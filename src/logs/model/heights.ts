@@ -1,5 +1,4 @@
 /** Heights of the rows of a log. */
-
 import { LogLine } from '../../api/types';
 
 /**

@@ -1,5 +1,4 @@
 /** Content of a log line: level, links, pieces of one style, and starts of attempts. */
-
 import { Job, LogLine, LogStream } from '../../api/types';
 import { IAnsiStyle, IAnsiText } from './ansi';
 import { contentsPath } from '../../common/contentsPath';

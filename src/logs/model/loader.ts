@@ -1,5 +1,4 @@
 /** Loading of a log's places and neighbouring pages. */
-
 import { LogPage } from '../../api/types';
 import { LogPlace, LogReader } from './reader';
 import { LogConnectionLost } from './session';

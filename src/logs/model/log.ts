@@ -1,5 +1,4 @@
 /** A job's log: window of lines, following, filter and search. */
-
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {

@@ -1,5 +1,4 @@
 /** Notes between the lines of a log: which parts of a stream are missing, and why a stream has no lines. */
-
 import { LogLine, LogStream } from '../../api/types';
 
 /** Note about a stream, shown between two lines. */

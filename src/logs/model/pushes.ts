@@ -1,5 +1,4 @@
 /** Queue of the lines that the server pushes. */
-
 import { LogAppend } from '../../api/types';
 import { LogSession } from './session';
 import { Cursor } from './window';

@@ -1,5 +1,4 @@
 /** Requests for pages of the merged log. */
-
 import { LogPage } from '../../api/types';
 import { LogSession } from './session';
 import { LogChoice, offsetAfter } from './streams';

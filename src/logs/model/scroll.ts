@@ -1,5 +1,4 @@
 /** Scroll position in a log of which the page holds only a window. */
-
 import { LogWindow } from './window';
 
 /**

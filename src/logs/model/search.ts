@@ -1,5 +1,4 @@
 /** Search in a whole log. */
-
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { LogHit, LogLine } from '../../api/types';

@@ -1,5 +1,4 @@
 /** Selection of text in a log. */
-
 import { ISignal, Signal } from '@lumino/signaling';
 import { LogLine } from '../../api/types';
 import { parseLine } from './ansi';

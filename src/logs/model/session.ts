@@ -1,5 +1,4 @@
 /** Requests and answers over the WebSocket of a job's logs. */
-
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {

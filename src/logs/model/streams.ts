@@ -1,5 +1,4 @@
 /** A job's log streams: names, sources, and the filter that decides which streams are shown. */
-
 import { LogStream } from '../../api/types';
 
 /** Filter of log streams. */

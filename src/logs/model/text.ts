@@ -2,7 +2,6 @@
  * Text of a log for the clipboard and for downloads: queries for the server, and the text as the page shows
  * it.
  */
-
 import { LogLine, LogStream } from '../../api/types';
 import { parseAnsi } from './ansi';
 import { formatMilliseconds } from '../../common/format';

@@ -1,5 +1,4 @@
 /** The part of a log that the page holds. */
-
 import { LogLine, LogPage } from '../../api/types';
 
 /** Byte offsets by stream id: a position in the merged log. */

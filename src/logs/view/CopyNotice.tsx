@@ -1,5 +1,4 @@
 /** Notice about a copy of log lines. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatBytes, formatCount } from '../../common/format';

@@ -1,5 +1,4 @@
 /** Message in place of a log's lines. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';

@@ -1,5 +1,4 @@
 /** Search field of a log. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import {
   caretDownEmptyThinIcon,

@@ -1,5 +1,4 @@
 /** Status line of a log. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatBytes, formatCount } from '../../common/format';

@@ -1,5 +1,4 @@
 /** Toolbar of a log. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';

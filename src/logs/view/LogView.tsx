@@ -1,5 +1,4 @@
 /** View of a job's log. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import { moveDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';

@@ -1,5 +1,4 @@
 /** Filter of ranks. */
-
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ILogSource } from '../model/streams';
