@@ -11,15 +11,20 @@ import { usualPlace } from './places';
 import { isOnMachine } from '../../jobs/engines';
 import { isActive } from '../../jobs/phase';
 
-/** Shares of a whole, 0 to 1; the rest is free. */
+/** Shares of an amount, 0 to 1. The remaining share is free. */
 export interface IShares {
   mine: number;
   others: number;
-  /** Out of use: broken, or on a node that accepts no pods. */
+  /** Unusable: broken, or on a node that accepts no pods. */
   out: number;
 }
 
-/** Return the shares of an amount: the user's own, others', and out of use. */
+/**
+ * Return the shares of an amount: the user's own, others', and unusable.
+ *
+ * @param amount - The amount.
+ * @param mine - The part that is allocated to the user's own jobs.
+ */
 export function sharesOf(
   { total, allocated, free }: Pick<Amount, 'total' | 'allocated' | 'free'>,
   mine: number
@@ -38,7 +43,10 @@ export function sharesOf(
   };
 }
 
-/** Return true if the nodes are known; else only quotas and the usage of the user's own jobs are. */
+/**
+ * Return true if the cluster's nodes are known. Otherwise only the quotas and the usage of the user's own
+ * jobs are known.
+ */
 export function knowsNodes({ nodes, limited }: Capacity): boolean {
   return nodes > 0 || limited === null;
 }
@@ -52,9 +60,12 @@ export function amountOf(
 }
 
 /**
- * Return the quota that leaves the least of a resource; null if no quota counts every pod.
+ * Return the tightest quota of a resource. Quotas with scopes are left out, because they don't count all
+ * pods.
  *
  * @param lines - Quotas of the namespace.
+ * @param resource - The resource, without the prefix `requests.`.
+ * @returns Null if there is no such quota.
  */
 export function quotaOf(
   lines: readonly QuotaLine[],
@@ -81,17 +92,17 @@ export function quotaLines(
   return found?.lines ?? null;
 }
 
-/** Maximum number of quotas that are shown where the nodes are not known. */
+/** Maximum number of quotas that are shown if the nodes are not known. */
 const LIMITS = 4;
 
-/** Quotas of object counts and of the volumes of a storage class. */
+/** Names of quotas that count objects or limit the volumes of a storage class. */
 const NO_DEVICE = /^count\/|\.storageclass\.storage\.k8s\.io\//;
 
 /**
  * Return the tightest quota of each resource that a job requests: accelerators first, then CPU and memory.
  *
  * @param lines - Quotas of a namespace.
- * @param chosen - Accelerators that come before all others.
+ * @param chosen - Accelerators to return before all others.
  */
 export function limitsOf(
   lines: readonly QuotaLine[],
@@ -108,7 +119,14 @@ export function limitsOf(
     .slice(0, LIMITS);
 }
 
-/** Return the pools that have a resource, on nodes with some labels. */
+/**
+ * Return the pools of a resource.
+ *
+ * @param pools - All pools.
+ * @param resource - The resource.
+ * @param labels - Labels that nodes must have. If they contain the label of a product, other products' pools
+ * are left out.
+ */
 export function poolsFor(
   pools: readonly Pool[],
   resource: string,
@@ -124,7 +142,7 @@ export function poolsFor(
   );
 }
 
-/** Return the engine of the cluster whose capacity is shown; null without a cluster. */
+/** Return the engine of the cluster whose capacity is shown; null if there is no cluster. */
 export function clusterEngine(
   engines: readonly EngineInfo[]
 ): EngineInfo | null {
@@ -132,12 +150,12 @@ export function clusterEngine(
   return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
 }
 
-/** Return true while the server still looks for clusters. */
+/** Return true while the server searches for clusters. */
 export function isLooking(engines: readonly EngineInfo[]): boolean {
   return engines.length === 0 || engines.some(({ looking }) => looking);
 }
 
-/** Return true if nothing but the quotas of a namespace is known of a cluster. */
+/** Return true if a namespace has quotas and the cluster's nodes are not known. */
 function isRationed(capacity: Capacity | null, namespace: string): boolean {
   return (
     capacity !== null &&
@@ -146,16 +164,19 @@ function isRationed(capacity: Capacity | null, namespace: string): boolean {
   );
 }
 
-/** A section of the sidebar's capacity. */
+/** Section of the capacity in the sidebar. */
 export type CapacityPlace = 'machine' | 'cluster';
 
 /**
- * Return the sections of the sidebar's capacity: first the usual location of jobs, then the other one if it matters.
+ * Return the sections of the capacity in the sidebar: first the usual location of jobs, then the other
+ * location if it matters.
  *
- * A machine beside a cluster matters if it has devices or runs a job of the user; a cluster beside a machine, if it has
- * pools or quotas or runs one.
+ * A machine in addition to a cluster matters if it has devices or runs a job of the user. A cluster in
+ * addition to a machine matters if it has pools or quotas, or runs a job of the user.
  *
- * @param capacity - Null while it is not known.
+ * @param engines - All engines.
+ * @param jobs - All jobs in the list.
+ * @param capacity - The cluster's capacity; null while it is unknown.
  */
 export function capacityPlaces(
   engines: readonly EngineInfo[],

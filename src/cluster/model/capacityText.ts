@@ -1,11 +1,11 @@
-/** What there is to say about a cluster's capacity, in sentences. */
+/** Texts about a cluster's capacity. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Capacity, Pool, QuotaLine } from '../../api/types';
 import { amountOf, knowsNodes, leftOf, quotaLines } from './capacity';
 import { isGpu, resourceName } from './devices';
 import { formatAmount, formatCount, formatFree } from '../../common/format';
 
-/** A resource as people say it: “CPU”, “Memory”, “GPUs”. */
+/** Return the label of a resource: “CPU”, “Memory”, “GPUs”. */
 export function resourceLabel(
   resource: string,
   trans: TranslationBundle
@@ -21,7 +21,9 @@ export function resourceLabel(
     : resourceName(resource);
 }
 
-/** Resources as people say them; whose they are where there are accelerators of several. */
+/**
+ * Return the labels of resources. Accelerators are labelled with their manufacturers if there are several.
+ */
 export function resourceLabels(
   resources: readonly string[],
   trans: TranslationBundle
@@ -35,7 +37,7 @@ export function resourceLabels(
   );
 }
 
-/** Things told of resources, each with what its resource is called beside the others. */
+/** Add the label of its resource to each item. See `resourceLabels`. */
 export function labelled<Thing>(
   things: readonly (readonly [resource: string, thing: Thing])[],
   trans: TranslationBundle
@@ -51,7 +53,7 @@ export function labelled<Thing>(
   ]);
 }
 
-/** All nodes together and the limits of a namespace, a line each. */
+/** Return the tooltip of a cluster's capacity: sums of all nodes and quotas of a namespace, one per line. */
 export function capacityTitle(
   capacity: Capacity,
   namespace: string,
@@ -89,7 +91,7 @@ export function capacityTitle(
   ];
 }
 
-/** One kind of accelerator, a line each. */
+/** Return the tooltip of a pool, one fact per line. */
 export function poolTitle(
   {
     resource,
@@ -127,7 +129,13 @@ export function poolTitle(
   ];
 }
 
-/** Who has what is allocated: “Your jobs hold 16, others 10.” */
+/**
+ * Return a text about the users of the allocated amount: “Your jobs hold 16, others 10.”
+ *
+ * @param resource - The resource.
+ * @param allocated - The amount that is allocated to all pods.
+ * @param mine - The part that is allocated to the user's own jobs.
+ */
 export function heldText(
   resource: string,
   allocated: number,
@@ -141,6 +149,7 @@ export function heldText(
   );
 }
 
+/** Return a sentence about unallocated devices on nodes that accept no pods. */
 function outText(count: number, trans: TranslationBundle): string[] {
   return count > 0
     ? [
@@ -153,7 +162,7 @@ function outText(count: number, trans: TranslationBundle): string[] {
     : [];
 }
 
-/** “Quota gpus of demo: 24 of 32 nvidia.com/gpu used”. */
+/** Return a text about a quota: “Quota gpus of demo: 24 of 32 nvidia.com/gpu used”. */
 export function quotaText(
   resource: string,
   line: QuotaLine,
@@ -178,7 +187,7 @@ export function quotaText(
       );
 }
 
-/** “You may use 8 more (quota of demo: 24 of 32 used)”. */
+/** Return a text about the rest of a quota: “You may use 8 more (quota of demo: 24 of 32 used)”. */
 export function mayUseText(
   resource: string,
   line: QuotaLine,
@@ -194,7 +203,9 @@ export function mayUseText(
   );
 }
 
-/** The most that is free on one node: “at most 62 free on one”; null if it is not known. */
+/**
+ * Return a text about the largest free amount on one node, “at most 62 free on one”; null if it is unknown.
+ */
 export function amountNote(
   resource: string,
   most: number | null,

@@ -1,22 +1,25 @@
-/** Accelerators as people call them, as short as they can be told apart. */
+/** Short names of accelerators, by which the accelerators of a cluster can be told apart. */
 import { Pool } from '../../api/types';
 
+/** The part of a pool that decides its name. */
 type Kind = Pick<Pool, 'resource' | 'product'>;
 
-/** How much of a product's name is said. */
+/** Length of a product's name. `short` leaves out the form factor, `shortest` also the memory. */
 type Length = 'shortest' | 'short' | 'long';
 
-/** Who made it: there is no room for that. */
+/** Manufacturers and brands, which are left out of names. */
 const MAKER =
   /^(nvidia|amd|intel|tesla|geforce|quadro|instinct|hygon|huawei)$/i;
-/** How it is built in. */
+/** Form factors and memory types. */
 const FORM = /^(sxm\d*|pcie?|hbm\d\w*|nvl|oam)$/i;
+/** Memory sizes. */
 const MEMORY = /^(\d+)gi?b$/i;
 
 /**
- * Names of pools by which they can be told apart: “A100 80 GB”.
+ * Return short names by which pools can be told apart, such as “A100 80 GB”.
  *
- * @param narrow - Even without their memory, where that tells nothing apart.
+ * @param pools - The pools.
+ * @param narrow - True to leave out the memory if the names differ without it.
  */
 export function poolNames(pools: readonly Kind[], narrow = false): string[] {
   const lengths: Length[] = narrow
@@ -33,7 +36,10 @@ export function poolNames(pools: readonly Kind[], narrow = false): string[] {
   });
 }
 
-/** A resource of a cluster: “NVIDIA GPU” for `nvidia.com/gpu`, “MIG 1g.10gb” for `nvidia.com/mig-1g.10gb`. */
+/**
+ * Return the name of a resource: “NVIDIA GPU” for `nvidia.com/gpu`, “MIG 1g.10gb” for
+ * `nvidia.com/mig-1g.10gb`.
+ */
 export function resourceName(resource: string): string {
   const [domain, name] = split(resource);
   if (name.startsWith('mig-')) {
@@ -49,11 +55,12 @@ export function resourceName(resource: string): string {
   return `${said} ${device}`.trim();
 }
 
-/** Whether people call it a GPU; else it is an accelerator. */
+/** Return true if a resource is a GPU. Other devices are called accelerators. */
 export function isGpu(resource: string): boolean {
   return /gpu|^mig-/i.test(split(resource)[1]);
 }
 
+/** Return a pool's name of some length. */
 function poolName({ resource, product }: Kind, length: Length): string {
   if (product === null) {
     return resourceName(resource);
@@ -63,12 +70,18 @@ function poolName({ resource, product }: Kind, length: Length): string {
   return variant && !/\bMIG\b/.test(name) ? `${name} ${variant}` : name;
 }
 
-/** A product as labels of nodes have it, such as `NVIDIA-A100-SXM4-80GB`. */
+/**
+ * Return a product's name without its manufacturer.
+ *
+ * @param product - Name in the labels of nodes, such as `NVIDIA-A100-SXM4-80GB`.
+ * @param length - Length of the result.
+ * @param isPart - True for a part (MIG) of a device.
+ */
 function productName(product: string, length: Length, isPart = false): string {
   const all = product
     .split(/[-_\s]+/)
     .filter(word => word && !MAKER.test(word));
-  // A slice says its own memory.
+  // The memory in the name is the whole device's. The name of a slice contains the slice's memory.
   const isSlice = isPart || all.some(word => upper(word) === 'MIG');
   const isSaid = (word: string): boolean =>
     length === 'long' ||
@@ -82,7 +95,7 @@ function productName(product: string, length: Length, isPart = false): string {
   return words.join(' ') || product;
 }
 
-/** What of a device it is, where that is not all of it. */
+/** Return the part of a device that a resource stands for; null for a whole device. */
 function variantOf(name: string): string | null {
   return name.startsWith('mig-')
     ? `MIG ${name.slice(4)}`
@@ -91,6 +104,7 @@ function variantOf(name: string): string | null {
       : null;
 }
 
+/** Split a resource's name at its last slash. */
 function split(resource: string): [domain: string, name: string] {
   const at = resource.lastIndexOf('/');
   return [resource.slice(0, Math.max(0, at)), resource.slice(at + 1)];

@@ -1,4 +1,4 @@
-/** The nodes of a cluster as a table has them: read while it is shown, filtered, sorted and summed up. */
+/** Model of the table of nodes: reads the nodes while the table is shown, and filters and sums them up. */
 import { Poll } from '@lumino/polling';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
@@ -14,24 +14,30 @@ import {
 import { IJobsModel } from '../../tokens';
 import { amountOf, clusterEngine, isLooking } from './capacity';
 
-/** What was allocated may change without a word; in ms. */
+/** Interval between two reads of the nodes, in ms. Allocations can change without a notification. */
 const INTERVAL = 10_000;
-/** Pushes of a busy cluster come more often than a table can be read; in ms. */
+/**
+ * Shortest time between two reads, in ms. A busy cluster sends notifications more often than a user can read
+ * the table.
+ */
 const LEAST = 2000;
 
-/** Which nodes are shown. */
+/** Selections of nodes by their state. */
 export const NODE_KINDS = ['all', 'free', 'unusable'] as const;
 export type NodeKind = (typeof NODE_KINDS)[number];
 
-/** How the table is set up; kept over a reload. */
+/** Settings of the table, which are kept over a reload. */
 export interface INodesView {
+  /** Words that a node's row must contain. */
   filter: string;
   kind: NodeKind;
-  /** The column by which the table is sorted. */
+  /** Key of the column by which the table is sorted. */
   sort: string;
+  /** True to sort in descending order. */
   down: boolean;
 }
 
+/** Default settings. */
 export const NODES_VIEW: INodesView = {
   filter: '',
   kind: 'all',
@@ -39,12 +45,13 @@ export const NODES_VIEW: INodesView = {
   down: false
 };
 
-/** What of the jobs decides what is shown, and when it is read again. */
+/** Snapshot of the state on which the nodes depend. */
 interface ISeen extends Pick<IJobsModel, 'capacity' | 'engines'> {
+  /** See `clusterKey`. */
   cluster: string | null;
 }
 
-/** Reads the nodes while they are shown: when the cluster's capacity changed, and now and then. */
+/** Reads the nodes while the table is shown: at regular intervals and when the cluster's capacity changed. */
 export class NodesModel implements IDisposable {
   constructor(
     private readonly _jobs: Pick<
@@ -64,26 +71,27 @@ export class NodesModel implements IDisposable {
     _jobs.changed.connect(this._onJobs, this);
   }
 
-  /** Null before the first answer. */
+  /** The nodes; null before the first answer. */
   get list(): NodeList | null {
     return this._list;
   }
 
-  /** Why the nodes could not be read last. */
+  /** Error of the last read; null if it succeeded. */
   get failure(): ApiError | null {
     return this._failure;
   }
 
+  /** All engines. */
   get engines(): readonly EngineInfo[] {
     return this._jobs.engines;
   }
 
-  /** Of the whole cluster; null while it is counted. */
+  /** Capacity of the whole cluster; null while the server counts it. */
   get capacity(): Capacity | null {
     return this._jobs.capacity;
   }
 
-  /** Whether there is a cluster at all; null while it is being looked for. */
+  /** True if there is a cluster, null while the server searches for clusters. */
   get hasCluster(): boolean | null {
     return (
       clusterEngine(this.engines) !== null ||
@@ -91,12 +99,13 @@ export class NodesModel implements IDisposable {
     );
   }
 
-  /** When the nodes were as they are shown, in seconds; null before the first answer. */
+  /** Time at which the shown state of the nodes was current, in seconds; null before the first answer. */
   get asOf(): number | null {
     const stale = clusterEngine(this.engines)?.cluster?.stale_since;
     return stale ?? this._list?.time ?? null;
   }
 
+  /** Settings of the table. */
   get view(): INodesView {
     return this._view;
   }
@@ -106,6 +115,7 @@ export class NodesModel implements IDisposable {
     this._changed.emit();
   }
 
+  /** Emitted when the nodes, the engines, the settings or the error changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -120,7 +130,7 @@ export class NodesModel implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** The table is seen, or no longer. */
+  /** Tell the model if the table is visible. */
   setShown(shown: boolean): void {
     if (shown === (this._watch !== null)) {
       return;
@@ -135,7 +145,7 @@ export class NodesModel implements IDisposable {
     }
   }
 
-  /** Read the nodes now, if they are shown. */
+  /** Read the nodes now if the table is visible. */
   async refresh(): Promise<void> {
     await this._jobs.ready;
     if (this._watch) {
@@ -160,20 +170,22 @@ export class NodesModel implements IDisposable {
     }
   }
 
+  /** Return a snapshot of the state on which the nodes depend. */
   private _look(): ISeen {
     const { capacity, engines } = this._jobs;
     return { capacity, engines, cluster: clusterKey(engines) };
   }
 
-  /** Ask for the nodes as soon as those that are shown could be read. */
+  /** Read the nodes as soon as the shortest time since the last read has passed. */
   private _readSoon(): void {
     const wait = Math.max(0, this._readAt + LEAST - performance.now());
     this._timer ||= window.setTimeout(() => {
-      this._timer = 0; // the poll refuses while a refresh is awaited, not during a periodic read
+      this._timer = 0; // The poll ignores a refresh during another refresh, but not during a periodic read.
       void this._poll.refresh();
     }, wait);
   }
 
+  /** Cancel the scheduled read. */
   private _endWait(): void {
     window.clearTimeout(this._timer);
     this._timer = 0;
@@ -190,7 +202,7 @@ export class NodesModel implements IDisposable {
         .nodes(engine.name)
         .catch(expectApiError);
       if (read < this._lastAnswered) {
-        return; // one that began later was answered before
+        return; // A read that began later was answered earlier.
       }
       this._lastAnswered = read;
       if (clusterKey(this.engines) !== cluster) {
@@ -213,27 +225,34 @@ export class NodesModel implements IDisposable {
   private _view: INodesView;
   private _list: NodeList | null = null;
   private _failure: ApiError | null = null;
+  /** Subscription to the cluster's capacity; null while the table is hidden. */
   private _watch: IDisposable | null = null;
   private _seen: ISeen;
+  /** Timer of the scheduled read. */
   private _timer = 0;
+  /** Time of the last read, by `performance.now()`. */
   private _readAt = -Infinity;
   private _readsBegun = 0;
+  /** Number of the latest read that was answered. */
   private _lastAnswered = 0;
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** Tells clusters apart: those at one address, such as a forwarded port, by their contexts; null without one. */
+/**
+ * Return a key of the cluster; null without a cluster. Clusters with the same address, such as a forwarded
+ * port, differ by their contexts.
+ */
 function clusterKey(engines: readonly EngineInfo[]): string | null {
   const cluster = clusterEngine(engines)?.cluster;
   return cluster ? `${cluster.context} ${cluster.server}` : null;
 }
 
-/** The accelerators of a node. */
+/** Return the amounts of a node's accelerators. */
 export function devicesOf(node: NodeCapacity): Amount[] {
   return node.amounts.filter(({ resource }) => resource.includes('/'));
 }
 
-/** What of a node's accelerators there is, all kinds together. */
+/** Return a part of a node's accelerators, summed over all kinds. */
 export function deviceSum(
   node: NodeCapacity,
   part: 'total' | 'unhealthy' | 'allocated' | 'free'
@@ -241,7 +260,7 @@ export function deviceSum(
   return devicesOf(node).reduce((sum, amount) => sum + amount[part], 0);
 }
 
-/** What of a node's accelerators one's own jobs hold. */
+/** Return the number of a node's accelerators that the user's own jobs hold. */
 export function mineOf(node: NodeCapacity): number {
   return devicesOf(node).reduce(
     (sum, { resource }) => sum + (node.mine[resource] ?? 0),
@@ -249,12 +268,12 @@ export function mineOf(node: NodeCapacity): number {
   );
 }
 
-/** Whether pods can't be placed on a node, or not on all that it has. */
+/** Return true if a node accepts no pods or has broken accelerators. */
 function isUnusable(node: NodeCapacity): boolean {
   return !node.ready || node.cordoned || deviceSum(node, 'unhealthy') > 0;
 }
 
-/** Whether a node is of the kind that is shown. */
+/** Return true if a node belongs to a selection. */
 export function isOfKind(node: NodeCapacity, kind: NodeKind): boolean {
   switch (kind) {
     case 'all':
@@ -266,7 +285,7 @@ export function isOfKind(node: NodeCapacity, kind: NodeKind): boolean {
   }
 }
 
-/** Whether a node takes pods, in words. */
+/** Return a node's status: “Ready”, “Not ready”, “Cordoned”. */
 export function nodeStatus(
   node: NodeCapacity,
   trans: TranslationBundle
@@ -278,7 +297,10 @@ export function nodeStatus(
   return words.join(', ') || trans.__('Ready');
 }
 
-/** Whether all words of the filter are in what is said of a node. */
+/**
+ * Return true if a node matches all words of the filter: by name, address, product, status, roles, taints or
+ * accelerators.
+ */
 export function nodeMatches(
   node: NodeCapacity,
   filter: string,
@@ -302,7 +324,7 @@ export function nodeMatches(
   return words.every(word => text.includes(word));
 }
 
-/** All of a resource of some nodes together; null where none has it. */
+/** Return the sum of a resource over some nodes; null if none of them has the resource. */
 export function sumOf(
   nodes: readonly NodeCapacity[],
   resource: string

@@ -14,10 +14,15 @@ export function isNamespace(name: string): boolean {
   return name !== '' && new RegExp(NAMESPACE_PATTERN).test(name);
 }
 
-/** The location of a form before an engine is known: the server chooses one. */
+/** Location of a form before the engines are known: the server chooses an engine. */
 export const SERVERS_CHOICE: IPlace = { engine: '', namespace: '' };
 
-/** Return the location in which a file is run for the first time. */
+/**
+ * Return the location for a file that was never run.
+ *
+ * @param engines - All engines.
+ * @param lastUsed - Location of the last submitted job; null for none.
+ */
 export function usualPlace(
   engines: readonly EngineInfo[],
   lastUsed: IPlace | null
@@ -26,7 +31,7 @@ export function usualPlace(
   if (lastUsed && available.some(info => info.name === lastUsed.engine)) {
     return lastUsed;
   }
-  // A lab in a pod belongs to its cluster; the kubeconfig of a laptop may name any cluster.
+  // A lab in a pod runs in its cluster. The kubeconfig of a laptop may name any cluster.
   const info =
     available.find(({ cluster }) => cluster && cluster.context === null) ??
     available.find(({ facts }) => facts.shares_lab_filesystem) ??
@@ -35,12 +40,12 @@ export function usualPlace(
   return info ? placeOn(info) : SERVERS_CHOICE;
 }
 
-/** Return an engine's location with its default namespace. */
+/** Return an engine's default location. */
 export function placeOn(info: EngineInfo): IPlace {
   return { engine: info.name, namespace: info.default_namespace };
 }
 
-/** Return whether an engine has a capability; an engine has those that it does not mention. */
+/** Return an engine's capability. Capabilities that the engine doesn't list are supported. */
 export function capability(
   engine: EngineInfo | null,
   name: string

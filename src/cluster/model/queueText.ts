@@ -1,4 +1,4 @@
-/** What there is to say about a queue, for who chooses one. */
+/** Texts about queues, for the choice of a queue. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Queue, QuotaLine } from '../../api/types';
 import { leftOf } from './capacity';
@@ -7,9 +7,11 @@ import { isGpu } from './devices';
 import { formatAmount, formatDuration, formatFree } from '../../common/format';
 
 /**
- * “default · 2 of 8 GPUs free · priority 60 · at most 2 h 45 min · 3 jobs wait”, or why it takes no jobs.
+ * Return a queue's description, such as “default · 2 of 8 GPUs free · priority 60 · at most 2 h 45 min · 3
+ * jobs wait”, or the reason why the queue accepts no jobs.
  *
- * @param resource - What the job asks for most: its limit is said first.
+ * @param queue - The queue.
+ * @param resource - The job's accelerator, whose quota is shown; null for none.
  */
 export function queueText(
   queue: Queue,
@@ -32,7 +34,7 @@ export function queueText(
     .join(' · ');
 }
 
-/** The limit that matters most: of what the job asks for, else of accelerators, else of cores. */
+/** Return the quota to show: of the job's accelerator, else of any GPU, else of CPU. */
 function lineOf(queue: Queue, resource: string | null): QuotaLine | null {
   const of = (fits: (name: string) => boolean): QuotaLine | undefined =>
     queue.quota.find(line => fits(line.resource));
@@ -44,6 +46,7 @@ function lineOf(queue: Queue, resource: string | null): QuotaLine | null {
   );
 }
 
+/** Return a text about the rest of a quota, or about its limit if the usage is unknown. */
 function freeText(line: QuotaLine, trans: TranslationBundle): string {
   const { resource, used, hard } = line;
   const [most, name] = [
