@@ -1,7 +1,10 @@
+/** Bar of a capacity's shares. */
 import * as React from 'react';
 import { IShares } from '../model/capacity';
 
-/** Who has what of a whole: blue is yours, grey is others', hatched nobody can have, empty is free. */
+/**
+ * Shows the shares of a capacity: the user's own (blue), others' (grey), unusable (hatched) and free (empty).
+ */
 export function CapacityBar({
   shares
 }: {

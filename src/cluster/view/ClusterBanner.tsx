@@ -1,3 +1,4 @@
+/** Banners about clusters whose state is stale. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ClusterInfo, EngineInfo } from '../../api/types';
@@ -5,13 +6,17 @@ import { formatClock } from '../../common/format';
 import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
 
+/** Props of `ClusterBanner`. */
 interface IClusterBannerProps {
   engines: readonly EngineInfo[];
   refresh: () => void;
   trans: TranslationBundle;
 }
 
-/** Clusters of which changes may have been missed, since when and why; all the rest goes on. */
+/**
+ * Shows a banner for each cluster from which changes may have been missed: since when, why, and a button that
+ * tries again.
+ */
 export function ClusterBanner({
   engines,
   refresh,
@@ -47,7 +52,7 @@ export function ClusterBanner({
   );
 }
 
-/** Why a cluster is stale, what to do, and the cluster’s own words. */
+/** Shows why a cluster's state is stale, a hint, and the cluster's own error message. */
 export function StaleReason({
   cluster
 }: {
@@ -65,7 +70,7 @@ export function StaleReason({
   );
 }
 
-/** Return the reason why a cluster's data is stale: a sentence without its full stop. */
+/** Return the reason why a cluster's state is stale: a sentence without its full stop. */
 export function whyStale(
   cluster: ClusterInfo,
   trans: TranslationBundle
@@ -103,16 +108,16 @@ function whyNeverSeen(cluster: ClusterInfo, trans: TranslationBundle): string {
     : whyStale(cluster, trans);
 }
 
-/** A cluster of which changes may have been missed. */
+/** A cluster from which changes may have been missed. */
 interface IStaleCluster {
   cluster: ClusterInfo;
-  /** In seconds. */
+  /** Time from which on changes may be missing, in seconds since the epoch. */
   since: number;
-  /** Whether anything was ever seen of it. */
+  /** True if the cluster was reached before. */
   seen: boolean;
 }
 
-/** The clusters that are stale, each once for each reason. */
+/** Return the stale clusters. Engines of one cluster with the same reason are merged. */
 function staleClusters(engines: readonly EngineInfo[]): IStaleCluster[] {
   const found = new Map<string, IStaleCluster>();
   for (const { cluster, available } of engines) {

@@ -1,3 +1,4 @@
+/** Table of nodes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { NodeCapacity, Pool } from '../../api/types';
@@ -17,25 +18,28 @@ import { CapacityBar } from './CapacityBar';
 import { Icon } from '../../ui/Icon';
 import { compareCells, Grid, IColumn, ISort } from '../../ui/Table';
 
+/** Column by which the table can be sorted. */
 type NodeColumn = IColumn<NodeCapacity> &
   Required<Pick<IColumn<NodeCapacity>, 'order'>>;
 
+/** Kind of accelerators: resource and product. */
 type IKind = Pick<Pool, 'resource' | 'product'>;
 
+/** Props of `NodesTable`. */
 interface INodesTableProps {
-  /** Those that are shown. */
+  /** The shown nodes. */
   nodes: readonly NodeCapacity[];
-  /** Those that there are: they decide which columns there are. */
+  /** All nodes of the cluster, which decide the columns. */
   all: readonly NodeCapacity[];
   view: INodesView;
   onSort(sort: ISort): void;
   trans: TranslationBundle;
 }
 
-/** One row for each node; rows stay where they are under the pointer and the focus. */
+/** Shows one row for each node. Rows keep their order while the pointer or the focus is in the table. */
 export function NodesTable(props: INodesTableProps): React.JSX.Element {
   const { nodes, all, view, onSort, trans } = props;
-  // All of what follows is of all nodes: it is done when they change, not when the table is scrolled.
+  // The columns depend on all nodes. They are computed when the nodes change, not when the table is scrolled.
   const columns = React.useMemo(
     () => columnsOf(all, view.sort, trans),
     [all, view.sort, trans]
@@ -57,7 +61,14 @@ export function NodesTable(props: INodesTableProps): React.JSX.Element {
   );
 }
 
-/** Nodes in their order; while it is held, those that were there stay where they were. */
+/**
+ * Return the sorted nodes. While the order is held, nodes keep their places, and new nodes come last.
+ *
+ * @param nodes - The shown nodes.
+ * @param by - Column by which the nodes are sorted.
+ * @param view - Settings of the table.
+ * @param hold - True to hold the order.
+ */
 function useHeldOrder(
   nodes: readonly NodeCapacity[],
   by: NodeColumn,
@@ -66,7 +77,7 @@ function useHeldOrder(
 ): readonly NodeCapacity[] {
   const last = React.useRef({ view, names: [] as string[] });
   return React.useMemo(() => {
-    // What the user sets is done at once.
+    // A change of the settings by the user sorts at once.
     const isHeld = hold && last.current.view === view;
     const places = new Map(
       isHeld ? last.current.names.map((name, index) => [name, index]) : []
@@ -89,7 +100,13 @@ function useHeldOrder(
   }, [nodes, by, view, hold]);
 }
 
-/** What there is to tell of some nodes; a column by which they are sorted stays. */
+/**
+ * Return the columns. Columns of accelerators are left out if no node has any, unless the table is sorted by
+ * them.
+ *
+ * @param nodes - All nodes of the cluster.
+ * @param sort - Key of the column by which the table is sorted.
+ */
 function columnsOf(
   nodes: readonly NodeCapacity[],
   sort: string,
@@ -184,7 +201,7 @@ function columnsOf(
   ];
 }
 
-/** Names of a node's accelerators, by which those of the table are told apart. */
+/** Return a function that gives the short names of a node's accelerators. */
 function kindNames(
   nodes: readonly NodeCapacity[]
 ): (node: NodeCapacity) => string {
@@ -204,7 +221,7 @@ function kindNames(
       .join(', ');
 }
 
-/** A word, and a sign where pods are kept away. */
+/** Shows a node's status, with a warning sign if the node accepts no pods. */
 function Status({
   node,
   trans
@@ -227,6 +244,7 @@ function Status({
   );
 }
 
+/** Return the tooltip of a node's status, one fact per line. */
 function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
   return [
     node.ready
@@ -246,7 +264,7 @@ function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
     .join('\n');
 }
 
-/** “2 of 8”, each kind for itself, below one bar. */
+/** Shows the free and total accelerators of each kind (“2 of 8”) below a bar of all kinds. */
 function Devices({
   node,
   trans
@@ -274,6 +292,7 @@ function Devices({
   );
 }
 
+/** Return the tooltip of a node's accelerators, two lines for each kind. */
 function devicesTitle(node: NodeCapacity, trans: TranslationBundle): string {
   return devicesOf(node)
     .flatMap(({ resource, total, allocated, free }) => [

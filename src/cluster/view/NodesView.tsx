@@ -1,3 +1,4 @@
+/** View of a cluster's nodes. */
 import { searchIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -29,12 +30,13 @@ import { Segments } from '../../ui/Segments';
 import { NodesTable } from './NodesTable';
 import { QuotaTable } from './QuotaTable';
 
+/** Props of `NodesView`. */
 interface INodesViewProps {
   model: NodesModel;
   trans: TranslationBundle;
 }
 
-/** The nodes of the cluster: what each has, what of it is free, and why there are none to see. */
+/** Shows the nodes of the cluster with a toolbar and sums, or why there are no nodes to show. */
 export function NodesView({
   model,
   trans
@@ -50,6 +52,7 @@ export function NodesView({
   );
 }
 
+/** Shows the table, an error, or a message while the nodes are read. */
 function Content({ model, trans }: INodesViewProps): React.JSX.Element {
   const { list, failure, view } = model;
   const retry = (
@@ -151,14 +154,15 @@ function Content({ model, trans }: INodesViewProps): React.JSX.Element {
   );
 }
 
-/** Said only where it takes so long that one would wonder. */
+/** Shows what the user waits for, after a short delay. */
 function Waiting({ model, trans }: INodesViewProps): React.JSX.Element {
   const { hasCluster, engines } = model;
   const late = useAfter(true, 400);
   const reasons = engines.flatMap(({ available, reason }) =>
     available ? [] : (reason ?? [])
   );
-  // What comes into a live region that is there already is read out, not what comes with it.
+  // Screen readers announce content that is added to an existing live region, but not the content with which
+  // a region is created.
   return (
     <div role="status">
       {late &&
@@ -181,7 +185,7 @@ function Waiting({ model, trans }: INodesViewProps): React.JSX.Element {
   );
 }
 
-/** Which nodes are shown. */
+/** Shows the filter and the selection of nodes by state. */
 function Toolbar({
   model,
   found,
@@ -238,7 +242,10 @@ function Toolbar({
   );
 }
 
-/** “12 of 400 nodes · GPUs: 6 of 32 free, 1 broken · CPU: 120 of 400 free · 812 pods”. */
+/**
+ * Return the sums of the shown nodes, such as “12 of 400 nodes · GPUs: 6 of 32 free, 1 broken · CPU: 120 of
+ * 400 free · 812 pods”.
+ */
 function sumsText(
   nodes: readonly NodeCapacity[],
   all: number,

@@ -1,3 +1,4 @@
+/** Table of quotas. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Capacity } from '../../api/types';
@@ -5,12 +6,16 @@ import { leftOf } from '../model/capacity';
 import { labelled } from '../model/capacityText';
 import { formatAmount, formatFree } from '../../common/format';
 
+/** Props of `QuotaTable`. */
 interface IQuotaTableProps {
   capacity: Capacity;
   trans: TranslationBundle;
 }
 
-/** What the namespaces may have and what one's own jobs hold: all there is to know where the nodes are not. */
+/**
+ * Shows the quotas of the namespaces and the usage of the user's own jobs, if the account can't read the
+ * cluster's nodes.
+ */
 export function QuotaTable({
   capacity,
   trans
