@@ -1,12 +1,19 @@
+/** Entry of the chunk that is loaded when the tab “Cluster Nodes” is opened. */
 import { IStateDB } from '@jupyterlab/statedb';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { INodesView, NODE_KINDS, NodesModel } from './model/nodes';
 import { IJobsModel } from '../tokens';
 import { NodesWidget } from './widget';
 
+/** Key of the table's settings in the state database. */
 const STATE_KEY = 'jupyterlab_t9kjob:nodes';
 
-/** Create the table of the cluster's nodes, as it was set up last. */
+/**
+ * Create the tab's content with the saved settings of the table.
+ *
+ * @param jobs - The jobs, which know the cluster.
+ * @param stateDB - Saves the settings; null if the lab has no state database.
+ */
 export async function createNodes(
   jobs: IJobsModel,
   stateDB: IStateDB | null,
@@ -26,7 +33,7 @@ export async function createNodes(
   return new NodesWidget(model, trans);
 }
 
-/** How the table was set up, as far as what was kept can be read. */
+/** Return the saved settings. Values that are invalid are replaced by defaults. */
 function viewOf(kept: unknown): Partial<INodesView> {
   const { filter, kind, sort, down } = (kept ?? {}) as Record<string, unknown>;
   return {

@@ -1,3 +1,4 @@
+/** Plugin that shows the cluster's nodes. */
 import {
   ILayoutRestorer,
   JupyterFrontEnd,
@@ -14,7 +15,7 @@ import { DeferredWidget } from '../shell/deferred';
 import { showTab } from '../shell/showTab';
 import type { NodesWidget } from './widget';
 
-/** The table of the cluster's nodes. */
+/** Adds the command that shows the cluster's nodes in a tab, and restores the tab. */
 export const nodesPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:nodes',
   description: 'Shows the nodes of the cluster and what is free on each.',

@@ -1,3 +1,4 @@
+/** Widget of the tab “Cluster Nodes”. */
 import { ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
@@ -7,7 +8,7 @@ import { jobIcon } from '../ui/icons';
 import { NodesModel } from './model/nodes';
 import '../../style/pages.css';
 
-/** The content of the tab “Cluster Nodes”. */
+/** Content of the tab “Cluster Nodes”. */
 export class NodesWidget extends ReactWidget {
   constructor(
     readonly model: NodesModel,
@@ -28,7 +29,7 @@ export class NodesWidget extends ReactWidget {
     }
   }
 
-  /** The table has the focus; before it is there, the tab. */
+  /** Focus the table, or the tab if there is no table yet. */
   protected override onActivateRequest(message: Message): void {
     super.onActivateRequest(message);
     if (!this.node.contains(document.activeElement)) {
