@@ -1,6 +1,7 @@
-/** Inner tabs of a job's tab. */
+/** Panes of a job's tab. */
 export type JobPane = 'overview' | 'replicas' | 'logs' | 'yaml';
 
+/** All panes, in the order of their tabs. */
 export const JOB_PANES: readonly JobPane[] = [
   'overview',
   'replicas',

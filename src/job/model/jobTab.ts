@@ -1,3 +1,4 @@
+/** State of a job's tab: panes, log and settings of the views. */
 import { IStateDB } from '@jupyterlab/statedb';
 import { JSONObject } from '@lumino/coreutils';
 import { IDisposable } from '@lumino/disposable';
@@ -11,20 +12,22 @@ import { LogSearch } from '../../logs/model/search';
 import { LogSession } from '../../logs/model/session';
 import { ILogFilter, SHOW_ALL } from '../../logs/model/streams';
 
-/** Which of a job's manifests are shown. */
+/** Manifests that the tab shows. */
 export type ManifestLook = 'both' | 'submitted' | 'current';
 
-/** What is remembered of one job's tab. */
+/** State of a job's tab that is kept over a reload. */
 export interface IJobTabState {
   pane: JobPane;
   filter: ILogFilter;
-  /** The timeline shows the raw events. */
+  /** True if the timeline shows raw events. */
   rawEvents: boolean;
-  /** How a log is drawn. */
+  /** True if the log shows times. */
   times: boolean;
+  /** True if the log wraps long lines. */
   wrap: boolean;
-  /** How manifests are shown. */
+  /** The shown manifests. */
   manifestLook: ManifestLook;
+  /** True if manifests are shown without the parts that only the cluster writes. */
   hideServerParts: boolean;
 }
 
@@ -38,21 +41,27 @@ const DEFAULTS: IJobTabState = {
   hideServerParts: true
 };
 
+/** Key of the tabs' states in the state database. */
 const STATE_KEY = 'jupyterlab_t9kjob:job-tabs';
-/** Jobs whose tabs are remembered, the last used ones. */
+/** Maximum number of jobs whose tabs' states are kept; the least recently changed state is dropped first. */
 const REMEMBERED = 50;
 
-/** Remembers the state of job tabs over reloads. */
+/**
+ * Keeps the states of job tabs over a reload. The pane, the filter and the kind of timeline belong to one
+ * job; the other settings apply to all jobs.
+ */
 export class JobTabStore {
   constructor(private readonly _db: IStateDB | null) {
     this._loaded = this._load();
   }
 
+  /** Return the kept state of a job's tab, or the defaults. */
   async get(id: string): Promise<IJobTabState> {
     await this._loaded;
     return { ...DEFAULTS, ...this._look, ...this._states.get(id) };
   }
 
+  /** Keep the state of a job's tab. */
   put(id: string, state: IJobTabState): void {
     const { pane, filter, rawEvents, ...look } = state;
     this._look = look;
@@ -82,12 +91,15 @@ export class JobTabStore {
   }
 
   private readonly _loaded: Promise<void>;
-  /** Of all tabs: who wraps long lines of one log wants that of the next. */
+  /**
+   * Settings that apply to all jobs, so that a user who wraps long lines in one log finds them wrapped in the
+   * next log.
+   */
   private _look: Partial<IJobTabState> = {};
   private _states = new Map<string, Partial<IJobTabState>>();
 }
 
-/** A job's log and the searches in it. */
+/** A job's log with its connection and its searches. */
 export class JobLog implements IDisposable {
   constructor(jobs: IJobsModel, id: string, filter: ILogFilter) {
     const path = ['jobs', id, 'logs'];
@@ -100,8 +112,9 @@ export class JobLog implements IDisposable {
   }
 
   readonly log: LogModel;
+  /** The user's search. */
   readonly search: LogSearch;
-  /** Lines that look like errors. */
+  /** Search for lines that look like errors. */
   readonly errors: LogSearch;
 
   get isDisposed(): boolean {
@@ -115,7 +128,10 @@ export class JobLog implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** The server is back: the log is as well, without waiting for its own next try. */
+  /**
+   * Reconnect the log as soon as the jobs' connection is back, without waiting for the log's next attempt to
+   * reconnect.
+   */
   private _onJobs(jobs: IJobsModel): void {
     const connected = jobs.connection.state === 'open';
     if (connected && !this._connected) {
@@ -128,7 +144,7 @@ export class JobLog implements IDisposable {
   private _connected: boolean;
 }
 
-/** State of one job's tab: the job, which part of it is in front, and its log once it was looked at. */
+/** State of one job's tab: the job, the current pane, and the log after the user opened it. */
 export class JobTabModel implements IDisposable {
   constructor(
     readonly jobs: IJobsModel,
@@ -139,29 +155,31 @@ export class JobTabModel implements IDisposable {
     this.ready = this._restore();
   }
 
+  /** Keeps the job up to date. */
   readonly watch: IJobWatch;
-  /** Resolves when the remembered state is back. */
+  /** Resolves when the kept state is restored. */
   readonly ready: Promise<void>;
 
   get state(): IJobTabState {
     return this._state;
   }
 
-  /** Whether the tab is in view at all. */
+  /** True if the tab is visible. */
   get isVisible(): boolean {
     return this._visible;
   }
 
-  /** True if the tab was in view and another one is in front of it now: nothing of it is drawn. */
+  /** True if the tab was visible before and isn't visible now. Such a tab isn't rendered. */
   get isHidden(): boolean {
     return this._wasVisible && !this._visible;
   }
 
-  /** Null until the log is looked at. */
+  /** The log; null until the user opens the pane of logs. */
   get log(): JobLog | null {
     return this._log;
   }
 
+  /** Emitted when the state, the visibility or the log changed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -178,13 +196,19 @@ export class JobTabModel implements IDisposable {
     }
   }
 
+  /** Change the state and keep it. */
   set(changes: Partial<IJobTabState>): void {
     this._state = { ...this._state, ...changes };
     this._store.put(this.id, this._state);
     this._update();
   }
 
-  /** Show a part of the job; of the log, optionally a place in it. */
+  /**
+   * Show a pane.
+   *
+   * @param pane - The pane.
+   * @param place - A line of the log to mark, for the pane of logs.
+   */
   async show(
     pane: JobPane,
     place?: { stream: string; offset: number }
@@ -199,7 +223,7 @@ export class JobTabModel implements IDisposable {
     }
   }
 
-  /** Whether the tab is in view at all: a log that is not is not sent. */
+  /** Tell the model if the tab is visible. The server sends no new lines to the log of a hidden tab. */
   setVisible(visible: boolean): void {
     this._visible = visible;
     this._wasVisible ||= visible;
@@ -213,6 +237,7 @@ export class JobTabModel implements IDisposable {
     }
   }
 
+  /** Open the log when it is shown for the first time, and notify listeners. */
   private _update(): void {
     const looking = this._visible && this._state.pane === 'logs';
     if (looking && !this._log) {

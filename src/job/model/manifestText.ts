@@ -1,12 +1,19 @@
-/** Two texts of a manifest side by side. */
+/** Texts of a job's manifests: removal of the parts that only the cluster writes, and comparison. */
 
-/** Lines are compared as long as one times the other is at most this. */
+/**
+ * Largest product of two texts' numbers of changed lines for which the texts are compared, as the comparison
+ * needs this much memory.
+ */
 const MOST_PAIRS = 9_000_000;
 
-/** What only the cluster writes: a manifest's status, and who manages which fields. */
+/** First lines of the parts that only the cluster writes: the status, and the managers of fields. */
 const SERVER_PARTS = [/^status:/, /^ {2}managedFields:/];
 
-/** A manifest as YAML, as the server writes it, without what only the cluster writes. */
+/**
+ * Remove the parts that only the cluster writes from a manifest.
+ *
+ * @param text - YAML with the server's indentation.
+ */
 export function withoutServerParts(text: string): string {
   const kept: string[] = [];
   let part: number | null = null;
@@ -23,18 +30,25 @@ export function withoutServerParts(text: string): string {
   return `${kept.join('\n').trimEnd()}\n`;
 }
 
-/** Whether a line is below a key: deeper, or an item of its list, which may stand at the key's own place. */
+/**
+ * Return true if a line belongs to the value of a key: it has more indentation, or is an item of a list with
+ * the indentation of the key.
+ *
+ * @param line - The line.
+ * @param indent - Indentation of the line.
+ * @param key - Indentation of the key.
+ */
 function isInside(line: string, indent: number, key: number): boolean {
   return indent > key || (indent === key && line.startsWith('- ', indent));
 }
 
-/** Lines, from 1, of two texts that are not in the other one. */
+/** Numbers of the lines, from 1, that only one of two texts contains. */
 export interface IDifference {
   before: number[];
   after: number[];
 }
 
-/** Compare two texts line by line; null where they are too long for that. */
+/** Compare two texts line by line. Returns null if the texts are too long. */
 export function compareLines(
   before: string,
   after: string
@@ -53,7 +67,8 @@ export function compareLines(
   if (m * n > MOST_PAIRS) {
     return null;
   }
-  // Lengths of the longest common subsequences of what follows each pair of lines.
+  // `common[i * width + j]` is the length of the longest common subsequence of the lines from `i` of one text
+  // and from `j` of the other.
   const width = n + 1;
   const common = new Uint32Array((m + 1) * width);
   for (let i = m - 1; i >= 0; i--) {

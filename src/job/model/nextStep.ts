@@ -1,28 +1,30 @@
-/** What continues a failed job, in one click. */
+/** Actions that continue the work on a failed job. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Fix, Frame, Job } from '../../api/types';
 
-/** One thing to do about a failed job. */
+/** Action that the tab offers for a failed job. */
 export type NextStep =
-  /** Open the form with the job's spec, with a change if there is one. */
+  /** Open the form with the job's spec and, if given, with the server's proposed change. */
   | { readonly kind: 'clone'; readonly fix: Fix | null }
-  /** Open the file that the traceback ends in. */
+  /** Open the file at the last frame of the traceback. */
   | { readonly kind: 'file'; readonly place: IFilePlace }
+  /** Run the job again, or show the log. */
   | { readonly kind: 'rerun' | 'log' };
 
 /** A line of a file that the lab can open. */
 export interface IFilePlace {
   readonly path: string;
   readonly line: number;
-  /** “train.py, line 96”. */
+  /** Label of the place: “train.py, line 96”. */
   readonly label: string;
 }
 
 /**
- * Return what continues a failed job, the most promising first.
+ * Return the actions for a failed job, the most useful first.
  *
- * A change that the server offers comes first, then the user's own code where the traceback names it. What the
- * platform has ended is run again. Without a known cause there is the log, else the form.
+ * A change that the server proposes comes first. Next comes the user's own code, if the traceback names it. A
+ * job that the platform ended is run again. Otherwise the log comes first if the failure has no known error,
+ * else the form.
  */
 export function nextSteps(job: Job, trans: TranslationBundle): NextStep[] {
   const { failure, reason } = job;
@@ -44,7 +46,7 @@ export function nextSteps(job: Job, trans: TranslationBundle): NextStep[] {
   return failure && failure.error === null ? [...log, clone] : [clone, ...log];
 }
 
-/** Where the traceback ends in a file of the user's own. */
+/** Return the last frame of the traceback in the user's own code; null if there is none. */
 export function ownPlace(
   { failure }: Pick<Job, 'failure'>,
   trans: TranslationBundle
@@ -62,7 +64,7 @@ export function ownPlace(
       };
 }
 
-/** A frame's file as the lab calls it, and its cell. */
+/** Return the name of a frame's file in the lab, with the cell of a notebook. */
 export function shownFile({ file, path }: Frame): string {
   const cell = /\.ipynb(, cell \d+)$/.exec(file)?.[1] ?? '';
   return path === null ? file : path + cell;

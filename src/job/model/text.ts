@@ -1,4 +1,4 @@
-/** Texts of a job's page. */
+/** Texts of a job's tab: state, location, size and failure. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineInfo, Failure, Job, JobSummary } from '../../api/types';
 import {
@@ -20,7 +20,8 @@ import { jobSentence } from '../../jobs/sentence';
 /**
  * Return a job's state with its duration: “Running for 3 min 41 s”.
  *
- * @param now - Time at which the state is known to be true, in seconds.
+ * @param job - The job.
+ * @param now - Time at which the job's state is known to be current, in seconds since the epoch.
  */
 export function ageText(
   job: JobSummary,
@@ -58,6 +59,7 @@ export function ageText(
   }
 }
 
+/** Return how and when a job ended, and for how long it ran. */
 function endText(
   word: string,
   job: JobSummary,
@@ -78,7 +80,7 @@ function endText(
       );
 }
 
-/** Return where a job runs: “this machine”, “T9k, namespace demo”. */
+/** Return the location of a job: “this machine”, “T9k, namespace demo”. */
 export function whereText(
   job: JobSummary,
   engines: readonly EngineInfo[],
@@ -111,7 +113,7 @@ export function deviceName(name: string, trans: TranslationBundle): string {
   return name === 'nvidia.com/gpu' ? trans.__('GPU') : name;
 }
 
-/** Return the header's second line: the reason of the job's state. */
+/** Return the second line of the header: the reason of the job's state, the number of restarts and a hint. */
 export function whyText(
   job: JobSummary,
   engines: readonly EngineInfo[],
@@ -133,7 +135,10 @@ export function whyText(
   return parts.filter(Boolean).join(' ');
 }
 
-/** Return what happens while a job is stopped, paused or deleted; null if no process has to end. */
+/**
+ * Return a sentence about a job that is being stopped, paused or deleted: how its processes end. Returns null
+ * if no process has to end.
+ */
 function endingText(
   job: JobSummary,
   engines: readonly EngineInfo[],
@@ -187,13 +192,14 @@ export function failureText(
   return withStop(parts.join(', '));
 }
 
-/** Return a metric with four digits, 0.0812 or 1.28e-7; a large one as an integer, 12340. */
+/** Format a metric with four digits (0.0812, 1.28e-7), or as an integer from 1000 on (12340). */
 export function formatMetric(value: number): string {
   return Math.abs(value) >= 1000
     ? String(Math.round(value))
     : String(Number(value.toPrecision(4)));
 }
 
+/** Add a full stop to a text that has no closing punctuation. */
 function withStop(text: string): string {
   return text === '' || /[.…:!?]$/.test(text) ? text : `${text}.`;
 }
