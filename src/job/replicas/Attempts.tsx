@@ -1,3 +1,4 @@
+/** Table of the replicas' attempts. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Attempt, Replica } from '../../api/types';
@@ -5,19 +6,21 @@ import { formatClock, formatEnd } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 
-/** Replicas whose attempts were alike are one row. */
+/** Row of the table: replicas whose attempts ended alike. */
 interface IRow {
   replicas: string[];
   attempt: Attempt;
 }
 
+/** Props of `Attempts`. */
 interface IAttemptsProps {
   replicas: readonly Replica[];
   trans: TranslationBundle;
+  /** Show the log of an attempt. */
   showLog(attempt: number): void;
 }
 
-/** The lives of the replicas, the last first, and how each ended. */
+/** Shows the attempts of the replicas, the newest first, and how each ended. */
 export function Attempts(props: IAttemptsProps): React.JSX.Element | null {
   const { replicas, trans } = props;
   const rows = attemptRows(replicas);
@@ -66,7 +69,7 @@ export function Attempts(props: IAttemptsProps): React.JSX.Element | null {
   );
 }
 
-/** How an attempt ended, or that it runs. */
+/** Shows how an attempt ended, or that it runs. */
 export function AttemptEnd({
   attempt,
   trans
@@ -92,7 +95,7 @@ export function AttemptEnd({
   );
 }
 
-/** From when to when an attempt ran. */
+/** Return the start and end times of an attempt; empty if it hasn't started. */
 export function spanText(attempt: Attempt, trans: TranslationBundle): string {
   if (attempt.started_at === null) {
     return '';
@@ -102,7 +105,10 @@ export function spanText(attempt: Attempt, trans: TranslationBundle): string {
   return `${formatClock(attempt.started_at)} – ${end}`;
 }
 
-/** The newest attempts first; those of several replicas that are alike together. */
+/**
+ * Return the rows of the table, the newest attempts first. Attempts with the same number and the same end
+ * share a row.
+ */
 export function attemptRows(replicas: readonly Replica[]): IRow[] {
   const rows = new Map<string, IRow>();
   for (const replica of replicas) {

@@ -1,3 +1,4 @@
+/** Details of a replica. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { copyIcon } from '@jupyterlab/ui-components';
@@ -8,12 +9,13 @@ import { IconButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
 import { AttemptEnd, spanText } from './Attempts';
 
+/** Props of `ReplicaDetail`. */
 interface IReplicaDetailProps {
   replica: Replica;
   trans: TranslationBundle;
 }
 
-/** A replica's pod as it really is, why it waits or failed, and all its attempts. */
+/** Shows why a replica waits or failed, its pod and its attempts. */
 export function ReplicaDetail({
   replica,
   trans
@@ -51,6 +53,7 @@ export function ReplicaDetail({
   );
 }
 
+/** Shows a pod's name, IP address, image, command and mounts, as the cluster reports them. */
 function PodFacts({
   pod,
   trans
@@ -112,6 +115,7 @@ function PodFacts({
   );
 }
 
+/** Return the source and options of a mount. */
 function mountText(mount: PodMount, trans: TranslationBundle): string {
   return [
     mount.source,
@@ -120,6 +124,7 @@ function mountText(mount: PodMount, trans: TranslationBundle): string {
   ].join(', ');
 }
 
+/** Shows an attempt in one line. */
 function AttemptLine({
   attempt,
   trans

@@ -1,3 +1,4 @@
+/** Table of a job's replicas. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -9,15 +10,19 @@ import { compareCells, Grid, IColumn, IOpening } from '../../ui/Table';
 import { replicaColumns } from './columns';
 import { ReplicaDetail } from './ReplicaDetail';
 
+/** Props of `Replicas`. */
 interface IReplicasProps {
   replicas: readonly Replica[];
-  /** Whether the replicas are pods; else they are processes. */
+  /** True if the replicas are pods, false if they are processes. */
   hasPods: boolean;
   trans: TranslationBundle;
+  /** Show the log of a replica. */
   showLog(replica: Replica): void;
 }
 
-/** One row for each replica, in kubectl's words; those of a cluster open to what their pods really are. */
+/**
+ * Shows one row for each replica, with its status as kubectl writes it. Rows with more details can be opened.
+ */
 export function Replicas(props: IReplicasProps): React.JSX.Element {
   const { replicas, hasPods, trans } = props;
   const [sort, setSort] = React.useState({ key: 'name', down: false });
@@ -73,7 +78,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
   );
 }
 
-/** Open a replica if there is more to say about it than its row shows. */
+/** Return the state of the opened rows. A row can be opened if the replica has a pod or a reason. */
 function useOpening(trans: TranslationBundle): IOpening<Replica> {
   const [open, setOpen] = React.useState<ReadonlySet<string>>(new Set());
   return React.useMemo(() => {
@@ -94,7 +99,7 @@ function useOpening(trans: TranslationBundle): IOpening<Replica> {
   }, [open, trans]);
 }
 
-/** A replica's name, by which its row is opened. */
+/** Button with a replica's name that opens its row. */
 function Opener({
   replica,
   opening

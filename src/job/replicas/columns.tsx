@@ -1,3 +1,4 @@
+/** Columns of the table of replicas. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobState } from '../../api/aliases';
@@ -7,26 +8,31 @@ import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { IColumn } from '../../ui/Table';
 import { Age, Duration, Time } from '../../ui/Time';
 
+/** CSS class of columns with numbers. */
 const NUMBER = 'jp-t9k-Table-number';
-/** Left out on a narrow tab. */
+/** CSS class of columns that are hidden on a narrow tab. */
 const MINOR = 'jp-t9k-Table-minor';
-/** Takes the width that is left, and is cut. */
+/** CSS class of the column that takes the remaining width and truncates its text. */
 const WIDE = 'jp-t9k-Table-wide';
 
-/** A column by which replicas are sorted. */
+/** Column of the table of replicas. */
 export interface IReplicaColumn extends IColumn<Replica> {
+  /** Value by which the rows are sorted. */
   order: (replica: Replica) => number | string;
-  /** Only where replicas are processes of a machine, or only where they are pods. */
+  /**
+   * Kind of engine that has the column: `machine` if replicas are processes, `cluster` if they are pods.
+   * Undefined for both.
+   */
   of?: 'machine' | 'cluster';
-  /** Left out where no replica has it. */
+  /** Return true if a replica has a value. The column is left out if no replica has one. */
   has?: (replica: Replica) => boolean;
 }
 
 /**
  * Return the columns of the table.
  *
- * @param replicas - The rows; columns that none of them needs are left out.
- * @param hasPods - True if replicas are pods; else they are processes.
+ * @param replicas - The rows. Columns that none of them needs are left out.
+ * @param hasPods - True if the replicas are pods, false if they are processes.
  */
 export function replicaColumns(
   replicas: readonly Replica[],
@@ -39,6 +45,7 @@ export function replicaColumns(
   );
 }
 
+/** Return the columns for all kinds of engines. */
 function allColumns(trans: TranslationBundle): IReplicaColumn[] {
   return [
     {
@@ -175,11 +182,12 @@ function allColumns(trans: TranslationBundle): IReplicaColumn[] {
   ];
 }
 
+/** Return the number of a replica's devices. */
 function deviceCount({ devices, pod }: Replica): number {
   return devices.length || (pod?.device?.count ?? 0);
 }
 
-/** “0 – 3”, “5”, or “0, 4, 8” where they are not in a row. */
+/** Return a short text for sorted ranks: “0 – 3”, “5”, or “0, 4, 8” for ranks with gaps. */
 export function rankRange(ranks: readonly number[]): string {
   if (ranks.length === 0) {
     return '';
@@ -194,7 +202,7 @@ export function rankRange(ranks: readonly number[]): string {
     : ranks.join(', ');
 }
 
-/** kubectl's word as one of our icons. */
+/** Return the state whose icon is shown for a replica's status, which is written as kubectl writes it. */
 function stateOf(replica: Replica): JobState {
   switch (replica.status) {
     case 'Running':
@@ -219,7 +227,7 @@ function stateOf(replica: Replica): JobState {
     case 'Unknown':
       return 'unknown';
     default:
-      // “Init:Error”, “ErrImagePull”, “CrashLoopBackOff”, “CreateContainerConfigError” …
+      // Such as “Init:Error”, “ErrImagePull”, “CrashLoopBackOff” or “CreateContainerConfigError”.
       return /Err|BackOff/.test(replica.status) ? 'failed' : 'pending';
   }
 }

@@ -1,4 +1,4 @@
-/** Rows of the overview's sections: labels and values. */
+/** Rows of the overview's sections. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, Replica } from '../../api/types';
@@ -6,13 +6,15 @@ import { formatDuration } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { deviceName } from '../model/text';
 
-/** Labels, each with its value. */
+/** Pairs of a label and a value. */
 export type Rows = [label: string, value: React.ReactNode][];
 
 /**
- * Return the rows of the section Size.
+ * Return the rows of the section “Size”.
  *
- * @param hasPods - Whether the job's replicas are pods, which request CPU, memory and shared memory.
+ * @param job - The job.
+ * @param replicas - The job's replicas.
+ * @param hasPods - True if the replicas are pods, which request CPU, memory and shared memory.
  */
 export function sizeRows(
   job: Job,
@@ -71,7 +73,7 @@ export function sizeRows(
   return rows;
 }
 
-/** Return the CPU, memory and shared memory that each replica requests. */
+/** Return the rows with the CPU, memory and shared memory that each replica requests. */
 function resourceRows(job: Job, trans: TranslationBundle): Rows {
   const { replica_specs, shm } = job.spec;
   return replica_specs.flatMap((group): Rows => {
@@ -100,7 +102,12 @@ function resourceRows(job: Job, trans: TranslationBundle): Rows {
   });
 }
 
-/** Return a request and a limit in words: “4 to 8 CPU”; null if there is neither. */
+/**
+ * Return a text for a request and a limit, such as “4 to 8 CPU”; null if there is neither.
+ *
+ * @param name - Name of the resource.
+ * @param resource - The request and the limit.
+ */
 function amountText(
   name: string,
   { request, limit }: { request: string | null; limit: string | null },
@@ -117,7 +124,7 @@ function amountText(
   return trans.__('%1 to %2 %3', request, limit, name);
 }
 
-/** Return a job's volumes by their mount paths. */
+/** Return the rows of a job's volumes; labels are the mount paths. */
 export function volumeRows(job: Job, trans: TranslationBundle): Rows {
   return job.spec.mounts.map(mount => [
     mount.mount_path,
@@ -129,7 +136,7 @@ export function volumeRows(job: Job, trans: TranslationBundle): Rows {
   ]);
 }
 
-/** Return a job's queue, nodes, scheduler and user. */
+/** Return the rows about a job's queue, nodes, scheduler and user. */
 export function placementRows(job: Job, trans: TranslationBundle): Rows {
   const { scheduling, security } = job.spec;
   const { queue, priority, priority_class } = scheduling;
@@ -177,9 +184,10 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
 }
 
 /**
- * Return what happens when a replica fails, when the job takes too long, and when it has ended.
+ * Return the rows about restarts, the deadline, and the clean-up after the end.
  *
- * @param hasPods - Whether the job's replicas are pods, which are cleaned up.
+ * @param job - The job.
+ * @param hasPods - True if the replicas are pods, which are cleaned up.
  */
 export function lifecycleRows(
   job: Job,
@@ -214,6 +222,7 @@ export function lifecycleRows(
   return rows;
 }
 
+/** Return what happens to the pods and the job after the end. */
 function cleanUpText({ spec }: Job, trans: TranslationBundle): string {
   const { clean_up, ttl_seconds } = spec.run_policy;
   const pods = {
