@@ -24,6 +24,7 @@ const LEAST = 2000;
 
 /** Selections of nodes by their state. */
 export const NODE_KINDS = ['all', 'free', 'unusable'] as const;
+/** One of `NODE_KINDS`: all nodes, nodes with free accelerators, or nodes with problems. */
 export type NodeKind = (typeof NODE_KINDS)[number];
 
 /** Settings of the table, which are kept over a reload. */

@@ -160,6 +160,7 @@ export class JobTabModel implements IDisposable {
   /** Resolves when the kept state is restored. */
   readonly ready: Promise<void>;
 
+  /** The state that is kept. */
   get state(): IJobTabState {
     return this._state;
   }

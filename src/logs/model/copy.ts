@@ -42,7 +42,7 @@ export type LogCopyState =
       readonly hint: string | null;
       /** True if a URL that names all shown streams would be too long. */
       readonly tooManyStreams: boolean;
-      /** Downloads the text as a file; null if a download would fail as well. */
+      /** Downloads the text as a file; null unless the text is too large to be copied. */
       readonly download: (() => void) | null;
     };
 

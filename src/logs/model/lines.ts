@@ -3,7 +3,7 @@ import { Job, LogLine, LogStream } from '../../api/types';
 import { IAnsiStyle, IAnsiText } from './ansi';
 import { contentsPath } from '../../common/contentsPath';
 
-/** Level that decides a line's colour and marks. */
+/** Level of a line, which decides the line's colour. */
 export type LogLevel = 'error' | 'warning' | null;
 
 // Prefix that torch and its launcher put before a rank's output: “[rank2]: ”.

@@ -59,6 +59,7 @@ export class LogModel implements IDisposable {
     return this._view;
   }
 
+  /** Set the lines in view. */
   setView(view: ILogView | null): void {
     const { _view: before } = this;
     if (before?.first !== view?.first || before?.last !== view?.last) {

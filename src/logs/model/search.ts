@@ -5,7 +5,7 @@ import { LogHit, LogLine } from '../../api/types';
 import { LogConnectionLost, LogSearchReplaced } from './session';
 import { LogModel } from './log';
 
-/** What the user searches for. */
+/** Query of a search. */
 export interface ILogQuery {
   readonly pattern: string;
   readonly regex: boolean;
@@ -228,7 +228,10 @@ function placeOf(line: Pick<LogLine, 'stream' | 'offset'>): string {
   return `${line.stream}:${line.offset}`;
 }
 
-/** Compile a query. Returns null for patterns that only Python's regular expressions support. */
+/**
+ * Compile a query. Returns null for an empty pattern and for patterns that only Python's regular expressions
+ * support.
+ */
 function compile(query: ILogQuery): RegExp | null {
   if (!query.pattern) {
     return null;

@@ -86,6 +86,7 @@ export class LogSelection {
     }
   }
 
+  /** Select the whole log. */
   selectAll(): void {
     this.set('start', 'end');
   }

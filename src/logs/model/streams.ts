@@ -149,7 +149,7 @@ export function chosenStreams(
 ): LogStream[] {
   const hidden = new Set(filter.hidden);
   const repeats = repeatedByRanks(streams);
-  // Replicas whose container output is shown instead of their ranks' files.
+  // Attempts of replicas whose container output is shown instead of the ranks' files.
   const instead = new Set(
     filter.container
       ? [...repeats].map(({ replica, attempt }) => `${replica} ${attempt}`)
