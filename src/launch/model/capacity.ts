@@ -8,22 +8,28 @@ import { knowsNodes, poolsFor, quotaLines } from '../../cluster/model/capacity';
 import { ILaunchForm } from './form';
 import { IPlace } from '../../cluster/model/places';
 
-/** Time for which quotas of a namespace without a watch are used again, in ms. */
+/** Time for which the quotas of a namespace that the page does not subscribe to are reused, in ms. */
 const FRESH = 10_000;
 
 /** Quotas that the page has requested. */
 interface IAsked {
   namespace: string;
+  /** Null before the first answer. */
   lines: QuotaLine[] | null;
   /** Time of the request, in ms. */
   at: number;
 }
 
-/** Capacity shown beside the fields of a form, kept current while the fields are shown. */
+/**
+ * Capacity and quotas that the form shows beside its fields.
+ *
+ * The capacity stays current while somebody holds the subscription that `watch` returns.
+ */
 export class LaunchCapacity implements IDisposable {
   /**
-   * @param _place - Returns where the form's job will run.
-   * @param _isInCluster - Returns whether that is a cluster.
+   * @param _jobs - The page's jobs model, which receives the capacity; null if there is none.
+   * @param _place - Returns the location of the form's job.
+   * @param _isInCluster - Returns true if the location is in a cluster.
    */
   constructor(
     private readonly _api: ApiClient,
@@ -52,7 +58,12 @@ export class LaunchCapacity implements IDisposable {
     return watched ?? asked;
   }
 
-  /** Return the pools in which a job with these devices and labels can be placed. */
+  /**
+   * Return the pools in which a job with these devices and labels can be placed.
+   *
+   * @param device - Resource name and number of the devices per replica; null for none.
+   * @param labels - Labels that the job's nodes must have.
+   */
   chosen(
     device: { name: string; count: number } | null,
     labels: Readonly<Record<string, string>>
@@ -61,7 +72,13 @@ export class LaunchCapacity implements IDisposable {
     return device?.count ? poolsFor(pools, device.name, labels) : [];
   }
 
-  /** Return the most of a resource that is free on one node with the devices; null if it is not known. */
+  /**
+   * Return the largest free amount of a resource on a node that also has the devices; null if it is not known.
+   *
+   * @param resource - Kubernetes' name of the resource, such as `memory`.
+   * @param device - Resource name and number of the devices per replica; null for none.
+   * @param labels - Labels that the job's nodes must have.
+   */
   mostFree(
     resource: string,
     device: { name: string; count: number } | null,
@@ -98,7 +115,7 @@ export class LaunchCapacity implements IDisposable {
     return this._jobs?.watchCapacity() ?? null;
   }
 
-  /** Request the quotas of a namespace without a watch. */
+  /** Request the quotas of the form's namespace, unless the page subscribes to them or has recent ones. */
   async askLimits(): Promise<void> {
     const { engine, namespace } = this._place();
     const { known } = this;
@@ -142,10 +159,11 @@ export class LaunchCapacity implements IDisposable {
 }
 
 /**
- * Request accelerators of another kind; the node label that selects their product changes as well.
+ * Return the form with accelerators of another kind. The node label that selects their product changes as well.
  *
+ * @param resource - Resource name of the accelerators, such as `nvidia.com/gpu`.
  * @param pool - The requested pool; null for all pools of the resource.
- * @param pools - Pools whose labels the form may contain.
+ * @param pools - Pools whose product labels the form may contain. These labels are removed.
  */
 export function withDeviceKind(
   form: ILaunchForm,

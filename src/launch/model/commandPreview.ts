@@ -1,16 +1,21 @@
+/** Live preview of a launch form: the command or manifest and the checks that the server returns for it. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/client';
 import { JobSpec, LaunchPreview } from '../../api/types';
 
-/** How long to wait for the next key before the server is asked, in ms. */
+/** Delay between the last edit and the request of a preview, in ms. */
 const DELAY = 200;
 
-/** What a form amounts to, by the server; follows the form, and never goes back to nothing. */
+/**
+ * Keeps the preview of a form current.
+ *
+ * The last preview stays visible until the next one arrives.
+ */
 export class CommandPreview implements IDisposable {
   /**
-   * @param _spec - What the form amounts to at that moment.
-   * @param _ask - Asks the server about it.
+   * @param _spec - Returns the current spec of the form.
+   * @param _ask - Requests the preview of a spec from the server.
    */
   constructor(
     private readonly _spec: () => JobSpec,
@@ -20,31 +25,32 @@ export class CommandPreview implements IDisposable {
     ) => Promise<LaunchPreview>
   ) {}
 
+  /** Emitted when the preview or its failure changes. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** The newest answer; an older one while the next is on its way. */
+  /** The last preview; it may be older than the form while a request runs. */
   get shown(): LaunchPreview | null {
     return this._shown;
   }
 
-  /** Why what is shown may be behind the form. */
+  /** The error of the last request, because of which the preview may be older than the form; null if it succeeded. */
   get failure(): ApiError | null {
     return this._failure;
   }
 
-  /** True if the preview that is shown belongs to the form as it is. */
+  /** True if the preview belongs to the current content of the form. */
   get isCurrent(): boolean {
     return !this._isBehind && this._failure === null;
   }
 
-  /** The spec that the last answer, good or bad, is about. */
+  /** The spec of the last answered request, including a request that failed. */
   get asked(): JobSpec | null {
     return this._asked;
   }
 
-  /** Lines of the manifest, or else of the command, from 0, that the last edit changed. */
+  /** Line numbers, from 0, that the last edit changed in the manifest, or in the command if there is no manifest. */
   get editedLines(): ReadonlySet<number> {
     return this._editedLines;
   }
@@ -62,14 +68,14 @@ export class CommandPreview implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** The form was changed: ask soon, once. */
+  /** Request a preview after a short delay; further calls within the delay restart it. */
   schedule(): void {
     this._cancel();
     this._isBehind = true;
     this._timer = window.setTimeout(() => void this.refresh(), DELAY);
   }
 
-  /** Ask now; an older question is given up. */
+  /** Request a preview now and cancel older requests. */
   async refresh(): Promise<void> {
     this._cancel();
     const request = new AbortController();
@@ -89,14 +95,18 @@ export class CommandPreview implements IDisposable {
     }
   }
 
-  /** Ask now, if what is shown is not of the form as it is. */
+  /** Request a preview now if the form has changed since the last one. */
   async catchUp(): Promise<void> {
     if (this._isBehind) {
       await this.refresh();
     }
   }
 
-  /** Show an answer that came by another way. */
+  /**
+   * Show a preview that came with another response, such as the one of a dry run.
+   *
+   * @param spec - The spec that the preview describes.
+   */
   show(preview: LaunchPreview, spec: JobSpec): void {
     this._cancel();
     const [before, after] = [this._shown, preview].map(textOf);
@@ -110,7 +120,7 @@ export class CommandPreview implements IDisposable {
     this._changed.emit();
   }
 
-  /** Forget what is shown: the form was filled anew. */
+  /** Remove the preview, because the form has a new content. */
   reset(): void {
     this._cancel();
     this._shown = null;
@@ -126,7 +136,7 @@ export class CommandPreview implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private _shown: LaunchPreview | null = null;
-  /** The form was changed since the last answer. */
+  /** True if the form has changed since the last preview. */
   private _isBehind = true;
   private _asked: JobSpec | null = null;
   private _failure: ApiError | null = null;
@@ -136,14 +146,15 @@ export class CommandPreview implements IDisposable {
   private _isDisposed = false;
 }
 
+/** Return the text of a preview: its manifest, or its command if there is no manifest. */
 function textOf(preview: LaunchPreview | null): string | null {
   return preview && (preview.manifest ?? preview.command);
 }
 
-/** The lines of `after`, from 0, that `before` does not have. */
+/** Return the numbers, from 0, of the lines of `after` that `before` does not contain. */
 function changedLines(before: string, after: string): Set<number> {
   const old = new Map<string, number>();
-  // The last line has no backslash; that alone is no change.
+  // Ignore backslashes at the end: the last line of a command has none, so they move when a line is appended.
   const lines = (text: string) =>
     text.split('\n').map(line => line.replace(/\s*\\$/, ''));
   for (const line of lines(before)) {

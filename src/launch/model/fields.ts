@@ -1,3 +1,4 @@
+/** The fields of the launch form: values, the spec that they describe, and their checks. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {
@@ -40,13 +41,17 @@ import { specWith } from './specChanges';
 import { optionKey, OptionValue } from './scriptOptions';
 import { IJobsModel } from '../../tokens';
 
-/** How long to wait for the next key before edits are kept for after a reload, in ms. */
+/** Delay between the last edit and saving the tab, in ms. */
 const SAVE_DELAY = 500;
 
 const NO_OPTIONS: readonly ScriptOption[] = [];
 const NO_CHECKS: readonly Check[] = [];
 
-/** The fields of a launch form: what is in them, what that amounts to, and what is known about it. */
+/**
+ * Base class of the launch form's model: state, fields and checks.
+ *
+ * Subclasses add requests (`LaunchRequests`), filling (`LaunchFilling`) and editing as YAML (`LaunchModel`).
+ */
 export abstract class LaunchFields implements IDisposable {
   constructor(protected readonly _options: ILaunchOptions) {
     this._begun = _options.manifest ?? null;
@@ -69,17 +74,18 @@ export abstract class LaunchFields implements IDisposable {
     this.capacity.changed.connect(() => this._changed.emit());
   }
 
-  /** What the form amounts to. */
+  /** Preview of the form: command or manifest, and the server's checks. */
   readonly preview: CommandPreview;
 
-  /** What of the cluster is free now. */
+  /** Free capacity and quotas of the form's cluster. */
   readonly capacity: LaunchCapacity;
 
+  /** The current state; it is replaced with every change, not modified. */
   get state(): Readonly<ILaunchState> {
     return this._state;
   }
 
-  /** The state, the preview, the engines, or what is free changed. */
+  /** Emitted when the state, the preview, the engines or the capacity changes. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
@@ -88,7 +94,7 @@ export abstract class LaunchFields implements IDisposable {
     return this._isDisposed;
   }
 
-  /** What the form is for, by name: its file, else the job that it starts from. */
+  /** Title of the form: the name of its file, of the cloned job or of the manifest. */
   get name(): string {
     const { path, clone, title } = this._state;
     return path === null
@@ -96,44 +102,45 @@ export abstract class LaunchFields implements IDisposable {
       : baseName(path);
   }
 
-  /** All engines, as they are now where that is known. */
+  /** All engines: the current ones if the page has them, else those of the last prefilled form. */
   get engines(): readonly EngineInfo[] {
     const now = this._options.jobs?.engines ?? [];
     return now.length ? now : (this._state.prefill?.engines ?? []);
   }
 
-  /** The engine that the job is for. */
+  /** The engine of the form; null if it is not known. */
   get engine(): EngineInfo | null {
     const { engine } = this._state;
     return engineOf(this.engines, engine);
   }
 
-  /** Whether that engine can do a thing, or why not. */
+  /** Return a capability of the form's engine: supported, or the reason why not. */
   can(name: string): Capability {
     return capability(this.engine, name);
   }
 
-  /** Facts of that engine. */
+  /** Facts of the form's engine. */
   get facts(): EngineFacts {
     return factsOf(this.engines, this._state.engine);
   }
 
   /**
-   * Return true if the form has the field of a capability.
+   * Return true if the form shows the field of a capability.
    *
-   * Engines with pods differ in few capabilities: there the field is shown, disabled and with the reason. Other engines
-   * may have few fields at all, so fields that they do not support are left out.
+   * Engines with pods differ in few capabilities. Their form shows an unsupported field disabled, with the reason.
+   * Other
+   * engines may support few fields, so their form omits the unsupported ones.
    */
   offers(name: string): boolean {
     return this.facts.has_pods || this.can(name).supported;
   }
 
-  /** The manifest that the form began with, if that was one. */
+  /** The manifest from which the form was opened; null if there is none. */
   get manifest(): IManifest | null {
     return this._begun;
   }
 
-  /** The text of the pasted manifest that the form began with. */
+  /** The text of the pasted manifest from which the form was opened; null if there is none. */
   get pasted(): string | null {
     return this._begun?.path === null ? this._begun.text : null;
   }
@@ -143,20 +150,20 @@ export abstract class LaunchFields implements IDisposable {
     return this._options.presetImages?.() ?? [];
   }
 
-  /** The fields can't be changed: the manifest is edited in their place, or they are being replaced. */
+  /** True if the fields can't be edited: the manifest is edited instead, or new content is loading. */
   get isLocked(): boolean {
     const { manifest, movingTo, filling } = this._state;
     return manifest !== null || movingTo !== null || filling;
   }
 
-  /** Nothing can be entered: what is shown is being submitted, read, or replaced. */
+  /** True if neither the fields nor the manifest can be edited: a request that depends on them is running. */
   get isFrozen(): boolean {
     const { movingTo, filling, busy } = this._state;
     const isTaken = busy === 'submitting' || busy === 'reading';
     return movingTo !== null || filling || isTaken;
   }
 
-  /** The work that the form waits for, in words; until then it can be neither submitted nor checked. */
+  /** Text of the work that must end before the form can be submitted or checked; null if there is none. */
   get pending(): string | null {
     const { movingTo, filling, reading } = this._state;
     const { trans } = this._options;
@@ -170,7 +177,7 @@ export abstract class LaunchFields implements IDisposable {
     return reading ? trans.__('Reading %1…', this.name) : null;
   }
 
-  /** The content of the form; there is none before `open` has succeeded. */
+  /** The content of the form. Raises an error before the first prefilled form has arrived. */
   get form(): ILaunchForm {
     if (!this._state.form) {
       throw new Error('The form has not been filled yet.');
@@ -178,13 +185,13 @@ export abstract class LaunchFields implements IDisposable {
     return this._state.form;
   }
 
-  /** The spec that the form amounts to. */
+  /** The spec that the form describes. */
   get spec(): JobSpec {
     const { form, scriptOptions: options } = this;
     return this._specOf({ form, options });
   }
 
-  /** The options of the script that have fields; a command has none. */
+  /** The options of the script that have fields; empty for a command. */
   get scriptOptions(): readonly ScriptOption[] {
     const { form, prefill } = this._state;
     return form?.spec.entrypoint.kind === 'command'
@@ -192,7 +199,7 @@ export abstract class LaunchFields implements IDisposable {
       : (prefill?.script.options ?? NO_OPTIONS);
   }
 
-  /** The kernel that the job would use, with its torch if the server has looked. */
+  /** The kernel of the job; the one from the preview also has the version of torch. */
   get kernel(): Kernel | null {
     const { form, prefill } = this._state;
     const name = form?.spec.runtime.kernel ?? null;
@@ -207,7 +214,7 @@ export abstract class LaunchFields implements IDisposable {
     return this.spec.scheduling.node_selector;
   }
 
-  /** Everything that is known about the form, ours and the server's; the same array until something changes. */
+  /** Checks of the page and of the server. The array keeps its identity until a check may have changed. */
   get checks(): readonly Check[] {
     const { form, manifest, prefill, refusal } = this._state;
     if (!form) {
@@ -233,27 +240,32 @@ export abstract class LaunchFields implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** Change fields of the spec; `field` has a valid content again. */
+  /**
+   * Change fields of the spec and remove the invalid text of a field.
+   *
+   * @param field - Name of the edited field.
+   */
   edit(changes: Partial<JobSpec>, field: string): void {
     const spec = { ...this.form.spec, ...changes };
     this._enter(withoutDraft({ ...this.form, spec }, field), field);
   }
 
-  /** Change the replicas; the form edits one group. */
+  /** Change the first replica group, the only one that the form edits. */
   editReplicas(changes: Partial<ReplicaSpec>, field: string): void {
     const [first, ...rest] = this.form.spec.replica_specs;
     this.edit({ replica_specs: [{ ...first, ...changes }, ...rest] }, field);
   }
 
-  /** Make the change that is offered at a field. */
+  /** Apply a fix that the server offers for a field. */
   applyFix({ changes }: Fix, field: string): void {
     this.edit(specWith(this.form.spec, changes), field);
   }
 
   /**
-   * Ask for accelerators of a kind.
+   * Request accelerators of a kind.
    *
-   * @param pool - Only those: the label of their nodes is asked for as well; null for all of the resource.
+   * @param resource - Resource name of the accelerators.
+   * @param pool - The pool whose product label the job's nodes must have; null for all pools of the resource.
    */
   setDeviceKind(resource: string, pool: Pool | null): void {
     const pools = this.capacity.known?.pools ?? [];
@@ -261,12 +273,13 @@ export abstract class LaunchFields implements IDisposable {
     this._enter(form, DEVICE);
   }
 
-  /** Keep what a field shows though it can't be put into the spec. */
+  /** Keep an invalid text in a field. The spec keeps the last valid value. */
   setDraft(field: string, draft: IDraft): void {
     const { drafts } = this.form;
     this._enter({ ...this.form, drafts: { ...drafts, [field]: draft } }, field);
   }
 
+  /** Rename the job, or keep an invalid name as text of the field. */
   setName(text: string): void {
     const { prefill } = this._state;
     const problem = nameProblem(text, this._options.trans);
@@ -278,34 +291,38 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
-  /** Give an option a value; null is its default. */
+  /** Set an option of the script; null sets its default. */
   setOption(option: ScriptOption, value: OptionValue | null): void {
     this._enter(withOption(this.form, option, value), optionKey(option));
   }
 
-  /** Take further arguments as typed. */
+  /** Set the text of “More arguments”. */
   setMore(text: string): void {
     this._enter(withMore(this.form, text), MORE);
   }
 
+  /** Set the rows of the environment variables. */
   setEnv(env: EnvVar[]): void {
     this._enter({ ...this.form, env }, '/env');
   }
 
+  /** Set the rows of the job's labels. */
   setLabels(labels: IPair[]): void {
     this._enter({ ...this.form, labels }, '/labels');
   }
 
+  /** Set the rows of the node labels. */
   setNodeSelector(nodeSelector: IPair[]): void {
     this._enter({ ...this.form, nodeSelector }, '/scheduling/node_selector');
   }
 
+  /** Set the working directory; null for the folder of the file. */
   setWorkingDir(directory: string | null): void {
     const form = withWorkingDir(this.form, directory, this.scriptOptions);
     this._enter(form, '/working_dir');
   }
 
-  /** Run the job in another namespace. */
+  /** Set the namespace, or keep an invalid name as text of the field. */
   setNamespace(namespace: string): void {
     const field = '/namespace';
     if (this.isFrozen) {
@@ -322,7 +339,7 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
-  /** Keep the edits, so that they survive a reload of the page. */
+  /** Save the tab, so that a reload of the page restores it. */
   async save(): Promise<void> {
     const { path, start, clone, title, manifest, notes, form, sent } =
       this._state;
@@ -347,19 +364,24 @@ export abstract class LaunchFields implements IDisposable {
     return { engine, namespace };
   }
 
-  /** What is submitted beside the spec. */
+  /** The file and the edited manifest, which requests contain beside the spec. */
   protected get _source(): { path: string | null; manifest: string | null } {
     const { path, manifest } = this._state;
     return { path, manifest: manifest?.text ?? null };
   }
 
-  /** Take what the user has entered, unless nothing can be entered now. */
+  /** Apply an edit of the user unless the form is frozen. */
   private _enter(form: ILaunchForm, field: string): void {
     if (!this.isFrozen) {
       this._edit(form, field);
     }
   }
 
+  /**
+   * Replace the form's content, then schedule its preview and its saving.
+   *
+   * @param lastEdited - Name of the edited field; null if the user edited none.
+   */
   protected _edit(form: ILaunchForm, lastEdited: string | null = null): void {
     this._set({
       lastEdited,
@@ -372,12 +394,13 @@ export abstract class LaunchFields implements IDisposable {
     this._saveTimer = window.setTimeout(() => void this.save(), SAVE_DELAY);
   }
 
+  /** Change the state and notify listeners. */
   protected _set(changes: Partial<ILaunchState>): void {
     this._state = { ...this._state, ...changes };
     this._changed.emit();
   }
 
-  /** What the form began with, if that was a manifest. */
+  /** The manifest from which the form was opened. */
   protected _begun: IManifest | null;
   private readonly _changed = new Signal<this, void>(this);
   private readonly _specOf = memoized(

@@ -1,3 +1,4 @@
+/** Fills the launch form from a script, an earlier job, a saved specification or another engine. */
 import { EngineName } from '../../api/aliases';
 import { ApiError, expectApiError } from '../../api/client';
 import { JobSpec, Prefill } from '../../api/types';
@@ -8,17 +9,21 @@ import { LaunchRequests } from './requests';
 import { ILastTime, ILaunchState, Start } from './state';
 import { restore } from '../../jobs/restore';
 
-/** The form as it was at an engine. */
+/** State of the form when it left an engine. */
 interface ILeft {
   place: IPlace;
   spec: JobSpec;
-  /** What it began as at the next. */
+  /** The spec with which the form was filled at the next engine. Differences from it are the user's edits there. */
   begun: JobSpec;
 }
 
-/** The content of a launch form: filled from a script, an earlier job or another engine. */
+/** Base class of the launch form's model: fills the form and moves it between engines. */
 export abstract class LaunchFilling extends LaunchRequests {
-  /** Fill the form anew; until it is, the old one stays, and can't be submitted. */
+  /**
+   * Replace the content of the form.
+   *
+   * The form shows its old content until the new one arrives. It can't be submitted in the meantime.
+   */
   async startFrom(start: Start): Promise<void> {
     if (this.isLocked || this.state.busy) {
       return;
@@ -43,12 +48,13 @@ export abstract class LaunchFilling extends LaunchRequests {
     let prefill = await this._load(source?.spec, place);
     const isRefused = !prefill && this.state.failure?.status === 422;
     if (isRefused && source && path !== null) {
-      // What was kept is of another version, or names what is gone: begin with what there is.
+      // The server refuses the saved spec: another version wrote it, or it names an object that no longer exists. Use
+      // the defaults.
       start = 'defaults';
       prefill = await this._load(undefined, place);
     }
     if (prefill) {
-      // Without an engine the server has chosen one.
+      // The server chooses the engine if the request names none.
       const at = this._at(place.engine ? place : prefill);
       this._set({ ...at, prefill, start, notes: [] });
       await this._fill(prefill.spec);
@@ -57,14 +63,18 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** Fill the form for another file. */
+  /** Fill the form for a file: with its last submission if there is one, else with the defaults. */
   async openFor(path: string): Promise<void> {
     this._set({ path });
     this._set({ lastTime: await this._lastTime() });
     await this.startFrom(this.state.lastTime ? 'last' : 'defaults');
   }
 
-  /** Run the job elsewhere. What the user has entered goes along as far as it can; `notes` say what could not. */
+  /**
+   * Move the form to another engine.
+   *
+   * Values that the engine supports are kept. The state's `notes` list the values that are lost.
+   */
   async moveTo(engine: EngineName): Promise<void> {
     const from = this._place;
     const info = this.engines.find(({ name }) => name === engine);
@@ -92,7 +102,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     this._settle();
   }
 
-  /** Read the script again; what the user has entered stays. While the form waits for something else, this is put off. */
+  /** Read the script again and keep the user's values. The script is read later if the form is busy. */
   async readScript(): Promise<void> {
     if (!this.state.form) {
       return this.startFrom(this.state.start);
@@ -105,7 +115,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     this._set({ reading: true });
     const prefill = await this._load(this.spec);
     if (prefill) {
-      const { args } = this.spec; // as they are now
+      const { args } = this.spec; // the user may have edited the arguments during the request
       this._set({ prefill });
       this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });
     }
@@ -118,7 +128,11 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** Run something else; the options of a file are read anew. */
+  /**
+   * Set the entrypoint. The options of a file are read from the file.
+   *
+   * @param text - Path of the file, name of the module, or command.
+   */
   async setEntrypoint(kind: EntrypointKind, text: string): Promise<void> {
     if (this.isFrozen) {
       return;
@@ -144,7 +158,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** A job works in the folder of its file unless the user has chosen another. */
+  /** Change the working directory to the file's folder, unless the user has chosen another directory. */
   private _followFile(kind: EntrypointKind, value: string): void {
     const { entrypoint, working_dir } = this.form.spec;
     const own = [
@@ -159,7 +173,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** Run the same file in another way; what runs no file is typed anew. */
+  /** Change the kind of the entrypoint. The new value is derived from the file; without a file the user enters it. */
   async setKind(kind: EntrypointKind): Promise<void> {
     const { prefill, path } = this.state;
     if (this.isFrozen) {
@@ -175,12 +189,13 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** What the file was last submitted with. */
+  /** Return the file's last submission from the store; null if there is none. */
   protected async _lastTime(): Promise<ILastTime | null> {
     const { path } = this.state;
     return path === null ? null : this._options.store.lastTime(path);
   }
 
+  /** Return true if an engine is available, or if the engines are not known yet. */
   private _isAvailable(name: EngineName): boolean {
     const { engines } = this;
     return (
@@ -189,7 +204,12 @@ export abstract class LaunchFilling extends LaunchRequests {
     );
   }
 
-  /** How the form was at an engine that it goes back to; else where it came from, as that engine has it. */
+  /**
+   * Return the spec to restore at an engine that the form moves to.
+   *
+   * This is the spec that the form had there before. At an engine that is new to the form, it is the spec of the engine
+   * that the form came from, converted by the server. Null if there is neither.
+   */
   private async _keptFor(place: IPlace): Promise<Omit<ILeft, 'place'> | null> {
     const there = this._left.get(place.engine);
     const came = this._cameFrom && this._left.get(this._cameFrom);
@@ -200,7 +220,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     return prefill && { spec: prefill.spec, begun: came.begun };
   }
 
-  /** A place, as a change of the state; lists of another place go. */
+  /** Return the changes of the state for a location. Volumes and queues of another location are dropped. */
   protected _at({ engine, namespace }: IPlace): Partial<ILaunchState> {
     const { state } = this;
     return engine === state.engine && namespace === state.namespace
@@ -208,14 +228,20 @@ export abstract class LaunchFilling extends LaunchRequests {
       : { engine, namespace, volumes: null, queues: null };
   }
 
-  /** Show a spec as the form. */
+  /** Fill the form with a spec and request its preview. */
   protected async _fill(spec: JobSpec): Promise<void> {
     this.preview.reset();
     this._edit(formOf(spec, this.state.prefill?.script.options ?? []));
     await this.preview.refresh();
   }
 
-  /** Ask for a prefilled form, or set `failure`; null as well where a newer question was asked meanwhile. */
+  /**
+   * Request a prefilled form from the server; set `failure` if the request fails.
+   *
+   * @param spec - The spec to fill in; undefined for the defaults.
+   * @param crossedFrom - The engine for which the spec was written; null if it is the same engine.
+   * @returns Null if the request failed or a newer request replaced it.
+   */
   protected async _load(
     spec?: JobSpec,
     place = this._place,
@@ -242,10 +268,14 @@ export abstract class LaunchFilling extends LaunchRequests {
     return prefill;
   }
 
-  /** Engines that the form has left: how it was there, and what it began as at the next. */
+  /** State of the form at each engine that it has left. */
   private readonly _left = new Map<EngineName, ILeft>();
+  /** The engine that the form left last. */
   private _cameFrom: EngineName | null = null;
+  /** The working directory that was set last because the file changed. */
   private _followed: string | null = null;
+  /** Number of the newest request for a prefilled form. Answers to older requests are dropped. */
   private _loading = 0;
+  /** True if the script must be read as soon as the form is no longer busy. */
   private _isReadDue = false;
 }

@@ -16,51 +16,56 @@ import { joinWords, splitWords } from '../../common/shellWords';
 /** Kinds of entrypoints. */
 export type EntrypointKind = JobSpec['entrypoint']['kind'];
 
-/** Field of “more arguments”. */
+/** Name of the field “More arguments”. */
 export const MORE = '/args';
 
-/** Return true if an environment variable may have a name. */
+/** Return true if a name is valid for an environment variable. */
 export function isEnvName(name: string): boolean {
   return new RegExp(ENV_NAME_PATTERN).test(name);
 }
 
-/** Field of a replica's accelerators. */
+/** Name of the field of a replica's accelerators. */
 export const DEVICE = '/replica_specs/0/resources/device';
 
 /** Resource name of NVIDIA's GPUs in a cluster. */
 export const GPU = 'nvidia.com/gpu';
 
-/** Text of a field that is not valid in the specification, and the reason. */
+/** Text that a field shows although the specification can't contain it, and the reason. */
 export interface IDraft {
   text: string;
   problem: string;
 }
 
-/** A row of an editor of pairs. */
+/** A row of an editor of name–value pairs. */
 export interface IPair {
   name: string;
   value: string;
 }
 
-/** Everything that the user can change; `spec` is always well-formed. */
+/** Everything that the user can edit. `spec` is well-formed at any time. */
 export interface ILaunchForm {
-  /** The specification without its arguments, variables and labels, which have fields of their own here. */
+  /**
+   * The specification. Its arguments, variables, labels and node selector are out of date; the fields below replace
+   * them.
+   */
   spec: JobSpec;
-  /** Values of the script's options. */
+  /** Values of the script's options, by `optionKey`. */
   values: OptionValues;
-  /** Further arguments as typed. */
+  /** Text of the field “More arguments”. */
   more: string;
-  /** Words of the last text of “more arguments” that could be split. */
+  /** Words of the last text of “More arguments” whose quotes were closed. */
   moreWords: string[];
-  /** Rows of the variables' editor; rows may be incomplete. */
+  /** Rows of the editor of environment variables, including incomplete rows. */
   env: EnvVar[];
-  /** Rows of the editors of labels; rows may be incomplete. */
+  /** Rows of the editor of labels, including incomplete rows. */
   labels: IPair[];
+  /** Rows of the editor of node labels, including incomplete rows. */
   nodeSelector: IPair[];
+  /** Invalid texts, by field. */
   drafts: Readonly<Record<string, IDraft>>;
-  /** The last valid name; directories contain it. */
+  /** The last valid name of the job; log directories contain it. */
   named: string;
-  /** The same until a change, so that a double click creates one job. */
+  /** Id of the request to create the job. It changes with every edit, so a double click creates one job. */
   requestId: string;
 }
 
@@ -69,7 +74,11 @@ export function newRequestId(): string {
   return UUID.uuid4();
 }
 
-/** Return a specification as a form. */
+/**
+ * Return the form that shows a specification.
+ *
+ * @param options - Options of the script that have fields.
+ */
 export function formOf(
   spec: JobSpec,
   options: readonly ScriptOption[]
@@ -86,7 +95,11 @@ export function formOf(
   };
 }
 
-/** Return arguments as fields and free text. */
+/**
+ * Split arguments into values of the script's options and further arguments.
+ *
+ * @param options - Options of the script that have fields.
+ */
 export function splitArgs(
   args: readonly string[],
   options: readonly ScriptOption[]
@@ -95,7 +108,11 @@ export function splitArgs(
   return { values, more: joinWords(more), moreWords: more };
 }
 
-/** Return the specification that a form describes. */
+/**
+ * Return the specification that a form describes, without incomplete rows.
+ *
+ * @param options - Options of the script that have fields.
+ */
 export function specOf(
   form: ILaunchForm,
   options: readonly ScriptOption[]
@@ -109,7 +126,7 @@ export function specOf(
     scheduling: {
       ...spec.scheduling,
       node_selector: recordOf(form.nodeSelector),
-      // A new row has no key yet; a toleration without a key tolerates every taint.
+      // A new row has no key yet. Kubernetes takes a toleration without a key for a toleration of every taint.
       tolerations: spec.scheduling.tolerations.filter(row => row.key !== '')
     },
     mounts: spec.mounts.filter(isMount),
@@ -138,13 +155,18 @@ function recordOf(pairs: readonly IPair[]): Record<string, string> {
   );
 }
 
-/** Return a form without a field's draft. */
+/** Return the form without a field's invalid text. */
 export function withoutDraft(form: ILaunchForm, field: string): ILaunchForm {
   const drafts = Object.entries(form.drafts).filter(([key]) => key !== field);
   return { ...form, drafts: Object.fromEntries(drafts) };
 }
 
-/** Return the field of the form for a JSON pointer of the server: `/spec/args/3` is an option's field. */
+/**
+ * Return the form's field for a field that the server names.
+ *
+ * @param pointer - JSON pointer into the request, such as `/spec/args/3`, which may be an option's field.
+ * @param options - Options of the script that have fields.
+ */
 export function fieldOf(
   pointer: string,
   form: ILaunchForm,
@@ -211,7 +233,14 @@ export function fieldOf(
     .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
 }
 
-/** Return a directory below `runs` (or an option's `=…`) with another job's name; any other value unchanged. */
+/**
+ * Return a directory in the runs directory with the job's new name; any other value unchanged.
+ *
+ * @param value - A path, or an argument that contains one after `=`.
+ * @param runs - Base name of the runs directory.
+ * @param from - The job's old name.
+ * @param to - The job's new name.
+ */
 export function renamed(
   value: string,
   runs: string,
@@ -225,7 +254,11 @@ export function renamed(
   return parts.map((part, i) => (i === index ? to : part)).join('');
 }
 
-/** Rename the job, and the directories that contain its name. */
+/**
+ * Return the form with a new name of the job. Directories that contain the name are renamed as well.
+ *
+ * @param prefill - Names the runs directory and the options whose values follow the job's name.
+ */
 export function withName(
   form: ILaunchForm,
   name: string,
@@ -260,7 +293,11 @@ export function withName(
   };
 }
 
-/** Set an option's value; null sets its default. */
+/**
+ * Return the form with another value of an option. TensorBoard's log directory follows an option for it.
+ *
+ * @param value - The new value; null for the option's default.
+ */
 export function withOption(
   form: ILaunchForm,
   option: ScriptOption,
@@ -286,7 +323,11 @@ export function withOption(
   );
 }
 
-/** Change the working directory, and the log directories below it. */
+/**
+ * Return the form with another working directory. Relative log directories of TensorBoard move with it.
+ *
+ * @param options - Options of the script that have fields.
+ */
 export function withWorkingDir(
   form: ILaunchForm,
   directory: string | null,
@@ -308,7 +349,12 @@ export function withWorkingDir(
   return next;
 }
 
-/** Change the log directory that a script's option names, if TensorBoard reads that directory. */
+/**
+ * Replace TensorBoard's log directory that a script's option names; other log directories stay.
+ *
+ * @param from - The option's old value and the old working directory.
+ * @param to - The option's new value and the new working directory.
+ */
 function moveLogDirs(
   form: ILaunchForm,
   from: [value: string, workingDir: string | null],
@@ -328,12 +374,12 @@ function moveLogDirs(
   };
 }
 
-/** Return a job's working directory; by default the folder of its script. */
+/** Return a job's working directory; the default is the folder of its file. */
 function directoryOf({ working_dir, entrypoint }: JobSpec): string | null {
   return working_dir || folderOf(entrypoint.kind, entrypoint.value);
 }
 
-/** Return a path as a process in `directory` resolves it; null if there is no path or no directory. */
+/** Return the absolute path for a path in a directory; null if the path is empty or the directory is not known. */
 function resolve(value: string, directory: string | null): string | null {
   if (!value) {
     return null;
@@ -347,7 +393,7 @@ function resolve(value: string, directory: string | null): string | null {
     : null;
 }
 
-/** Return the kind of entrypoint of a file, by its name. */
+/** Return the kind of entrypoint for a file, by its extension. */
 export function fileKind(path: string): 'script' | 'notebook' {
   return path.endsWith('.ipynb') ? 'notebook' : 'script';
 }
@@ -361,9 +407,9 @@ export function folderOf(kind: EntrypointKind, value: string): string | null {
 }
 
 /**
- * Return the entrypoint of another kind for a file; a command is left to the user.
+ * Return the value and working directory of an entrypoint of another kind for a file. A command is empty.
  *
- * @param path - The file's path in the contents API.
+ * @param path - Path of the file in the contents API.
  * @param root - Absolute path of the contents root.
  */
 export function asKind(
@@ -388,7 +434,7 @@ export function asKind(
   }
 }
 
-/** Set “more arguments”; while a quote is open, the words before stay valid. */
+/** Return the form with another text of “More arguments”. While a quote is open, the last valid words are kept. */
 export function withMore(form: ILaunchForm, more: string): ILaunchForm {
   const { words } = splitWords(more);
   return { ...form, more, moreWords: words ?? form.moreWords };

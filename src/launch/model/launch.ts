@@ -1,3 +1,4 @@
+/** Model of the launch form: opens it, restores it, and lets the user edit its manifest as YAML. */
 import { expectApiError } from '../../api/client';
 import { EngineInfo, ReadManifest } from '../../api/types';
 import { isMount } from './form';
@@ -6,9 +7,9 @@ import { LaunchFilling } from './filling';
 import { IManifest } from './state';
 import { ISavedTab } from './store';
 
-/** A launch form: how it begins, its fields, and its manifest while that is edited by hand. */
+/** Model of a launch form. */
 export class LaunchModel extends LaunchFilling {
-  /** Take up the tab's saved edits if there are any, else what the file was last submitted with. */
+  /** Open the form: restore the tab's saved edits, or fill the form from its manifest, job or file. */
   async open(): Promise<void> {
     const { store, tab } = this._options;
     const saved = await store.tab(tab);
@@ -28,7 +29,7 @@ export class LaunchModel extends LaunchFilling {
     await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
   }
 
-  /** Begin with the pasted manifest as it was corrected. */
+  /** Open the form with a corrected text of the pasted manifest. */
   async correct(text: string): Promise<void> {
     if (this._begun) {
       this._begun = { ...this._begun, text };
@@ -37,12 +38,12 @@ export class LaunchModel extends LaunchFilling {
     }
   }
 
-  /** Make the manifest the source: it is submitted as edited. */
+  /** Replace the form by its manifest. The edited manifest is submitted. */
   async editAsYaml(): Promise<void> {
     if (this.isLocked || this.state.busy) {
       return;
     }
-    this._set({ filling: true }); // an edit that comes now would not be in the text
+    this._set({ filling: true }); // lock the form: the text would miss an edit made during the request
     await this.preview.catchUp();
     this._set({ filling: false });
     const text = this.preview.shown?.manifest;
@@ -53,6 +54,7 @@ export class LaunchModel extends LaunchFilling {
     this._settle();
   }
 
+  /** Set the text of the edited manifest. */
   setManifest(text: string): void {
     const { manifest } = this.state;
     if (manifest && manifest.text !== text && !this.isFrozen) {
@@ -61,13 +63,13 @@ export class LaunchModel extends LaunchFilling {
     }
   }
 
-  /** Whether the manifest differs from what the form amounts to. */
+  /** True if the user has edited the manifest. */
   get isManifestChanged(): boolean {
     const { manifest } = this.state;
     return manifest !== null && manifest.text !== manifest.before;
   }
 
-  /** Ask what the edited manifest is as a form; null if it can't be read, which is a refusal then. */
+  /** Request the spec of the edited manifest; null if the server can't read it. `state.refusal` has the reason. */
   async readManifest(): Promise<ReadManifest | null> {
     const { manifest, busy } = this.state;
     if (!manifest || busy) {
@@ -85,7 +87,11 @@ export class LaunchModel extends LaunchFilling {
     }
   }
 
-  /** Go on with the form: as the manifest says, or without one as it was before. */
+  /**
+   * Close the manifest and return to the form.
+   *
+   * @param read - The spec of the edited manifest; null discards the edits.
+   */
   async backToForm(read: ReadManifest | null = null): Promise<void> {
     if (this.isFrozen) {
       return;
@@ -93,7 +99,7 @@ export class LaunchModel extends LaunchFilling {
     this._set({ manifest: null, refusal: null });
     if (read) {
       const { notes, spec } = read;
-      // A manifest has no place for rows that are not finished.
+      // Keep incomplete rows: a manifest can't contain them.
       const rows = this.form.spec.mounts.filter(mount => !isMount(mount));
       this._set({ ...this._at(read), notes });
       await this._fill({ ...spec, mounts: [...spec.mounts, ...rows] });
@@ -103,20 +109,20 @@ export class LaunchModel extends LaunchFilling {
     }
   }
 
-  /** The notes have been read. */
+  /** Remove the notes, because the user has closed them. */
   dropNotes(): void {
     this._set({ notes: [] });
   }
 
-  /** The engines, also before the page has been told of them. */
+  /** Return the engines; request them if the page does not have them yet. */
   private async _askEngines(): Promise<readonly EngineInfo[]> {
     if (this.engines.length || !this._options.jobs) {
       return this.engines;
     }
-    return this._options.api.engines().catch(() => []); // filling the form fails as well, and says why
+    return this._options.api.engines().catch(() => []); // the request that fills the form fails too and is reported
   }
 
-  /** Begin with a manifest: as a form, or where that would lose something, as it is. */
+  /** Open a manifest as a form. If the form can't represent all of it, open it as YAML. */
   private async _openManifest({ text }: IManifest): Promise<void> {
     let read: ReadManifest;
     try {
@@ -133,22 +139,23 @@ export class LaunchModel extends LaunchFilling {
       await this._fill(spec);
       const isLess = read.lost.some(({ level }) => level !== 'hint');
       if (read.manifest !== null && isLess) {
-        // Going back to the form is asked for, though nothing was edited.
+        // With an empty `before` the manifest counts as edited, so returning to the form needs a confirmation.
         this._set({ manifest: { text: read.manifest, before: '' } });
         this._edit(this.form);
       }
     }
   }
 
+  /** Restore saved edits. Return false if the server refuses them as invalid. */
   private async _restore(saved: ISavedTab): Promise<boolean> {
     const { form, spec, manifest, sent = null, ...others } = saved;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
     const prefill = await this._load(spec);
     if (!prefill) {
-      return this.state.failure?.status !== 422; // the edits are still there when one tries again
+      return this.state.failure?.status !== 422; // after other errors the edits stay saved for another try
     }
-    // The request's id stays as well: a page that was reloaded while it submitted makes no second job.
+    // Keep the request's id: a page that was reloaded during the submission must not create a second job.
     this._set({ prefill, form, manifest, sent });
     await this.preview.refresh();
     return true;

@@ -1,12 +1,14 @@
-/** Texts of the form's group Lifecycle. */
+/** Texts of the form's group “Lifecycle”. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { EngineFacts, JobSpec } from '../../api/types';
 import { formatSpan } from '../../common/durationInput';
 
+/** Restart policies of a replica. */
 export type RestartPolicy = JobSpec['replica_specs'][number]['restart_policy'];
+/** Values of the clean-up policy: the pods that are removed when a job ends. */
 export type CleanUp = JobSpec['run_policy']['clean_up'];
 
-/** Return the label of a choice of what happens to the pods of a job that has ended. */
+/** Return the label of a clean-up policy. */
 export function describeCleanUp(
   cleanUp: CleanUp,
   trans: TranslationBundle
@@ -21,7 +23,11 @@ export function describeCleanUp(
   }
 }
 
-/** Return the lifecycle of a job on one line: restarts, deadline, what is kept, start. */
+/**
+ * Return a one-line summary of a job's lifecycle: restarts, deadline, clean-up, paused start and debug mode.
+ *
+ * @param facts - Facts of the engine; they decide which parts apply.
+ */
 export function describeLifecycle(
   spec: JobSpec,
   facts: EngineFacts,

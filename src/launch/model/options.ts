@@ -1,22 +1,25 @@
+/** Options with which a launch form is opened. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiClient } from '../../api/client';
 import { IJobsModel } from '../../tokens';
 import { IClone, IManifest } from './state';
 import { LaunchStore } from './store';
 
-/** Which launch form to open. */
+/** Services and start values of a launch form. */
 export interface ILaunchOptions {
   api: ApiClient;
   store: LaunchStore;
   trans: TranslationBundle;
-  /** Names the tab in the store. */
+  /** Id of the tab in the store. */
   tab: string;
-  /** The file, as the contents API names it without a drive; null for a job that runs none. */
+  /** Path of the file in the contents API, without a drive; null for a job without a file. */
   path: string | null;
+  /** The job whose spec fills the form. */
   clone?: IClone | null;
+  /** The manifest that fills the form. */
   manifest?: IManifest | null;
-  /** Tells of the engines as they are now, and of what is free. */
+  /** Current engines and capacity. */
   jobs?: Pick<IJobsModel, 'engines' | 'changed' | 'capacity' | 'watchCapacity'>;
-  /** Images that the settings offer. */
+  /** Returns the images that the settings offer. */
   presetImages?: () => readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Checks of the launch form. */
+/** Checks of the launch form: the page's own and those of the server. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError } from '../../api/client';
 import { NAME_PATTERN } from '../../api/constants';
@@ -23,12 +23,14 @@ export interface IChecked extends Pick<
   spec: JobSpec;
   /** The manifest that the user edits instead of the form; null if there is none. */
   manifest: IEditedManifest | null;
+  /** The last prefilled form; its checks are used before the first preview. */
   prefill: Prefill | null;
+  /** The server's refusal of the current form. */
   refusal: ApiError | null;
   trans: TranslationBundle;
 }
 
-/** Return the page's and the server's checks of a form or of an edited manifest; fields have the form's names. */
+/** Return the checks of a form or of an edited manifest. Their fields have the form's names. */
 export function knownChecks({
   form,
   options,
@@ -41,13 +43,14 @@ export function knownChecks({
   ...others
 }: IChecked): readonly Check[] {
   if (manifest) {
-    // A text that can't be read has no other checks.
+    // If the server can't read the text, the checks of the last preview don't apply.
     return manifestChecks(
       [refusal, failure],
       failure ? [] : (shown?.checks ?? [])
     );
   }
   const asked = others.asked ?? prefill?.spec ?? spec;
+  /** True if the field has not changed since the server checked it. */
   const holds = ({ field }: { field: string | null }): boolean =>
     field === null || isSameField(field, asked, spec);
   return allChecks(
@@ -62,10 +65,10 @@ export function knownChecks({
 }
 
 /**
- * Return the checks of a form: the page's, then the server's, without duplicates.
+ * Return the checks of a form without duplicates: first the page's, then the server's.
  *
- * @param refusals - Errors with which the server refused this form; those that name a field are checks.
- * @param checks - Checks of the server's preview; their fields are pointers into the specification.
+ * @param refusals - Errors with which the server refused the form. Those that name a field become checks.
+ * @param checks - Checks of the server's preview; their fields are JSON pointers into the specification.
  */
 function allChecks(
   form: ILaunchForm,
@@ -78,13 +81,13 @@ function allChecks(
     refusal?.field ? [refusalCheck(refusal)] : []
   );
   const theirs = [...refused, ...checks]
-    // The check of an option that was filled in since is out of date.
+    // Skip the check of a missing option that has a value now.
     .filter(
       ({ code, option }) =>
         code !== MISSING || !(option && option in form.values)
     )
     .map(check => ({ ...check, field: fieldOfCheck(check, form, options) }))
-    // An error of a field with an invalid draft is about the value before the draft.
+    // Skip errors of a field with an invalid text: they concern the last valid value.
     .filter(
       ({ level, field }) =>
         level !== 'error' || !(field && field in form.drafts)
@@ -93,7 +96,7 @@ function allChecks(
 }
 
 /**
- * Return the checks of a manifest that the user edits; the form is not checked.
+ * Return the checks of an edited manifest. The form is not checked.
  *
  * @param refusals - Errors with which the server refused the text.
  * @param checks - Checks of the server's preview.
@@ -108,7 +111,7 @@ function manifestChecks(
   return distinct([...refused, ...checks]);
 }
 
-/** Return the field of the form that a check of the server is about; null for a check of the whole job. */
+/** Return the form's field of a server's check; null for a check of the whole job. */
 function fieldOfCheck(
   { field, option }: Check,
   form: ILaunchForm,
@@ -119,11 +122,13 @@ function fieldOfCheck(
     : field && fieldOf(field, form, options);
 }
 
+/** Return a server's refusal as a check. */
 function refusalCheck(refusal: ApiError): Check {
   const { field, message, hint, line, column } = refusal;
   return { ...error(field ?? '', message, hint), field, line, column };
 }
 
+/** Return the checks without repetitions of the same message at the same position. */
 function distinct(checks: readonly Check[]): Check[] {
   return checks.filter(
     (check, index) =>
@@ -137,9 +142,9 @@ function distinct(checks: readonly Check[]): Check[] {
 }
 
 /**
- * Return true if two specifications have the same value in a field, so that a check of the field still holds.
+ * Return true if a field has the same value in two specifications.
  *
- * @param pointer - A JSON pointer into the spec, as the server names fields.
+ * @param pointer - JSON pointer of the field, as the server names it.
  */
 function isSameField(
   pointer: string,
@@ -159,7 +164,7 @@ function isSameField(
   return JSON.stringify(at(before)) === JSON.stringify(at(after));
 }
 
-/** Return the errors of a form that the page finds without the server, in the order of the fields. */
+/** Return the errors that the page finds without the server, in the order of the fields. */
 function findProblems(
   form: ILaunchForm,
   options: readonly ScriptOption[],
@@ -179,7 +184,7 @@ function findProblems(
   ];
 }
 
-/** Return why a job can't have a name; null if it can. */
+/** Return the reason why a name is invalid for a job; null if it is valid. */
 export function nameProblem(
   name: string,
   trans: TranslationBundle
@@ -194,6 +199,7 @@ export function nameProblem(
       );
 }
 
+/** Return an error of the page for a field. */
 function error(
   field: string,
   message: string,
@@ -279,7 +285,7 @@ function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
   return form.env.flatMap(({ name, value, secret }, index) => {
     const field = `/env/${index}/name`;
     if (!name && !value && !secret) {
-      return []; // a row that was added and not filled in
+      return []; // a new row
     }
     if (!name) {
       return [error(field, trans.__('Name the variable.'))];

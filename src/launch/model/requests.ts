@@ -1,3 +1,4 @@
+/** Requests of the launch form: volumes, queues and engines to choose from, dry run, and creation of the job. */
 import { JSONExt, ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { ApiError, expectApiError } from '../../api/client';
 import { Job, JobSpec } from '../../api/types';
@@ -5,9 +6,9 @@ import { LaunchFields } from './fields';
 import { IPlace } from '../../cluster/model/places';
 import { JobRequest } from './state';
 
-/** Requests of a launch form that do not fill it: lists to choose from, validation, and the creation of the job. */
+/** Base class of the launch form's model: sends all requests except those that fill the form. */
 export abstract class LaunchRequests extends LaunchFields {
-  /** List the PVCs of the namespace. */
+  /** Request the PVCs of the namespace. */
   async loadVolumes(): Promise<void> {
     const { api } = this._options;
     await this._ask(
@@ -18,7 +19,7 @@ export abstract class LaunchRequests extends LaunchFields {
     );
   }
 
-  /** List the queues that the job can be put into. */
+  /** Request the queues of the namespace. */
   async loadQueues(): Promise<void> {
     const { api } = this._options;
     await this._ask(
@@ -32,11 +33,11 @@ export abstract class LaunchRequests extends LaunchFields {
     );
   }
 
-  /** Look again at what there is, and what may be done there. */
+  /** Request the engines anew, with their capabilities and permissions. */
   async refreshEngines(): Promise<void> {
     try {
       const engines = await this._options.api.refreshEngines();
-      const { prefill } = this.state; // the form can have been filled since
+      const { prefill } = this.state; // the form may have been filled during the request
       this._set({ prefill: prefill && { ...prefill, engines } });
     } catch (error) {
       this._set({ refusal: expectApiError(error) });
@@ -44,9 +45,9 @@ export abstract class LaunchRequests extends LaunchFields {
   }
 
   /**
-   * Let the server validate the whole form without creating anything.
+   * Let the server validate the form without creating a job.
    *
-   * @param isReady - Saves the file, say; nothing is sent if it answers false.
+   * @param isReady - Prepares the request, for example saves the file. Nothing is sent if it returns false.
    */
   async dryRun(isReady?: () => Promise<boolean>): Promise<void> {
     const { api } = this._options;
@@ -63,15 +64,15 @@ export abstract class LaunchRequests extends LaunchFields {
   }
 
   /**
-   * Create the job that the form shows. Once it is created, the form stays busy: it is to be closed.
+   * Create the job. The form stays busy after success, because the caller closes it.
    *
-   * @param isReady - Saves the file, say; nothing is sent if it answers false.
-   * @returns Null if nothing was sent or the server refused the job; `state` says why.
+   * @param isReady - Prepares the request, for example saves the file. Nothing is sent if it returns false.
+   * @returns Null if nothing was sent or the server refused the job. `state.refusal` has the reason.
    */
   async submit(isReady?: () => Promise<boolean>): Promise<Job | null> {
     const job = await this._send('submitting', isReady, request => {
       this._set({ sent: request });
-      void this.save(); // the request's id survives a reload of the page
+      void this.save(); // keep the request's id across a reload of the page
       return this._options.api.createJob(request);
     });
     if (job) {
@@ -82,7 +83,7 @@ export abstract class LaunchRequests extends LaunchFields {
     return job;
   }
 
-  /** The request to create the job, or its answer, was lost. */
+  /** Return the error for a lost connection. The server may or may not have created the job. */
   private _unknownEnd(message: string): ApiError {
     const hint = this._options.trans.__(
       'It is not known whether the job was created. Submit again when the server is back: the job is not made twice.'
@@ -90,10 +91,10 @@ export abstract class LaunchRequests extends LaunchFields {
     return new ApiError(0, { message, code: 'NoAnswer', hint });
   }
 
-  /** The form waits for nothing any more: do what was put off. */
+  /** Do the work that was deferred while the form was busy. */
   protected abstract _settle(): void;
 
-  /** The job that would be submitted now. */
+  /** The request for the current form. A repeated request keeps its id, so the server creates one job. */
   private get _request(): JobRequest {
     const { sent } = this.state;
     const request = {
@@ -105,6 +106,13 @@ export abstract class LaunchRequests extends LaunchFields {
     return sent && isSame(sent, request) ? sent : request;
   }
 
+  /**
+   * Send the form unless it is busy or incomplete; store an error as the refusal.
+   *
+   * @param busy - The state of the form during the request.
+   * @param isReady - Prepares the request. Nothing is sent if it returns false.
+   * @returns Null if nothing was sent or the request failed.
+   */
   private async _send<T>(
     busy: 'submitting' | 'checking',
     isReady: (() => Promise<boolean>) | undefined,
@@ -113,7 +121,7 @@ export abstract class LaunchRequests extends LaunchFields {
     if (this.state.busy || this.pending !== null) {
       return null;
     }
-    // The form can't be changed from here on, so that the job is the one that is shown.
+    // The form is locked during the request, so the server receives what the user sees.
     this._set({ busy, refusal: null, dryRunPassed: false });
     let answer: T | null = null;
     try {
@@ -130,7 +138,7 @@ export abstract class LaunchRequests extends LaunchFields {
     return answer;
   }
 
-  /** Keep what the next form may begin with. */
+  /** Store the location, image and spec of the submitted job for the next launch form. */
   private async _remember(spec: JobSpec): Promise<void> {
     const { store } = this._options;
     const { path, manifest } = this.state;
@@ -138,7 +146,7 @@ export abstract class LaunchRequests extends LaunchFields {
     const place = this._place;
     await store.saveLastPlace(place);
     if (manifest) {
-      return; // the form is not what was submitted
+      return; // the edited manifest was submitted, not the form
     }
     if (image) {
       await store.saveImage(image);
@@ -149,7 +157,11 @@ export abstract class LaunchRequests extends LaunchFields {
     }
   }
 
-  /** Ask what there is where the job will run; an answer that comes after the form has moved elsewhere is dropped. */
+  /**
+   * Send a request for the form's location. The answer is dropped if the location has changed in the meantime.
+   *
+   * @param take - Receives the answer, or the error.
+   */
   private async _ask<T>(
     ask: (place: IPlace) => Promise<T>,
     take: (answer: T | null, failure: ApiError | null) => void
@@ -169,7 +181,7 @@ export abstract class LaunchRequests extends LaunchFields {
   }
 }
 
-/** Return true if two requests are for the same job. */
+/** Return true if two requests differ in nothing but their ids. */
 function isSame(one: JobRequest | null, other: JobRequest): boolean {
   const [a, b] = [one, other].map(
     request => request && { ...request, request_id: null }

@@ -1,17 +1,17 @@
-/** Options of a script's argparse parser as fields, and the conversion between arguments and fields. */
+/** Conversion between a job's arguments and the fields for the options of a script's argparse parser. */
 import { ScriptOption } from '../../api/types';
 import { joinWords, splitWords } from '../../common/shellWords';
 
-/** The state of a flag, or the text of another option; a list is quoted as for a shell. */
+/** Value of an option: a boolean for a flag, else a text. The items of a list are quoted as in a shell. */
 export type OptionValue = string | boolean;
 
-/** Values by `optionKey`; an option without a value has its default. */
+/** Values by `optionKey`. Options without an entry have their default. */
 export type OptionValues = Readonly<Record<string, OptionValue>>;
 
-/** Arguments, each with the field that it comes from. */
+/** Arguments and the field of each argument. */
 export interface IComposedArgs {
   args: string[];
-  /** The `optionKey` of each argument; null for one that was typed as “more arguments”. */
+  /** The `optionKey` of each argument; null for arguments from “More arguments”. */
   fields: (string | null)[];
 }
 
@@ -20,13 +20,13 @@ export function optionKey(option: ScriptOption): string {
   return option.flags[0] ?? option.dest;
 }
 
-/** Return an option's default; null if the script's text does not contain it. */
+/** Return an option's default; null if it can't be read from the script's source. */
 export function defaultValue(option: ScriptOption): OptionValue | null {
   if (option.kind !== 'flag') {
     return option.default;
   }
   if (option.off_flag === null) {
-    return false; // a flag that is not given
+    return false; // a flag without an off flag is false unless it is given
   }
   return option.default === null ? null : option.default === 'True';
 }
@@ -37,7 +37,11 @@ export function isChanged(option: ScriptOption, values: OptionValues): boolean {
   return key in values && values[key] !== defaultValue(option);
 }
 
-/** Return true if Python's `int()` or `float()` accepts a text, or if a list's quotes are closed. */
+/**
+ * Return true if a text is a valid value of an option.
+ *
+ * Numbers must be accepted by Python's `int()` or `float()`. The quotes in a list must be closed.
+ */
 export function isAcceptable(option: ScriptOption, text: string): boolean {
   switch (option.kind) {
     case 'int':
@@ -54,9 +58,9 @@ export function isAcceptable(option: ScriptOption, text: string): boolean {
 }
 
 /**
- * Split arguments into values of known options and the rest, as argparse does.
+ * Split arguments into values of known options and remaining arguments, as argparse does.
  *
- * Arguments that are given twice, or that a field can't show, stay in the rest, so that nothing is lost.
+ * Repeated options and values that a field can't show stay in the remaining arguments, so no argument is lost.
  */
 export function parseArgs(
   args: readonly string[],
@@ -73,7 +77,7 @@ export function parseArgs(
       break;
     }
     if (!isFlag(arg)) {
-      // After an unknown flag the word may be the flag's value.
+      // After an unknown flag, the word may be the value of that flag.
       const option = more.length ? undefined : positionals.shift();
       if (option && arg) {
         values[optionKey(option)] = arg;
@@ -94,6 +98,12 @@ export function parseArgs(
   return { values, more };
 }
 
+/**
+ * Return the option at an index of the arguments with its value; null if it is not a known option or has no value.
+ *
+ * @param start - Index of the flag.
+ * @returns `end` is the index after the option's last argument.
+ */
 function takeOption(
   args: readonly string[],
   start: number,
@@ -125,7 +135,12 @@ function takeOption(
     : null;
 }
 
-/** Join values and further arguments; a value is left out if it is optional and equals its default. */
+/**
+ * Return the arguments for values of options and further arguments. Optional values that equal their default are
+ * omitted.
+ *
+ * @param more - Further arguments, which come last.
+ */
 export function composeArgs(
   options: readonly ScriptOption[],
   values: OptionValues,
@@ -136,7 +151,7 @@ export function composeArgs(
   );
   const named = given.filter(option => option.flags.length);
   const positional = given.filter(option => !option.flags.length);
-  // A list takes the positional argument that follows it.
+  // argparse would add a positional argument to a list before it, so positional arguments come first.
   const order = named.some(option => option.kind === 'list')
     ? [...positional, ...named]
     : [...named, ...positional];
@@ -153,6 +168,7 @@ export function composeArgs(
   return result;
 }
 
+/** Return the arguments of one option. */
 function composeOption(option: ScriptOption, value: OptionValue): string[] {
   const key = optionKey(option);
   if (typeof value === 'boolean') {
@@ -164,10 +180,11 @@ function composeOption(option: ScriptOption, value: OptionValue): string[] {
   if (option.kind === 'list') {
     return [key, ...(splitWords(value).words ?? [])];
   }
-  // argparse reads a value that begins with a dash as another option.
+  // argparse takes a separate value that begins with a dash for another option.
   return isFlag(value) ? [`${key}=${value}`] : [key, value];
 }
 
+/** Return true if a word is a flag for argparse. Negative numbers and `-` are values. */
 function isFlag(word: string): boolean {
   return /^-/.test(word) && word !== '-' && !/^-\.?\d/.test(word);
 }

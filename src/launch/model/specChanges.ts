@@ -1,8 +1,12 @@
-/** Changes of a spec that the server offers. */
+/** Applies changes that the server offers to a spec. */
 import { JSONExt, PartialJSONObject } from '@lumino/coreutils';
 import { Fix, JobSpec } from '../../api/types';
 
-/** A spec with other values at some places, by their pointers; what is not there stays so. */
+/**
+ * Return a copy of a spec with the changes of a fix. Changes whose parent object is missing are ignored.
+ *
+ * @param changes - New values by JSON pointer.
+ */
 export function specWith(from: JobSpec, changes: Fix['changes']): JobSpec {
   const spec = JSONExt.deepCopy(from as unknown as PartialJSONObject);
   for (const [pointer, value] of Object.entries(changes)) {

@@ -1,4 +1,4 @@
-/** What a launch tab is opened with, and what it shows. */
+/** State of a launch tab, and the objects from which a tab is opened. */
 import { EngineName } from '../../api/aliases';
 import { ApiError } from '../../api/client';
 import {
@@ -12,83 +12,87 @@ import {
 import { ILaunchForm } from './form';
 import { IPlace, SERVERS_CHOICE } from '../../cluster/model/places';
 
-/** What a form can start from. */
+/** Source of the form's content: the file's last submission, another job, or the defaults. */
 export type Start = 'last' | 'job' | 'defaults';
 
-/** The job whose spec a form starts from. */
+/** A job whose spec fills the form. */
 export interface IClone extends Partial<IPlace> {
-  /** The id of the job; missing in tabs that older versions have kept. */
+  /** Id of the job; missing in tabs that older versions saved. */
   id?: string;
   name: string;
   spec: JobSpec;
-  /** What the spec was changed in on the way: the label of the change. */
+  /** Label of the fix that was applied to the spec. */
   fix?: string;
 }
 
-/** A manifest that a form starts from: a file's, or one that was pasted. */
+/** A manifest that fills the form: a file or a pasted text. */
 export interface IManifest {
   name: string;
-  /** The file, as the contents API names it; null for a pasted one. */
+  /** Path of the file in the contents API; null for a pasted text. */
   path: string | null;
   text: string;
 }
 
-/** What a file was last submitted with. */
+/** The last submission of a file. */
 export interface ILastTime extends IPlace {
   spec: JobSpec;
-  /** Seconds since the epoch. */
+  /** Time of the submission, in seconds since the epoch. */
   time: number;
 }
 
-/** A manifest that is edited by hand, in place of the form. */
+/** A manifest that the user edits instead of the form. */
 export interface IEditedManifest {
   text: string;
-  /** The text that the editing began with. */
+  /** The text before the user's edits. */
   before: string;
 }
 
-/** A request to create a job. */
+/** Body of the request to create a job. */
 export type JobRequest = Omit<CreateJob, 'dry_run'>;
 
-/** What a launch tab shows. */
+/** State of a launch tab. */
 export interface ILaunchState extends IPlace {
-  /** The file that the form is for; null if the job runs none. */
+  /** Path of the form's file in the contents API; null if the job has no file. */
   path: string | null;
-  /** The engine that the form is being moved to. */
+  /** The engine to which the form is moving; null if it is not moving. */
   movingTo: EngineName | null;
-  /** The form is being replaced as a whole. */
+  /** True while new content of the form is loading. */
   filling: boolean;
-  /** The script is being read for its options. */
+  /** True while the script's options are being read. */
   reading: boolean;
+  /** Source of the form's content. */
   start: Start;
+  /** The job from which the form was opened. */
   clone: IClone | null;
-  /** What the tab is called where it is for no file and no job: the manifest's name. */
+  /** Title of a tab without a file and without a job: the name of the manifest. */
   title: string | null;
-  /** What the file was last submitted with. */
+  /** The file's last submission; null if there is none. */
   lastTime: ILastTime | null;
-  /** What the server filled in; null before the first answer. */
+  /** The last prefilled form of the server; null before the first answer. */
   prefill: Prefill | null;
-  /** Why the server could not fill it in. */
+  /** Error of the request for a prefilled form; null if it succeeded. */
   failure: ApiError | null;
+  /** Content of the form; null before the first prefilled form. */
   form: ILaunchForm | null;
-  /** While there is one, it is what is submitted, and the form is locked. */
+  /** The manifest that the user edits and submits instead of the form; null while the form is used. */
   manifest: IEditedManifest | null;
-  /** What was lost, mended or assumed on the way into this form. */
+  /** Messages about values that were lost, corrected or assumed when the form was filled. */
   notes: Check[];
-  /** The field that was changed last. */
+  /** Name of the field that the user edited last. */
   lastEdited: string | null;
-  /** PVCs of the namespace, or why they can't be listed; null before the answer. */
+  /** PVCs of the namespace, or the error of the request; null before the answer. */
   volumes: { list: Volume[]; failure: ApiError | null } | null;
   /** Queues of the namespace; null before the answer. */
   queues: QueueList | null;
-  /** Images of earlier jobs, the last first. */
+  /** Images of earlier jobs, the most recent first. */
   images: string[];
+  /** The request that blocks other requests; null if there is none. */
   busy: 'submitting' | 'checking' | 'reading' | null;
-  /** The last request to create the job. The same job is requested by the same id, so that it is not made twice. */
+  /** The last request to create the job. A repeated request has the same id, so the server creates one job. */
   sent: JobRequest | null;
-  /** The server's refusal of the form as it is. */
+  /** The server's refusal of the current form; null after an edit. */
   refusal: ApiError | null;
-  /** The last dry run found nothing wrong, and nothing was changed since. */
+  /** True if the last dry run found no errors and the form has not changed since. */
   dryRunPassed: boolean;
 }
 

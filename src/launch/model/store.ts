@@ -1,3 +1,4 @@
+/** Persistent data of launch forms in the lab's state database. */
 import { IStateDB } from '@jupyterlab/statedb';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Check, JobSpec } from '../../api/types';
@@ -7,10 +8,10 @@ import { IClone, IEditedManifest, ILastTime, JobRequest, Start } from './state';
 
 const PREFIX = 'jupyterlab_t9kjob:launch';
 
-/** Images that are remembered. */
+/** Number of images to remember. */
 const IMAGES = 5;
 
-/** An open launch tab, so that its edits survive a reload of the page. */
+/** Content of an open launch tab. It is restored after a reload of the page. */
 export interface ISavedTab extends IPlace {
   path: string | null;
   start: Start;
@@ -19,60 +20,70 @@ export interface ISavedTab extends IPlace {
   manifest: IEditedManifest | null;
   notes: Check[];
   form: ILaunchForm;
-  /** What the form amounts to. */
+  /** The spec that the form describes. */
   spec: JobSpec;
-  /** Missing in tabs that older versions have kept. */
+  /** The last request to create the job; missing in tabs that older versions saved. */
   sent?: JobRequest | null;
 }
 
-/** What launch tabs remember, in the lab's state database; nothing without one. */
+/** Stores last submissions, open tabs, images and open groups. Without a state database nothing is stored. */
 export class LaunchStore {
   constructor(private readonly _db: IStateDB | null) {}
 
+  /** Return a file's last submission. */
   lastTime(path: string): Promise<ILastTime | null> {
     return this._fetch<ILastTime>(`last:${path}`);
   }
 
+  /** Store a file's last submission. */
   saveLastTime(path: string, last: ILastTime): Promise<void> {
     return this._save(`last:${path}`, last);
   }
 
+  /** Return the saved content of an open tab. */
   tab(id: string): Promise<ISavedTab | null> {
     return this._fetch<ISavedTab>(`tab:${id}`);
   }
 
+  /** Store the content of an open tab. */
   saveTab(id: string, tab: ISavedTab): Promise<void> {
     return this._save(`tab:${id}`, tab);
   }
 
+  /** Delete the content of a closed tab. */
   async removeTab(id: string): Promise<void> {
     await this._db?.remove(`${PREFIX}-tab:${id}`);
   }
 
-  /** Where the last job was submitted to. */
+  /** Return the location of the job that was submitted last. */
   lastPlace(): Promise<IPlace | null> {
     return this._fetch<IPlace>('place');
   }
 
+  /** Store the location of a submitted job. */
   saveLastPlace(place: IPlace): Promise<void> {
     return this._save('place', place);
   }
 
-  /** Images of earlier jobs, the last first. */
+  /** Return the images of earlier jobs, the most recent first. */
   async images(): Promise<string[]> {
     return (await this._fetch<string[]>('images')) ?? [];
   }
 
+  /** Move an image to the front of the remembered images. */
   async saveImage(image: string): Promise<void> {
     const others = (await this.images()).filter(other => other !== image);
     await this._save('images', [image, ...others].slice(0, IMAGES));
   }
 
-  /** Which groups of the form are open, where that is not as at first. */
+  /**
+   * Return true or false for each group of the form that the user opened or closed; other groups have their default.
+   */
   async openGroups(): Promise<Record<string, boolean>> {
     return (await this._fetch<Record<string, boolean>>('groups')) ?? {};
   }
 
+  /** Store the groups that the user opened or closed. */
   saveOpenGroups(groups: Record<string, boolean>): Promise<void> {
     return this._save('groups', groups);
   }
