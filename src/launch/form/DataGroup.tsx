@@ -1,3 +1,4 @@
+/** The form's group “Data”: the PVCs that are mounted in the job's pods. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -12,7 +13,7 @@ import { Group, IFolding } from '../parts/Group';
 
 type Mount = JobSpec['mounts'][number];
 
-/** The volumes that the job sees, and where. */
+/** Group “Data”. */
 export function DataGroup({
   folding
 }: {
@@ -34,6 +35,7 @@ export function DataGroup({
   );
 }
 
+/** Table of the mounted PVCs. The PVCs of the namespace are requested when the table is first shown. */
 function Mounts(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const mounts = useModel(({ form }) => form.spec.mounts);
@@ -82,9 +84,11 @@ function Mounts(): React.JSX.Element {
   );
 }
 
+/** Properties of a row of the table of mounted PVCs. */
 interface IMountRowProps {
   mount: Mount;
   index: number;
+  /** PVCs of the namespace, which the row offers. */
   volumes: readonly Volume[];
 }
 
@@ -174,7 +178,7 @@ const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
 });
 MountRow.displayName = 'MountRow';
 
-/** The lab's own first, then by name. */
+/** Return the volumes in the order of the list: first those that the lab mounts, then the others, each by name. */
 function sorted(volumes: readonly Volume[]): Volume[] {
   return [...volumes].sort(
     (a, b) =>
@@ -183,6 +187,7 @@ function sorted(volumes: readonly Volume[]): Volume[] {
   );
 }
 
+/** Return a new row for a volume, with the lab's path where the lab mounts it; an empty row for undefined. */
 function mountOf(volume: Volume | undefined): Mount {
   return {
     claim: volume?.claim ?? '',
@@ -202,7 +207,7 @@ function describeMount(
     : trans.__('PVC %1 at %2', claim, mount_path);
 }
 
-/** “as in this lab · 100Gi · ReadWriteMany”. */
+/** Return a description of a volume, such as “this lab has it at /data · 100Gi · ReadWriteMany”. */
 function describeVolume(volume: Volume, trans: TranslationBundle): string {
   const { lab_path, capacity, access_modes, phase } = volume;
   return [

@@ -1,3 +1,4 @@
+/** Header of the launch form: engine, facts about the script and the cluster, and the source of the form's values. */
 import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -11,7 +12,7 @@ import { useLaunch, useModel } from '../parts/context';
 import { EngineChoice } from '../fields/EngineChoice';
 import { Select } from '../parts/choices';
 
-/** Where the job runs, what the script is, and what the form started from. */
+/** Header of the launch form. */
 export function Header(): React.JSX.Element {
   const { model, trans, actions } = useLaunch();
   const name = useModel(now => now.name);
@@ -56,6 +57,7 @@ export function Header(): React.JSX.Element {
   );
 }
 
+/** Choice of the source of the form's values; hidden if there is only one source. */
 function StartChoice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const { path, start, lastTime, clone } = useModel(({ state }) => ({
@@ -77,7 +79,7 @@ function StartChoice(): React.JSX.Element | null {
     starts.unshift(['job', clone.name]);
   }
   if (starts.length < 2) {
-    return null; // nothing to choose from
+    return null;
   }
   return (
     <label className="jp-t9k-Launch-start">
@@ -97,7 +99,7 @@ function StartChoice(): React.JSX.Element | null {
   );
 }
 
-/** What is known of the script and of the cluster. */
+/** Return a one-line description of the script and the cluster. */
 function describe(
   { state: { prefill, path }, checks, engine }: LaunchModel,
   trans: TranslationBundle
@@ -115,6 +117,7 @@ function describe(
     .join(' · ');
 }
 
+/** Return a description of a script: its use of `torch.distributed`, and the option for its event files. */
 function describeScript(
   { distributed, writes_events, options }: ScriptInfo,
   trans: TranslationBundle
@@ -136,7 +139,7 @@ function describeScript(
     : trans.__('%1, writes events', kind);
 }
 
-/** What of the cluster was found: “PyTorchJob of kubeflow.org/v1, the lab’s own image”. */
+/** Return a description of the engine's cluster, such as “PyTorchJob of kubeflow.org/v1, the lab’s own image”. */
 function describeCluster(
   { cluster }: EngineInfo,
   trans: TranslationBundle

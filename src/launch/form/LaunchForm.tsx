@@ -1,3 +1,4 @@
+/** The launch form: header, groups of fields, footer, preview and checks. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -33,9 +34,10 @@ import { WhatGroup } from './WhatGroup';
 import { WhereGroup } from './WhereGroup';
 
 /**
- * Parts of the form that take no properties.
+ * Parts of the form without properties.
  *
- * Being the same elements whenever the form is drawn, they are drawn only when what they read changes.
+ * The constant elements keep their identity, so React renders these parts only when the model's values that they use
+ * change.
  */
 const ABOVE_FIELDS = (
   <>
@@ -50,25 +52,26 @@ const BELOW_FIELDS = (
   </>
 );
 
+/** Properties of the launch form. */
 interface ILaunchFormProps {
   model: LaunchModel;
   store: LaunchStore;
   actions: ILaunchActions;
   editors: IEditorServices;
   trans: TranslationBundle;
-  /** Begins the ids of this tab's elements. */
+  /** Prefix of the ids of the tab's elements. */
   prefix: string;
-  /** Set while the form is shown. */
+  /** Receives the form's actions while the form is shown. */
   handle: React.Ref<ILaunchFormHandle>;
 }
 
-/** Actions of a shown form that commands of the lab run. */
+/** Actions of a visible form for the lab's commands. */
 export interface ILaunchFormHandle {
   /** Submit the form, or move the focus to the first error. */
   submit(): void;
 }
 
-/** Widths (px) from which the form looks different. */
+/** Layouts of the form by their smallest width in px. */
 const WIDTHS: [number, string][] = [
   [1100, 'full'],
   [760, 'medium'],
@@ -76,7 +79,7 @@ const WIDTHS: [number, string][] = [
   [0, 'tiny']
 ];
 
-/** The filled form of a launch tab: engine, fields, what will run, and Submit. */
+/** Form of a launch tab, shown when the server has filled it. */
 export function LaunchForm({
   model,
   store,
@@ -95,7 +98,7 @@ export function LaunchForm({
   const [isPreviewOpen, openPreview] = React.useState(false);
   const name = useValue(model.changed, () => model.name);
 
-  // The field may be in a group that opens only now.
+  // Opening the field's group or fold renders the form again; then this effect runs again and focuses the field.
   React.useEffect(() => {
     if (wanted === null) {
       return;
@@ -122,7 +125,7 @@ export function LaunchForm({
     openPreview(true);
     setLinePlace({ ...place });
   }, []);
-  /** Put the focus to what is wrong first. */
+  /** Move the focus to the first error. */
   const revealError = React.useCallback((): void => {
     const error = model.checks.find(check => check.level === 'error');
     if (error && model.state.manifest) {
@@ -141,7 +144,7 @@ export function LaunchForm({
 
   const submit = React.useCallback((): void => {
     if (model.pending !== null) {
-      return; // the footer says what the form waits for
+      return; // the footer shows the work that must end first
     }
     if (model.checks.some(check => check.level === 'error')) {
       revealError();
@@ -186,11 +189,12 @@ export function LaunchForm({
   );
 }
 
-/** Capabilities with fields in the group Size. */
+/** Capabilities with fields in the group “Size”. */
 const SIZES = ['torchrun', 'replicas', 'devices'];
-/** Capabilities with fields in the group Lifecycle. */
+/** Capabilities with fields in the group “Lifecycle”. */
 const LIFECYCLE = ['restarts', 'deadline', 'pause'];
 
+/** The groups that the engine supports. */
 const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   const isLocked = useModel(model => model.isLocked);
   const hasPods = useModel(({ facts }) => facts.has_pods);
@@ -216,13 +220,14 @@ const Fields = React.memo(({ folding }: { folding: IFolding }) => {
 });
 Fields.displayName = 'Fields';
 
+/** Properties of the preview. */
 interface IPreviewProps {
   id?: string;
-  /** The place of the manifest that was asked for last; a new object each time. */
+  /** Position in the manifest to reveal. A new object reveals the position again. */
   linePlace: ILinePlace | null;
 }
 
-/** What will run, and what is known about it. */
+/** Manifest or command of the form, and its checks. */
 const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
   const hasManifest = useModel(
     ({ facts, state }) =>
@@ -237,12 +242,13 @@ const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
 });
 Preview.displayName = 'Preview';
 
+/** Properties of the preview in a narrow form. */
 interface IFoldedPreviewProps extends Pick<IPreviewProps, 'linePlace'> {
   open: boolean;
   onToggle(open: boolean): void;
 }
 
-/** Where there is no room beside the form: one line that opens. */
+/** Preview in a narrow form: one line that the user can open. */
 function FoldedPreview({
   open,
   onToggle,
@@ -283,7 +289,7 @@ function FoldedPreview({
   );
 }
 
-/** A command without directories, and without its line ends. */
+/** Return a command on one line, without its change of directory and the path of its program. */
 function oneLine(command: string): string {
   return command
     .replace(/^cd .*\n/, '')

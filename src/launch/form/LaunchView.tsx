@@ -1,3 +1,4 @@
+/** Content of a launch tab: the form, a loading text, or the error that prevents the form. */
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -12,25 +13,27 @@ import { ENABLE_COMMAND } from '../../jobs/ConnectionBanner';
 import { ILaunchActions } from '../parts/context';
 import { ILaunchFormHandle, LaunchForm } from './LaunchForm';
 
+/** Properties of the content of a launch tab. */
 interface ILaunchViewProps {
   model: LaunchModel;
   store: LaunchStore;
   actions: ILaunchActions;
   editors: IEditorServices;
   trans: TranslationBundle;
+  /** Prefix of the ids of the tab's elements. */
   prefix: string;
-  /** Set while the form is shown. */
+  /** Receives the form's actions while the form is shown. */
   handle: React.Ref<ILaunchFormHandle>;
 }
 
-/** A launch tab: the form, or why there is none. */
+/** Content of a launch tab. */
 export function LaunchView(props: ILaunchViewProps): React.JSX.Element {
   const { model } = props;
   const isFilled = useValue(model.changed, () => model.state.form !== null);
   return isFilled ? <LaunchForm {...props} /> : <Unfilled {...props} />;
 }
 
-/** What there is to see before the server has filled the form in. */
+/** Content of a launch tab before the form is filled. */
 function Unfilled({
   model,
   trans,
@@ -61,7 +64,7 @@ function Unfilled({
   );
 }
 
-/** Said only where reading takes so long that one would wonder. */
+/** Loading text, shown after 400 ms so that a fast answer does not flash it. */
 function Loading({ text }: { text: string }): React.JSX.Element {
   const late = useAfter(true, 400);
   return (
@@ -71,6 +74,7 @@ function Loading({ text }: { text: string }): React.JSX.Element {
   );
 }
 
+/** Error of the request for the form, with the actions that may help. */
 function Failure({
   failure,
   name,

@@ -1,3 +1,4 @@
+/** The form's group “Lifecycle”: restarts, deadline, clean-up and start. */
 import * as React from 'react';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
@@ -12,7 +13,7 @@ import { describeLifecycle, RestartPolicy } from '../model/lifecycleText';
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';
 
-/** The group Lifecycle: restarts, deadline, clean-up, start. */
+/** Group “Lifecycle”, with the fields that the engine supports. */
 export function LifecycleGroup({
   folding
 }: {
@@ -39,7 +40,7 @@ export function LifecycleGroup({
   );
 }
 
-/** The choice of the start: now, paused, or in debug mode. */
+/** Choice of the start: now, paused, or in debug mode with idle containers. */
 function StartField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const can = useModel(now => now.can('debug'));
@@ -91,6 +92,7 @@ function StartField(): React.JSX.Element {
   );
 }
 
+/** Restart policy, and the largest number of restarts. */
 function RestartField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = useField(RESTART);
@@ -157,7 +159,7 @@ function RestartField(): React.JSX.Element {
   );
 }
 
-/** The number of torchrun's own restarts; nothing if torchrun is off. */
+/** Largest number of torchrun's own restarts; hidden if torchrun is off. */
 function WorkerRestartsField(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = '/torchrun/max_restarts';
@@ -189,6 +191,7 @@ function WorkerRestartsField(): React.JSX.Element | null {
   );
 }
 
+/** Longest time that the job may run. */
 function DeadlineField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const seconds = useModel(

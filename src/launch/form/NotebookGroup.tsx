@@ -1,10 +1,11 @@
+/** The form's group “Notebook”: the script that is written from a notebook. */
 import * as React from 'react';
 import { NotebookInfo } from '../../api/types';
 import { useLaunch, useModel } from '../parts/context';
 import { Group, IFolding } from '../parts/Group';
 import { LinkButton } from '../../ui/Buttons';
 
-/** How the notebook becomes a script, and what of it a job can't run. */
+/** Group “Notebook”: path of the script, and the lines that only IPython can run. */
 export function NotebookGroup({
   notebook,
   folding

@@ -1,3 +1,4 @@
+/** Notices above the fields of the launch form. */
 import * as React from 'react';
 import { formatTime } from '../../common/format';
 import { joinWords } from '../../common/shellWords';
@@ -6,7 +7,7 @@ import { LinkButton } from '../../ui/Buttons';
 import { StaleReason, whyStale } from '../../cluster/view/ClusterBanner';
 import { useLaunch, useModel } from '../parts/context';
 
-/** Notices above the fields. */
+/** All notices of the form. */
 export function Notices(): React.JSX.Element {
   return (
     <div className="jp-t9k-Launch-notices">
@@ -18,7 +19,7 @@ export function Notices(): React.JSX.Element {
   );
 }
 
-/** The notice that the engine is unavailable, its cluster does not answer, or a permission is missing. */
+/** Notice that the engine is unavailable, its cluster does not answer, or a permission is missing. */
 function ClusterNotice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const engine = useModel(now => now.engine);
@@ -78,7 +79,7 @@ function ClusterNotice(): React.JSX.Element | null {
   return null;
 }
 
-/** The notice that the form has the values of the file's last job, arguments included. */
+/** Notice that the form has the values of the file's last submission, including arguments. */
 function LastTime(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const [isRead, setRead] = React.useState(false);
@@ -111,7 +112,7 @@ function LastTime(): React.JSX.Element | null {
   );
 }
 
-/** The notice of values that were lost, corrected or assumed when the form was filled in. */
+/** Notice of values that were lost, corrected or assumed when the form was filled. */
 function Notes(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const notes = useModel(({ state }) =>
@@ -141,6 +142,7 @@ function Notes(): React.JSX.Element | null {
   );
 }
 
+/** Notice that the manifest is edited instead of the form. */
 function LockedNotice(): React.JSX.Element | null {
   const { model, trans, actions } = useLaunch();
   const isEdited = useModel(({ state }) => state.manifest !== null);

@@ -1,3 +1,4 @@
+/** The form's group “Size”: nodes, processes and the resources of each node. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -7,7 +8,7 @@ import { Group, IFolding } from '../parts/Group';
 import { LocalSize } from '../fields/LocalSize';
 import { TorchrunFields } from '../fields/TorchrunFields';
 
-/** The group Size: nodes, processes, and the resources of each node. */
+/** Group “Size”, with different fields for engines with and without pods. */
 export function SizeGroup({
   folding
 }: {
@@ -29,6 +30,7 @@ export function SizeGroup({
   );
 }
 
+/** Return a one-line summary of a job's size, such as “2 nodes × 4 GPUs · 8 CPU”. */
 function describeSize(spec: JobSpec, trans: TranslationBundle): string {
   const [{ replicas, resources }] = spec.replica_specs;
   const { device, cpu, memory } = resources;

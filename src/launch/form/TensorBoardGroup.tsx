@@ -1,3 +1,4 @@
+/** The form's group “TensorBoard”: directories of event files, and the cluster's own TensorBoard. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -10,7 +11,7 @@ import { PathField, TextField } from '../parts/TextField';
 import { Row } from '../parts/Row';
 import { Group, IFolding } from '../parts/Group';
 
-/** The group TensorBoard: directories of the event files. */
+/** Group “TensorBoard”. */
 export function TensorBoardGroup({
   folding
 }: {
@@ -40,11 +41,12 @@ export function TensorBoardGroup({
   );
 }
 
-/** Return the folder to which shown paths are relative; null if a job may see files at other paths than the lab. */
+/** Return the folder to which shown paths are relative; null if the job doesn't share the lab's file system. */
 function rootOf({ facts, state }: LaunchModel): string | null {
   return facts.shares_lab_filesystem ? (state.prefill?.root ?? null) : null;
 }
 
+/** One row per log directory, and the button that adds a row. */
 function LogDirectories(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const root = useModel(rootOf);
@@ -107,7 +109,7 @@ function LogDirectories(): React.JSX.Element {
   );
 }
 
-/** The TensorBoard that the platform runs with the job. */
+/** Field of the TensorBoard that the cluster creates with the job. */
 function ClusterField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/tensorboard/cluster';

@@ -1,3 +1,4 @@
+/** The form's group “What”: name, entrypoint, working directory, kernel, arguments, variables and labels. */
 import { folderIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { EntrypointKind, fileKind, MORE } from '../model/form';
@@ -13,7 +14,7 @@ import { KernelField } from '../fields/KernelField';
 import { OptionFields } from '../fields/OptionFields';
 import { PairsField } from '../parts/PairsField';
 
-/** The group What: name, script, working directory, kernel, arguments, variables. */
+/** Group “What”. The engine's facts decide whether the kernel and the labels are shown. */
 export function WhatGroup({
   folding
 }: {
@@ -166,7 +167,7 @@ function MoreField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const more = useModel(({ form }) => form.more);
   const words = splitWords(more).words ?? [];
-  // With quotes or backslashes, show how the text is split.
+  // Show how the text is split into arguments if it contains quotes or backslashes.
   const quoted = words.length > 0 && /['"\\]/.test(more);
   return (
     <Row

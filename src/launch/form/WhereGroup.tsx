@@ -1,3 +1,4 @@
+/** The form's group “Where”: namespace, queue, image, user and nodes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -11,7 +12,7 @@ import { PlacementFields } from '../fields/PlacementFields';
 import { QueueField } from '../fields/QueueField';
 import { describeUser, SecurityFields } from '../fields/SecurityFields';
 
-/** The group Where: namespace, queue, image, user and nodes, as far as the engine has them. */
+/** Group “Where”, with the fields that the engine supports. */
 export function WhereGroup({
   folding
 }: {
@@ -63,6 +64,7 @@ function NamespaceField(): React.JSX.Element {
   );
 }
 
+/** Return a one-line summary: namespace, queue, image and user. */
 function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
   const { spec } = model.form;
   return [
