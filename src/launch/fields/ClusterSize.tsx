@@ -1,3 +1,4 @@
+/** Fields of the size of a job in a cluster: nodes, accelerators, CPU, memory and shared memory. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -15,10 +16,10 @@ import { ProcessesField } from './ProcessesField';
 
 const REPLICAS = '/replica_specs/0/replicas';
 
-/** How clusters count numbers and bytes: 4, 500m, 16Gi. */
+/** Kubernetes' notation of quantities, such as 4, 500m or 16Gi. */
 const QUANTITY = /^\d+(\.\d+)?(m|k|[KMGTPE]i|[MGTPE])?$/;
 
-/** What the job asks of a cluster: nodes, and what each of them has for it. */
+/** Fields of the size of a job in a cluster, and the free accelerators beside them. */
 export function ClusterSize(): React.JSX.Element {
   const { trans } = useLaunch();
   const [type, ...others] = useModel(({ form }) =>
@@ -56,7 +57,11 @@ export function ClusterSize(): React.JSX.Element {
   );
 }
 
-/** Follows what is free while the fields are shown. It is a part of its own, for it is drawn with every answer. */
+/**
+ * Keeps the capacity current while the fields are visible.
+ *
+ * The component renders nothing, so the updates of the capacity don't render the fields.
+ */
 function CapacityWatch({ shown }: { shown: boolean }): null {
   const { capacity } = useLaunch().model;
   React.useEffect(() => {
@@ -74,11 +79,12 @@ function CapacityWatch({ shown }: { shown: boolean }): null {
   return null;
 }
 
-/** The accelerators of each node. */
+/** Return the accelerators that each node requests. */
 function deviceOf(spec: JobSpec): { name: string; count: number } {
   return spec.replica_specs[0].resources.device ?? { name: GPU, count: 0 };
 }
 
+/** Number of nodes, and number and kind of the accelerators on each node. */
 function NodesField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
@@ -129,7 +135,7 @@ function NodesField(): React.JSX.Element {
   );
 }
 
-/** “8 GPUs, 8 processes”: what the numbers amount to. */
+/** Return the totals of a job, such as “8 GPUs, 8 processes”. */
 function describeTotal(spec: JobSpec, trans: TranslationBundle): string | null {
   const [{ replicas, resources }] = spec.replica_specs;
   const count = resources.device?.count ?? 0;
@@ -145,7 +151,7 @@ function describeTotal(spec: JobSpec, trans: TranslationBundle): string | null {
     .join(', ');
 }
 
-/** What each node asks for, and what it may use at most. */
+/** Limit and request of a resource on each node. */
 function QuantityRow({
   part,
   unit
@@ -200,10 +206,11 @@ function QuantityRow({
   );
 }
 
+/** Switch and size of the shared memory at /dev/shm. */
 function SharedMemoryField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/shm/size_limit';
-  // What was set comes back when it is switched on again.
+  // Keep the last size, to restore it when the user switches shared memory on again.
   const [isOn, last] = useOptional(spec => spec.shm);
   const limit = useModel(({ form }) => form.spec.shm?.size_limit ?? null);
   return (
@@ -253,6 +260,7 @@ function SharedMemoryField(): React.JSX.Element {
   );
 }
 
+/** Smallest and largest number of nodes of an elastic job. */
 function ElasticField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const can = useModel(now => now.can('elastic'));
@@ -302,6 +310,7 @@ function ElasticField(): React.JSX.Element {
   );
 }
 
+/** Properties of the field of a quantity. */
 interface IQuantityFieldProps {
   field: string;
   value: string | null;
@@ -310,7 +319,7 @@ interface IQuantityFieldProps {
   onChange(value: string | null): void;
 }
 
-/** A number of cores or bytes as clusters write it. */
+/** Number of cores or bytes in Kubernetes' notation. */
 function QuantityField({
   field,
   value,

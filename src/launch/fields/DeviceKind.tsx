@@ -1,3 +1,4 @@
+/** Field of the kind of accelerators. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool } from '../../api/types';
@@ -7,20 +8,21 @@ import { GPU } from '../model/form';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
 
-/** A kind of accelerators that a form can ask for: a resource, and the product if there are several. */
+/** A choice of the field: a resource, or one product of a resource. */
 interface IKind extends IChoice {
   resource: string;
+  /** The pool of the product; null for all products of the resource. */
   pool: Pool | null;
 }
 
-/** Which accelerators the job is to have: a kind that the cluster has, or any resource by its name. */
+/** Choice of the accelerators that the job requests. The user may also type the name of any resource. */
 export function DeviceKind({
   field,
   name,
   disabled
 }: {
   field: string;
-  /** The resource that is asked for. */
+  /** Name of the requested resource. */
   name: string;
   disabled: boolean;
 }): React.JSX.Element {
@@ -52,7 +54,7 @@ export function DeviceKind({
   );
 }
 
-/** What the cluster has: each resource, and its products where it has several that nodes tell apart. */
+/** Return the choices for the cluster's pools: each resource, and its products if node labels distinguish them. */
 function kindsOf(pools: readonly Pool[], trans: TranslationBundle): IKind[] {
   const names = poolNames(pools);
   const resources = [...new Set(pools.map(({ resource }) => resource))];
@@ -95,7 +97,7 @@ function kindsOf(pools: readonly Pool[], trans: TranslationBundle): IKind[] {
   });
 }
 
-/** Where it is not known what the cluster has. */
+/** Return the choices if the cluster's pools are not known. */
 function usualKinds(trans: TranslationBundle): IKind[] {
   return [
     { resource: GPU, note: trans.__('NVIDIA, whole') },

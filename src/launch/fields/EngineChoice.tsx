@@ -1,3 +1,4 @@
+/** Choice of the engine in the form's header. */
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { EngineName } from '../../api/aliases';
@@ -6,7 +7,7 @@ import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 
-/** Where the job runs: the engines that there are, and why the others are off. */
+/** Choice of the engine. A button lists the engines that are unavailable. */
 export function EngineChoice(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const { engine, namespace, movingTo, isEdited } = useModel(({ state }) => ({
@@ -42,7 +43,7 @@ export function EngineChoice(): React.JSX.Element {
   );
 }
 
-/** Engines that can't be chosen, each with the reason. */
+/** Button with a list of the unavailable engines and the reasons. */
 function OtherEngines({
   engines,
   id

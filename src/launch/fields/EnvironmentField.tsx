@@ -1,3 +1,4 @@
+/** Field of the job's environment variables. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { EnvVar } from '../../api/types';
@@ -7,10 +8,10 @@ import { useLaunch, useModel } from '../parts/context';
 import { FieldErrors, useFieldId } from '../parts/Row';
 import { TextField } from '../parts/TextField';
 
-/** Names that the script reads and that are offered at once. */
+/** Number of variables read by the script that are offered beside “Add variable”. */
 const OFFERED = 4;
 
-/** The environment variables that the job gets on top of the kernel's. */
+/** Rows of the environment variables that the job gets in addition to the kernel's. */
 export function EnvironmentField(): React.JSX.Element {
   const { model, trans, prefix, reveal } = useLaunch();
   const env = useModel(({ form }) => form.env);
@@ -65,6 +66,7 @@ export function EnvironmentField(): React.JSX.Element {
   );
 }
 
+/** Properties of the row of a variable. */
 interface IVariableRowProps {
   row: EnvVar;
   index: number;
@@ -155,7 +157,7 @@ const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
 });
 VariableRow.displayName = 'VariableRow';
 
-/** A key of a secret: its value is never seen here. */
+/** Name and key of a secret that holds a variable's value. The page never reads the value. */
 function SecretFields({
   field,
   name,
@@ -163,7 +165,7 @@ function SecretFields({
   onChange
 }: {
   field: string;
-  /** Of the variable. */
+  /** Name of the variable. */
   name: string;
   secret: NonNullable<EnvVar['secret']>;
   onChange(secret: NonNullable<EnvVar['secret']>): void;

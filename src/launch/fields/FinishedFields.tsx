@@ -1,3 +1,4 @@
+/** Fields of a job's cleanup: pods, the job's object and logs. */
 import * as React from 'react';
 import { CheckField, Select } from '../parts/choices';
 import { Row, useField } from '../parts/Row';
@@ -7,7 +8,7 @@ import { CleanUp, describeCleanUp } from '../model/lifecycleText';
 
 const CLEAN_UPS: readonly CleanUp[] = ['None', 'Unfinished', 'All'];
 
-/** What stays in the cluster when the job has ended. */
+/** Fields for the time after the job's end. */
 export function FinishedFields(): React.JSX.Element {
   return (
     <>
@@ -18,6 +19,7 @@ export function FinishedFields(): React.JSX.Element {
   );
 }
 
+/** Choice of the pods that are removed when the job ends. */
 function CleanUpField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/run_policy/clean_up';
@@ -50,6 +52,7 @@ function CleanUpField(): React.JSX.Element {
   );
 }
 
+/** Time after which the cluster deletes an ended job. */
 function TtlField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/run_policy/ttl_seconds';
@@ -76,6 +79,7 @@ function TtlField(): React.JSX.Element {
   );
 }
 
+/** Switch for logs on the job's volume. */
 function LogsField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/keep_logs';

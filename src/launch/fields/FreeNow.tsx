@@ -1,3 +1,4 @@
+/** Table of the accelerators that are free in the cluster, shown beside the form's size. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool, QuotaLine } from '../../api/types';
@@ -18,10 +19,10 @@ import { poolNames } from '../../cluster/model/devices';
 import { formatAmount, formatFree } from '../../common/format';
 import { useLaunch, useModel } from '../parts/context';
 
-/** Kinds that have a row; one's own choice always has one. */
+/** Number of pools with a row. The pools that the form requests always have a row. */
 const POOLS = 6;
 
-/** Accelerators that are free now, and how many of them the namespace may have; nothing where nothing is known. */
+/** Free accelerators and the namespace's quota for them; hidden if neither is known. */
 export function FreeNow(): React.JSX.Element | null {
   const { trans, prefix } = useLaunch();
   const known = useModel(({ capacity }) => capacity.known);
@@ -72,6 +73,7 @@ export function FreeNow(): React.JSX.Element | null {
   );
 }
 
+/** Table of the cluster's pools. */
 function Pools({
   pools,
   chosen,
@@ -80,7 +82,7 @@ function Pools({
 }: {
   pools: readonly Pool[];
   chosen: readonly Pool[];
-  /** Of the title. */
+  /** Id of the table's title. */
   id: string;
   trans: TranslationBundle;
 }): React.JSX.Element {
@@ -131,6 +133,7 @@ function Pools({
   );
 }
 
+/** Return a free amount and its total, such as “3 of 8”. */
 function ofText(
   free: number,
   total: number,
@@ -144,7 +147,7 @@ function ofText(
   );
 }
 
-/** What the limits of the namespace leave, where no more is known. */
+/** Table of the namespace's quotas, shown if the pools are not known. */
 function Limits({
   lines,
   chosen,
@@ -153,10 +156,10 @@ function Limits({
   trans
 }: {
   lines: readonly QuotaLine[];
-  /** The accelerators that the job asks for. */
+  /** Resource names of the accelerators that the job requests. */
   chosen: string[];
   namespace: string;
-  /** Of the title. */
+  /** Id of the table's title. */
   id: string;
   trans: TranslationBundle;
 }): React.JSX.Element {

@@ -1,3 +1,4 @@
+/** Fields of the job's image. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -13,7 +14,7 @@ import { IFolding } from '../parts/Group';
 type Runtime = JobSpec['runtime'];
 type PullPolicy = NonNullable<Runtime['pull_policy']>;
 
-/** The image that has Python and torch, and how it is pulled. */
+/** Field of the image, and the fold “Image pull settings”. */
 export function ImageFields({
   folding
 }: {
@@ -55,7 +56,11 @@ function ImageField(): React.JSX.Element {
   );
 }
 
-/** Change how the job's image is found. */
+/**
+ * Change the runtime of the job.
+ *
+ * @param field - Name of the edited field.
+ */
 function edit(
   model: LaunchModel,
   changes: Partial<Runtime>,
@@ -64,6 +69,7 @@ function edit(
   model.edit({ runtime: { ...model.form.spec.runtime, ...changes } }, field);
 }
 
+/** Pull policy and pull secrets of the image. */
 function PullFields(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const [policy, secrets] = ['/runtime/pull_policy', '/runtime/pull_secrets'];
@@ -117,7 +123,7 @@ function PullFields(): React.JSX.Element {
   );
 }
 
-/** The lab's own image, those of earlier jobs, and those of the settings; each once. */
+/** Return the images to choose from without duplicates: the lab's, those of earlier jobs, and those of the settings. */
 function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
   const own = model.engine?.cluster?.image;
   const all: IChoice[] = [
@@ -137,6 +143,7 @@ function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
   );
 }
 
+/** Return a one-line summary of the pull settings. */
 function describePull(runtime: Runtime, trans: TranslationBundle): string {
   const { pull_policy, pull_secrets } = runtime;
   return [

@@ -1,10 +1,11 @@
+/** Field of the job's kernel. */
 import * as React from 'react';
 import { Kernel } from '../../api/types';
 import { useLaunch, useModel } from '../parts/context';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
 
-/** The kernel whose Python runs the job; those that can't are there with the reason. */
+/** Choice of the kernel whose Python runs the job. Unsuitable kernels are disabled and show the reason. */
 export function KernelField(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const field = useField('/runtime/kernel');
@@ -37,6 +38,7 @@ export function KernelField(): React.JSX.Element | null {
   );
 }
 
+/** Path and version of the kernel's Python, and its torch. */
 function KernelCaption(): React.JSX.Element | null {
   const { trans } = useLaunch();
   const kernel = useModel(model => model.kernel);

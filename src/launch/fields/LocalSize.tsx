@@ -1,3 +1,4 @@
+/** Fields of the size of a job without pods: processes, GPUs and simulated nodes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { DeviceInfo, JobSpec, Machine } from '../../api/types';
@@ -12,7 +13,7 @@ const REPLICAS = '/replica_specs/0/replicas';
 
 const NO_DEVICES: readonly DeviceInfo[] = [];
 
-/** Processes, GPUs and nodes of a job whose engine has no pods. */
+/** Fields of the size of a job whose engine has no pods. */
 export function LocalSize(): React.JSX.Element {
   const { trans } = useLaunch();
   const hasReplicas = useModel(model => model.offers('replicas'));
@@ -33,7 +34,7 @@ export function LocalSize(): React.JSX.Element {
   );
 }
 
-/** The number of GPUs of each node; nothing if the machine has no GPU and the job requests none. */
+/** Number of GPUs of each node; hidden if the machine has no GPU and the job requests none. */
 function DevicesField({
   devices
 }: {
@@ -81,7 +82,6 @@ function DevicesField({
   );
 }
 
-/** The number of nodes. */
 function NodesField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const replicas = useModel(({ form }) => form.spec.replica_specs[0].replicas);
@@ -100,7 +100,7 @@ function NodesField(): React.JSX.Element {
   );
 }
 
-/** The users of the GPUs that are not free; a GPU that a notebook uses may have no free memory. */
+/** List of the GPUs in use, with their users. A notebook's process may use most of a GPU's memory. */
 function UsedDevices({
   devices
 }: {
@@ -133,6 +133,7 @@ function isFree(device: DeviceInfo): boolean {
   return device.used_by === null;
 }
 
+/** Return the text beside the number of nodes. */
 function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
   const [{ replicas }] = spec.replica_specs;
   const each = spec.torchrun?.proc_per_node;
@@ -151,7 +152,7 @@ function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
     : trans.__('%1 torchrun agents on this machine', replicas);
 }
 
-/** Return the size of a machine: “8 CPU cores, 6.1 GiB memory free, no GPU on this machine”. */
+/** Return a description of a machine, such as “8 CPU cores, 6.1 GiB memory free, no GPU on this machine”. */
 function describeMachine(machine: Machine, trans: TranslationBundle): string {
   const cores = trans._n('%1 CPU core', '%1 CPU cores', machine.cpus);
   const memory =

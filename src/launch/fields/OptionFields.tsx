@@ -1,3 +1,4 @@
+/** Fields for the options of the job's script. */
 import { undoIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -15,7 +16,7 @@ import { Select } from '../parts/choices';
 import { Spinner } from '../parts/NumberField';
 import { TextField } from '../parts/TextField';
 
-/** The script's own options, each a field. */
+/** One field per option of the script; nothing if the script has none. */
 export function OptionFields(): React.JSX.Element | null {
   const { trans, prefix } = useLaunch();
   const [changedOnly, setChangedOnly] = React.useState(false);
@@ -32,7 +33,7 @@ export function OptionFields(): React.JSX.Element | null {
   if (!options.length) {
     return null;
   }
-  // What needs the user stays in sight.
+  // Options with a check stay visible when the user hides unchanged options.
   const shown = changedOnly
     ? options.filter(option =>
         [...changed, ...wanted].includes(optionKey(option))
@@ -72,8 +73,10 @@ export function OptionFields(): React.JSX.Element | null {
   );
 }
 
+/** Properties of the row of an option. */
 interface IOptionRowProps {
   option: ScriptOption;
+  /** True if the value differs from the default. */
   changed: boolean;
 }
 
@@ -118,7 +121,7 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
           label={trans.__('Set %1 back to its default (%2)', key, standard)}
           onClick={() => {
             model.setOption(option, null);
-            document.getElementById(id)?.focus(); // this button goes
+            document.getElementById(id)?.focus(); // the button, which has the focus, disappears
           }}
         />
       ) : (
@@ -130,6 +133,7 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
 });
 OptionRow.displayName = 'OptionRow';
 
+/** The control for an option's kind: a checkbox, a list, a number or a text. */
 function OptionControl({
   option,
   onChange
@@ -201,6 +205,7 @@ function OptionControl({
   );
 }
 
+/** Return the text for an option's default. */
 function defaultText(option: ScriptOption, trans: TranslationBundle): string {
   const value = defaultValue(option);
   switch (value) {

@@ -1,3 +1,4 @@
+/** Fields that restrict the nodes of the job's replicas. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -16,7 +17,7 @@ type Toleration = Scheduling['tolerations'][number];
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** On which nodes the replicas may run. */
+/** Fold “Placement” of the group “Where”: node labels, tolerations, priority class and scheduler. */
 export function PlacementFields({
   folding
 }: {
@@ -49,7 +50,7 @@ export function PlacementFields({
   );
 }
 
-/** The name of an object of the cluster. */
+/** Field of the priority class or the scheduler. */
 function NamedField({
   name,
   placeholder
@@ -77,6 +78,7 @@ function NamedField({
   );
 }
 
+/** Rows of the taints that the replicas tolerate. */
 function TolerationsField(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const field = '/scheduling/tolerations';
@@ -194,6 +196,11 @@ function TolerationRow({
   );
 }
 
+/**
+ * Return a one-line summary of the fields.
+ *
+ * @param labels - Number of node labels.
+ */
 function describePlacement(
   scheduling: Scheduling,
   labels: number,

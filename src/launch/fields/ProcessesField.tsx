@@ -1,17 +1,19 @@
+/** Field of the number of torchrun's processes on a node. */
 import * as React from 'react';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
 import { Row } from '../parts/Row';
 
+/** Properties of the field. */
 interface IProcessesFieldProps {
-  /** Whether there is, or is asked for, a GPU. */
+  /** True if the machine has a GPU or the job requests one. */
   hasGpus: boolean;
-  /** What there is to share among them. */
+  /** Text about the machine's size. */
   size?: string | null;
 }
 
-/** How many processes torchrun starts on a node; nothing where torchrun is off. */
+/** Number of processes that torchrun starts on a node; hidden if torchrun is off. */
 export function ProcessesField({
   hasGpus: gpusThere,
   size = null
@@ -32,7 +34,7 @@ export function ProcessesField({
   const perGpu = proc_per_node === 'gpu';
   const hasGpus = perGpu || gpusThere;
   return (
-    // Beside the choice there is no room for the size.
+    // The choice leaves no space on its line, so the size is shown below it.
     <Row field={field} caption={hasGpus && size}>
       {hasGpus && (
         <Segments

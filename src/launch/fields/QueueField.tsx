@@ -1,3 +1,4 @@
+/** Field of the job's queue. */
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { queueText } from '../../cluster/model/queueText';
@@ -58,7 +59,7 @@ export function QueueField(): React.JSX.Element {
         disabled={!can.supported}
         placeholder={queues?.applied ?? trans.__('none')}
         onChange={text => change({ queue: text.trim() || null }, field)}
-        onFocus={() => void model.loadQueues()} // what is free there changes
+        onFocus={() => void model.loadQueues()} // refresh the queues' free amounts
       />
       <label htmlFor={useFieldId(priorityField)}>{trans.__('Priority')}</label>
       <NumberField

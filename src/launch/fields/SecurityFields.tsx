@@ -1,3 +1,4 @@
+/** Fields of the user that the job runs as, and of the pods' security standard. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
@@ -10,10 +11,10 @@ import { IFolding } from '../parts/Group';
 
 type Security = JobSpec['security'];
 
-/** The largest id that Linux knows. */
+/** The largest user or group id in Kubernetes. */
 const MOST = 2 ** 31 - 1;
 
-/** The user that the job runs as, who owns the files that it makes, and the limits of its pods. */
+/** Fold “User and security” of the group “Where”. */
 export function SecurityFields({
   folding
 }: {
@@ -87,7 +88,7 @@ export function SecurityFields({
   );
 }
 
-/** “user 1000:1000”; as the image says where that is not given. */
+/** Return a short text for the job's user, such as “user 1000:1000”. */
 export function describeUser(
   { uid, gid, restricted }: Security,
   trans: TranslationBundle

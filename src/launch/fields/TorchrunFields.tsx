@@ -1,3 +1,4 @@
+/** Fields of torchrun. */
 import * as React from 'react';
 import { joinWords, splitWords } from '../../common/shellWords';
 import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
@@ -7,10 +8,10 @@ import { TextField } from '../parts/TextField';
 
 const OPTIONS = '/torchrun/extra_options';
 
-/** The switch of torchrun, and its further options. */
+/** Switch of torchrun, and torchrun's further options. */
 export function TorchrunFields(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  // The settings come back when torchrun is switched on again.
+  // Keep the last settings, to restore them when the user switches torchrun on again.
   const [isOn, last] = useOptional(spec => spec.torchrun);
   const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
