@@ -23,7 +23,7 @@ interface IAsked {
 /**
  * Capacity and quotas that the form shows beside its fields.
  *
- * The capacity stays current while somebody holds the subscription that `watch` returns.
+ * The capacity is kept current until the object that `watch` returned is disposed.
  */
 export class LaunchCapacity implements IDisposable {
   /**

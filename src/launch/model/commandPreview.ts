@@ -154,7 +154,7 @@ function textOf(preview: LaunchPreview | null): string | null {
 /** Return the numbers, from 0, of the lines of `after` that `before` does not contain. */
 function changedLines(before: string, after: string): Set<number> {
   const old = new Map<string, number>();
-  // Ignore backslashes at the end: the last line of a command has none, so they move when a line is appended.
+  // Ignore a backslash at the end of a line: the last line of a command has none, and gets one when a line is appended.
   const lines = (text: string) =>
     text.split('\n').map(line => line.replace(/\s*\\$/, ''));
   for (const line of lines(before)) {

@@ -128,8 +128,7 @@ export abstract class LaunchFields implements IDisposable {
    * Return true if the form shows the field of a capability.
    *
    * Engines with pods differ in few capabilities. Their form shows an unsupported field disabled, with the reason.
-   * Other
-   * engines may support few fields, so their form omits the unsupported ones.
+   * Other engines may support few fields, so their form omits the unsupported ones.
    */
   offers(name: string): boolean {
     return this.facts.has_pods || this.can(name).supported;
@@ -156,7 +155,10 @@ export abstract class LaunchFields implements IDisposable {
     return manifest !== null || movingTo !== null || filling;
   }
 
-  /** True if neither the fields nor the manifest can be edited: a request that depends on them is running. */
+  /**
+   * True if neither the fields nor the manifest can be edited: the form is being submitted, replaced, or filled from
+   * the manifest.
+   */
   get isFrozen(): boolean {
     const { movingTo, filling, busy } = this._state;
     const isTaken = busy === 'submitting' || busy === 'reading';

@@ -107,7 +107,7 @@ export abstract class LaunchRequests extends LaunchFields {
   }
 
   /**
-   * Send the form unless it is busy or incomplete; store an error as the refusal.
+   * Send the form, unless another request or unfinished work blocks it. Store an error as the refusal.
    *
    * @param busy - The state of the form during the request.
    * @param isReady - Prepares the request. Nothing is sent if it returns false.

@@ -1,33 +1,40 @@
+/** Text field with a list of choices. */
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { useLaunch } from './context';
 import { useField } from './Row';
 
-/** A value that is offered, and what there is to say about it. */
+/** A choice of a combobox. */
 export interface IChoice {
   value: string;
+  /** Description of the value. */
   note?: string | null;
-  /** It is shown, with its note, but can't be taken. */
+  /** True if the choice is shown but can't be selected. */
   disabled?: boolean;
 }
 
+/** Properties of a combobox. */
 interface IComboboxProps {
   field: string;
   value: string;
-  /** What is offered; any other text can be typed. */
+  /** Choices in the list. The user may type any other text. */
   choices: readonly IChoice[];
   onChange(text: string): void;
   onFocus?(): void;
-  /** Take what is typed when the field is left, not with every key. */
+  /** Report the typed text when the user leaves the field, not with every key. */
   lazy?: boolean;
+  /** Use the code font. */
   code?: boolean;
   placeholder?: string;
   disabled?: boolean;
   'aria-label'?: string;
 }
 
-/** A text with a list of choices: all of them when it is opened, those that fit while one types. */
+/**
+ * Text field with a list of choices. The list shows all choices when it is opened, and the matching ones while the user
+ * types.
+ */
 export function Combobox({
   field,
   value,
@@ -144,7 +151,7 @@ export function Combobox({
       {choices.length > 0 && (
         <button
           type="button"
-          tabIndex={-1} // the arrow keys do the same
+          tabIndex={-1} // the arrow keys open the list
           disabled={disabled}
           aria-label={trans.__('Show the choices')}
           onMouseDown={event => {
@@ -176,7 +183,7 @@ export function Combobox({
               role="option"
               aria-selected={index === active}
               aria-disabled={choice.disabled || undefined}
-              onMouseDown={event => event.preventDefault()} // the field keeps the focus
+              onMouseDown={event => event.preventDefault()} // keep the focus in the field
               onClick={() => choose(choice)}
             >
               <span data-code={code}>{choice.value}</span>

@@ -1,3 +1,4 @@
+/** Rows within a group that fold to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
@@ -6,16 +7,17 @@ import { FoldName, placeOf } from './fieldNames';
 import { IFolding } from './Group';
 import { Summary, SummaryText } from './Summary';
 
+/** Properties of a fold. */
 interface IFoldProps {
   name: FoldName;
   title: string;
-  /** Tells what is inside, on one line, for when it is folded. */
+  /** Returns a one-line summary of the content, shown while the fold is closed. */
   summary: Summary;
   folding: IFolding;
   children: React.ReactNode;
 }
 
-/** Rows of a group that few need, folded to one line. */
+/** Rows of a group that few jobs need. */
 export function Fold({
   name,
   title,
@@ -24,7 +26,7 @@ export function Fold({
   children
 }: IFoldProps): React.JSX.Element {
   const { trans, prefix } = useLaunch();
-  // What is wrong is never hidden.
+  // A fold with an error is always open.
   const wrong = useModel(({ checks }) =>
     checks.some(
       ({ level, field }) =>

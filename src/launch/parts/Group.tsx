@@ -1,3 +1,4 @@
+/** Group of fields that folds to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { errorIcon, warningIcon } from '../../ui/icons';
@@ -6,22 +7,25 @@ import { useLaunch, useModel } from './context';
 import { FoldName, GroupName, placeOf } from './fieldNames';
 import { Summary, SummaryText } from './Summary';
 
-/** Which groups are open, and how to fold one. */
+/** State of the form's groups and folds. */
 export interface IFolding {
+  /** Return true if a group or fold is open. */
   isOpen(group: GroupName | FoldName): boolean;
+  /** Open or close a group or fold. */
   toggle(group: GroupName | FoldName): void;
 }
 
+/** Properties of a group. */
 interface IGroupProps {
   name: GroupName;
   title: string;
-  /** Tells what is inside, on one line, for when it is folded. */
+  /** Returns a one-line summary of the content, shown while the group is closed. */
   summary: Summary;
   folding: IFolding;
   children: React.ReactNode;
 }
 
-/** A part of the form that folds to one line. */
+/** Group of fields. Its header counts the errors or warnings of its fields. */
 export function Group({
   name,
   title,

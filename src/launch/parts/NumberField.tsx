@@ -1,3 +1,4 @@
+/** Fields for whole numbers. */
 import {
   caretDownEmptyThinIcon,
   caretUpEmptyThinIcon,
@@ -8,6 +9,7 @@ import { Icon } from '../../ui/Icon';
 import { useDraft, useLaunch } from './context';
 import { useField } from './Row';
 
+/** Properties of a spinner. */
 interface ISpinnerProps extends Omit<
   React.InputHTMLAttributes<HTMLInputElement>,
   'onChange'
@@ -16,11 +18,11 @@ interface ISpinnerProps extends Omit<
   onChange(text: string): void;
   min?: number;
   max?: number;
-  /** Where stepping begins while the field is empty. */
+  /** Number from which the buttons count while the field is empty. */
   start?: number;
 }
 
-/** A whole number with buttons for one more and one less; holds any text. */
+/** Text field for a whole number, with buttons that increase and decrease it. The text is not validated. */
 export function Spinner({
   text,
   onChange,
@@ -44,7 +46,7 @@ export function Spinner({
   const button = (by: number, label: string, icon: LabIcon) => (
     <button
       type="button"
-      tabIndex={-1} // the arrow keys do the same
+      tabIndex={-1} // the arrow keys count as well
       aria-label={label}
       disabled={props.disabled}
       onClick={() => step(by)}
@@ -73,19 +75,20 @@ export function Spinner({
   );
 }
 
+/** Properties of a number's field. */
 interface INumberFieldProps {
   field: string;
   value: number | null;
   min: number;
   max: number;
   onChange(value: number): void;
-  /** The field may be empty. */
+  /** Called when the user empties the field. Without it the field can't be empty. */
   onClear?(): void;
   'aria-label'?: string;
   disabled?: boolean;
 }
 
-/** A whole number of the spec; as wide as the number. */
+/** Field for a whole number of the spec. Its width follows the number's length. */
 export function NumberField({
   field,
   value,

@@ -1,3 +1,4 @@
+/** Editor of name–value pairs. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { LaunchModel } from '../model/launch';
@@ -7,16 +8,18 @@ import { useLaunch, useModel } from './context';
 import { Row } from './Row';
 import { TextField } from './TextField';
 
+/** Properties of an editor of pairs. */
 interface IPairsFieldProps {
   field: string;
-  /** Takes the rows out of the model. */
+  /** Return the rows from the model. */
   read(model: LaunchModel): readonly IPair[];
   onChange(rows: IPair[]): void;
+  /** Label of the button that adds a row. */
   add: string;
   caption?: React.ReactNode;
 }
 
-/** Labels: names with values. */
+/** Editor of labels: one row per name and value. */
 export function PairsField({
   field,
   read,

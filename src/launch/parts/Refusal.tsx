@@ -1,8 +1,9 @@
+/** Message about a job that the cluster refused. */
 import * as React from 'react';
 import { CopyButton } from '../../ui/CopyButton';
 import { useLaunch, useModel } from './context';
 
-/** Why the cluster did not take the job: our sentence, then its own words. */
+/** The extension's message about the refusal, followed by the cluster's own message. */
 export function Refusal(): React.JSX.Element | null {
   const { trans } = useLaunch();
   const refusal = useModel(({ state }) => state.refusal);

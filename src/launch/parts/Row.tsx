@@ -1,3 +1,4 @@
+/** Row of the launch form: label, control, caption and errors of a field. */
 import * as React from 'react';
 import { Fix } from '../../api/types';
 import { errorIcon, warningIcon } from '../../ui/icons';
@@ -8,6 +9,7 @@ import { useChecks, useLaunch, useModel } from './context';
 import { placeOf } from './fieldNames';
 import { SourceLink } from './SourceLink';
 
+/** Properties of a field's control. */
 interface IFieldProps {
   id: string;
   'data-field': string;
@@ -15,12 +17,12 @@ interface IFieldProps {
   'aria-describedby': string;
 }
 
-/** The id of a field's element. */
+/** Return the id of a field's control. */
 export function useFieldId(field: string): string {
   return `${useLaunch().prefix}${field}`;
 }
 
-/** What ties a control to its label, its caption and its errors. */
+/** Return the properties that connect a field's control with its label, caption and errors. */
 export function useField(field: string): IFieldProps {
   const id = useFieldId(field);
   const invalid = useModel(({ checks }) =>
@@ -34,18 +36,18 @@ export function useField(field: string): IFieldProps {
   };
 }
 
-/** What is wrong with a field, in words, below it. */
+/** Errors and warnings of a field, with the fixes that the server offers. */
 export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   const { model, reveal } = useLaunch();
   const fixAt = (fix: Fix): void => {
     model.applyFix(fix, field);
-    reveal(field); // the button goes with the problem
+    reveal(field); // the fix removes the button, which has the focus
   };
   const problems = useChecks(
     check =>
       check.field === field &&
       (check.level === 'error' || check.level === 'warning') &&
-      check.code !== MISSING // its placeholder says so
+      check.code !== MISSING // the field's placeholder says so
   );
   return (
     <div id={`${useFieldId(field)}-errors`} className="jp-t9k-Launch-errors">
@@ -69,20 +71,21 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   );
 }
 
+/** Properties of a row. */
 interface IRowProps {
-  /** The field that the label and the caption belong to. */
+  /** Field that the label and the caption describe. */
   field: string;
   caption?: React.ReactNode;
-  /** Further fields in the row. */
+  /** Further fields in the row; their errors are shown as well. */
   others?: string[];
-  /** What the row is called, where that is not the field's name. */
+  /** Label of the row; the default is the field's name. */
   label?: string;
-  /** The row holds a group of controls, which the label names together. */
+  /** True if the label describes a group of controls. */
   group?: boolean;
   children: React.ReactNode;
 }
 
-/** A label, its control, and what there is to say about it. */
+/** Row of the form. */
 export function Row({
   field,
   caption,

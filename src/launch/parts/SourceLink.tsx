@@ -1,9 +1,10 @@
+/** Link to the source of a check. */
 import * as React from 'react';
 import { Check } from '../../api/types';
 import { LinkButton } from '../../ui/Buttons';
 import { useLaunch } from './context';
 
-/** The file and line, or the page, that a check is about. */
+/** Link to the file and line, or to the web page, of a check. */
 export function SourceLink({
   link
 }: {

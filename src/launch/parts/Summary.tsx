@@ -1,12 +1,13 @@
+/** One-line summary of a closed group or fold. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LaunchModel } from '../model/launch';
 import { useLaunch, useModel } from './context';
 
-/** Puts what a folded part of the form contains on one line. */
+/** Returns the summary of a group or fold. */
 export type Summary = (model: LaunchModel, trans: TranslationBundle) => string;
 
-/** Shows a summary. A component of its own, so that a change of the text does not draw the fields of the group. */
+/** Text of a summary. As a separate component it renders without the fields of the group. */
 export function SummaryText({
   of: summary
 }: {

@@ -1,9 +1,11 @@
+/** Fields for a line of text, a path and a length of time. */
 import * as React from 'react';
 import { absolutePath, shownPath } from '../../common/contentsPath';
 import { formatSpan, parseSpan } from '../../common/durationInput';
 import { useDraft, useLaunch, useModel } from './context';
 import { useField } from './Row';
 
+/** Properties of a text field. */
 interface ITextFieldProps extends Omit<
   React.InputHTMLAttributes<HTMLInputElement>,
   'onChange'
@@ -11,11 +13,11 @@ interface ITextFieldProps extends Omit<
   field: string;
   value: string;
   onChange(text: string): void;
-  /** Paths, names and arguments are set in the code font. */
+  /** Use the code font, for paths, names and arguments. */
   code?: boolean;
 }
 
-/** One line of text. */
+/** Field for one line of text. */
 export function TextField({
   field,
   value,
@@ -37,15 +39,16 @@ export function TextField({
   );
 }
 
+/** Properties of a path's field. */
 interface IPathFieldProps {
   field: string;
-  /** Absolute; shown from the lab's root on. */
+  /** Absolute path; the field shows it relative to the lab's root. */
   path: string;
   onChange(path: string): void;
   placeholder?: string;
 }
 
-/** A path; taken over when the field is left, so that no half of one is looked up. */
+/** Field for a path. It reports the path when the user leaves the field, so no request is sent for a partial path. */
 export function PathField({
   path,
   onChange,
@@ -53,7 +56,7 @@ export function PathField({
 }: IPathFieldProps): React.JSX.Element {
   const draft = useDraft(props.field);
   const root = useModel(({ state }) => state.prefill?.root ?? null);
-  // A job elsewhere may see a file at another path than the lab.
+  // Other engines may have the file at another path than the lab, so they show the absolute path.
   const isSame = useModel(({ facts }) => facts.shares_lab_filesystem);
   const shown = draft ?? shownPath(path, isSame ? root : null);
   const [typed, setTyped] = React.useState<string | null>(null);
@@ -80,6 +83,7 @@ export function PathField({
   );
 }
 
+/** Properties of the field of a length of time. */
 interface ISpanFieldProps {
   field: string;
   seconds: number | null;
@@ -88,7 +92,7 @@ interface ISpanFieldProps {
   onChange(seconds: number | null): void;
 }
 
-/** A length of time with its unit; may be empty. */
+/** Field for a length of time with its unit, such as 12h; it may be empty. */
 export function SpanField({
   field,
   seconds,

@@ -1,13 +1,15 @@
+/** Controls of the launch form with fixed choices. */
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { useField } from './Row';
 
+/** Properties of a list. */
 interface ISelectProps extends React.SelectHTMLAttributes<HTMLSelectElement> {
   children: React.ReactNode;
 }
 
-/** A choice from a list. */
+/** List from which the user selects one value. */
 export function Select({
   children,
   ...props
@@ -20,6 +22,7 @@ export function Select({
   );
 }
 
+/** Properties of a checkbox. */
 interface ICheckFieldProps {
   field: string;
   checked: boolean;
@@ -28,7 +31,7 @@ interface ICheckFieldProps {
   children: React.ReactNode;
 }
 
-/** A box to tick, with its words behind it. */
+/** Checkbox of a field, with its text. */
 export function CheckField({
   field,
   checked,

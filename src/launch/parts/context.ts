@@ -1,3 +1,4 @@
+/** Context of the launch form's components, and hooks that read its model. */
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -8,49 +9,56 @@ import { useValue } from '../../common/hooks';
 import { WithShortcut } from '../../common/shortcut';
 import { ILinePlace } from '../../ui/YamlEditor';
 
-/** What the form asks of the lab. */
+/** Actions of the form that need the lab. */
 export interface ILaunchActions {
-  /** Open a file in an editor, at a line if one is given (from 1). */
+  /**
+   * Open a file in an editor.
+   *
+   * @param line - Line to show, from 1.
+   */
   openFile(path: string, line?: number | null): void;
-  /** Ask for a script or notebook; null if none was chosen. */
+  /** Let the user choose a script or notebook; null if none was chosen. */
   chooseFile(): Promise<string | null>;
-  /** Ask for a folder; null if none was chosen. */
+  /** Let the user choose a folder; null if none was chosen. */
   chooseFolder(): Promise<string | null>;
-  /** Ask for a manifest, and open a form with it. */
+  /** Let the user paste a manifest, and open a form with it. */
   pasteManifest(): void;
-  /** Ask for the pasted manifest again, with its text to be corrected. */
+  /** Let the user correct the text of the pasted manifest. */
   correctManifest(): void;
-  /** Take the edited manifest over into the form; asks if something would be lost. */
+  /** Apply the edited manifest to the form; ask first if the form can't represent all of it. */
   backToForm(): void;
-  /** Create the job and go to it. */
+  /** Create the job and show it. */
   submit(): void;
-  /** Validate the form without creating anything. */
+  /** Validate the form without creating a job. */
   dryRun(): void;
+  /** Returns a label with the keyboard shortcut of a command. */
   withShortcut: WithShortcut;
 }
 
 /**
- * What every part of the form needs. It is the same object as long as the form is shown.
+ * Services for the components of the form. The object does not change while the form is shown.
  *
- * A part that shows something of the model reads it with `useModel`: it is not drawn again otherwise.
- * An event handler reads the model itself.
+ * Components read the model with `useModel`, because a change of the model alone does not render them. Event handlers
+ * read the model directly.
  */
 export interface ILaunchContext {
   model: LaunchModel;
   trans: TranslationBundle;
   actions: ILaunchActions;
-  /** The lab's own editors. */
+  /** Services for the lab's text editors. */
   editors: IEditorServices;
-  /** Begins the ids of this tab's elements. */
+  /** Prefix of the ids of the tab's elements. */
   prefix: string;
-  /** Open the group that a field is in, and put the focus there. */
+  /** Open the group of a field and focus the field. */
   reveal(field: string): void;
-  /** Put the focus to a place of the manifest. */
+  /** Focus a position in the manifest. */
   revealLine(place: ILinePlace): void;
 }
 
+/** Provides the launch form's context. */
 export const LaunchContext = React.createContext<ILaunchContext | null>(null);
 
+/** Return the context of the launch form. Raises an error outside of a form. */
 export function useLaunch(): ILaunchContext {
   const context = React.useContext(LaunchContext);
   if (!context) {
@@ -60,9 +68,9 @@ export function useLaunch(): ILaunchContext {
 }
 
 /**
- * Return what a part of the form shows of the model. The part is drawn again only when that has another content.
+ * Return a value of the model. The component renders again only if the value changes in a deep comparison.
  *
- * @param read - Takes a few values out of the model, or puts them into words.
+ * @param read - Selects values of the model, or returns a text about them.
  */
 export function useModel<Value>(read: (model: LaunchModel) => Value): Value {
   const { model } = useLaunch();
@@ -76,15 +84,15 @@ export function useModel<Value>(read: (model: LaunchModel) => Value): Value {
   });
 }
 
-/** Return the text of a field that can't be put into the spec; null if there is none. */
+/** Return the invalid text of a field; null if there is none. */
 export function useDraft(field: string): string | null {
   return useModel(({ form }) => form.drafts[field]?.text ?? null);
 }
 
 /**
- * Return whether an optional part of the spec is set, and the last value that it had, for when it is set again.
+ * Return true if an optional part of the spec is set, and its last value, to be restored when it is set again.
  *
- * @param read - Takes the part out of the spec; null where it is not set.
+ * @param read - Selects the part of the spec; null if it is not set.
  */
 export function useOptional<Part>(
   read: (spec: JobSpec) => Part | null
@@ -98,7 +106,7 @@ export function useOptional<Part>(
   return [isSet, last];
 }
 
-/** Return the checks that a part of the form shows. */
+/** Return the checks that fulfil a condition. */
 export function useChecks(
   isShown: (check: Check) => boolean
 ): readonly Check[] {

@@ -1,22 +1,26 @@
+/** Names and positions of the launch form's fields. */
 import { TranslationBundle } from '@jupyterlab/translation';
 
-/** Parts of the form that fold. */
+/** Groups of the form. */
 export type GroupName =
   'what' | 'notebook' | 'size' | 'where' | 'data' | 'lifecycle' | 'tensorboard';
 
-/** Rows that fold within a group. */
+/** Folds within a group. */
 export type FoldName = 'image' | 'placement' | 'security';
 
+/** Position and name of a field. */
 interface IPlaceInForm {
   group: GroupName;
+  /** The fold within the group; missing for a field outside of folds. */
   fold?: FoldName;
-  /** How the form calls the field. */
+  /** The field's label. */
   name: string;
 }
 
 /**
- * Where the form shows a field, and how it calls it; null if it does not show it.
- * Fields are JSON pointers into the spec; those of the script's options are their spellings.
+ * Return the position and label of a field; null if the form does not show it.
+ *
+ * @param field - JSON pointer into the spec, or the flag of a script's option.
  */
 export function placeOf(
   field: string,

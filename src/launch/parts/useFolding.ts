@@ -1,9 +1,10 @@
+/** Hook for the state of the form's groups. */
 import * as React from 'react';
 import { LaunchStore } from '../model/store';
 import { FoldName, GroupName } from './fieldNames';
 import { IFolding } from './Group';
 
-/** Groups that are folded until somebody opens them: their defaults are right for most. */
+/** Groups and folds that are closed by default, because few jobs need other values than the defaults. */
 const FOLDED: readonly (GroupName | FoldName)[] = [
   'where',
   'data',
@@ -14,7 +15,7 @@ const FOLDED: readonly (GroupName | FoldName)[] = [
   'security'
 ];
 
-/** Which groups are open, remembered over tabs and reloads. */
+/** Return the state of the form's groups. The store keeps it across tabs and reloads. */
 export function useFolding(store: LaunchStore): IFolding {
   const [open, setOpen] = React.useState<Record<string, boolean>>({});
   const loading = React.useMemo(() => store.openGroups(), [store]);
@@ -37,7 +38,7 @@ export function useFolding(store: LaunchStore): IFolding {
       toggle: group => {
         const next = { ...open, [group]: !isOpen(group) };
         setOpen(next);
-        // A group may be opened before the saved ones are known.
+        // Wait for the saved state: the user may open a group before it has loaded.
         void loading.then(saved => store.saveOpenGroups({ ...saved, ...next }));
       }
     };
