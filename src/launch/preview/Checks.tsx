@@ -1,3 +1,4 @@
+/** List of the checks of the launch form. */
 import { LabIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -20,7 +21,7 @@ const icons: Record<Level, LabIcon> = {
   passed: stateIcons.succeeded
 };
 
-/** Everything that is known about the form, worst first, each with the way to its place. */
+/** Checks of the form, the most severe first, each with a link to its field or source. */
 export function Checks(): React.JSX.Element {
   const { trans, prefix } = useLaunch();
   const checks = useModel(model => model.checks);
@@ -68,6 +69,7 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
   );
 }
 
+/** Link to the source, the line or the field of a check; nothing if it has none. */
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
   const { trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);
@@ -82,14 +84,14 @@ function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
       </LinkButton>
     );
   }
-  // A locked form takes no focus.
+  // The fields of a locked form can't have the focus.
   const place = field && !isManifest ? placeOf(field, trans) : null;
   return field && place && check.level !== 'passed' ? (
     <LinkButton onClick={() => reveal(field)}>{place.name}</LinkButton>
   ) : null;
 }
 
-/** “1 error, 2 passed”. */
+/** Return the numbers of checks by level, such as “1 error, 2 passed”. */
 export function countChecks(
   checks: readonly Check[],
   trans: TranslationBundle

@@ -1,3 +1,4 @@
+/** Preview of a job's command and environment. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -5,10 +6,10 @@ import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 
-/** Splits a line of the command into other text (even places) and numbers (odd ones). */
+/** Splits a line of the command into text (even indexes) and numbers (odd indexes). */
 const NUMBER = /(?<=[\s=]|^)(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?=\s|$)/;
 
-/** What the form amounts to: the command, and what the job adds to its environment. */
+/** The command that the job will run, and the environment variables that the job adds. */
 export function CommandPane(): React.JSX.Element {
   const { trans } = useLaunch();
   const [tab, setTab] = React.useState<'command' | 'environment'>('command');
@@ -69,7 +70,7 @@ export function CommandPane(): React.JSX.Element {
   );
 }
 
-/** Why what is shown may be behind the form. */
+/** Notice that the preview may be older than the form, with the error of the last request. */
 export function StalePreview(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const failure = useModel(({ preview }) => preview.failure);
@@ -83,7 +84,7 @@ export function StalePreview(): React.JSX.Element | null {
   ) : null;
 }
 
-/** Copies a text. */
+/** Button that copies a text. */
 export function CopyButton({ text }: { text: string }): React.JSX.Element {
   const { trans } = useLaunch();
   return (
@@ -96,14 +97,16 @@ export function CopyButton({ text }: { text: string }): React.JSX.Element {
   );
 }
 
+/** Lines of the command. Lines that the last edit changed are marked. */
 function CommandText({
   command,
   instead,
   edited
 }: {
   command: string;
-  /** Why there is no command. */
+  /** Text to show if there is no command. */
   instead: string;
+  /** Numbers, from 0, of the lines that the last edit changed. */
   edited: ReadonlySet<number>;
 }): React.JSX.Element {
   const { trans } = useLaunch();
@@ -153,7 +156,7 @@ function CommandLine({
   );
 }
 
-/** Part of a split line: numbers in the editor's colour for them, other text with room to break paths. */
+/** Render a part of a split line: a number in the editor's color, or text that may break after each slash of a path. */
 function codePart(part: string, index: number): React.JSX.Element {
   return index % 2 ? (
     <span key={index} className="jp-t9k-Launch-number">

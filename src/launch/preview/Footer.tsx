@@ -1,3 +1,4 @@
+/** Footer of the launch form: the buttons that submit and check the form, and the job's summary or errors. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { LabIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
@@ -11,10 +12,10 @@ import { CommandIDs } from '../../tokens';
 import { useChecks, useLaunch, useModel } from '../parts/context';
 import { placeOf } from '../parts/fieldNames';
 
-/** Maximum number of fields that are named in one sentence. */
+/** Maximum number of fields that a sentence names. */
 const NAMED = 3;
 
-/** The buttons that submit and check the form, and a sentence: the plan, or the errors to fix. */
+/** Footer of the form. */
 export function Footer(): React.JSX.Element {
   const { trans, actions, prefix } = useLaunch();
   const busy = useModel(({ state }) => state.busy);
@@ -25,7 +26,7 @@ export function Footer(): React.JSX.Element {
   const sentence = `${prefix}sentence`;
   return (
     <div className="jp-t9k-Launch-footer">
-      {/* It stays focusable, and leads to what is wrong. */}
+      {/* The button stays focusable when there are errors; a click moves the focus to the first one. */}
       <Button
         kind="primary"
         aria-disabled={wrong || waits || undefined}
@@ -49,6 +50,7 @@ export function Footer(): React.JSX.Element {
   );
 }
 
+/** The most important fact about the form: pending work, a refusal, errors, missing values, the dry run or the plan. */
 function Sentence(): React.JSX.Element {
   const { trans } = useLaunch();
   const pending = useModel(model => model.pending);
@@ -64,7 +66,7 @@ function Sentence(): React.JSX.Element {
       <>
         <Level level="error" icon={errorIcon} />
         {refusal.verbatim ? (
-          <strong>{trans.__('The job was not created.')}</strong> // why is said above
+          <strong>{trans.__('The job was not created.')}</strong> // the reason is shown above
         ) : (
           <span role="alert">
             <strong>{refusal.message}</strong> {refusal.hint}
@@ -103,7 +105,7 @@ function Sentence(): React.JSX.Element {
   return <Plan />;
 }
 
-/** The sentence that tells what a dry run without errors has checked. */
+/** Result of a dry run without errors. */
 function DryRunResult(): React.JSX.Element {
   const { trans } = useLaunch();
   const what = useModel(({ checks }) => describeDryRun(checks, trans));
@@ -125,7 +127,7 @@ function DryRunResult(): React.JSX.Element {
   );
 }
 
-/** The sentence that describes the job that will be created. */
+/** Summary of the job that will be created. */
 function Plan(): React.JSX.Element {
   const { trans } = useLaunch();
   const isShown = useModel(({ preview }) => preview.shown !== null);
@@ -149,7 +151,7 @@ function Plan(): React.JSX.Element {
   );
 }
 
-/** Return who has made the checks of a dry run; the server adds a check if the cluster has. */
+/** Return a text about the checks of a dry run. The server's own check tells whether the API server took part. */
 function describeDryRun(
   checks: readonly Check[],
   trans: TranslationBundle
@@ -169,7 +171,7 @@ function describeDryRun(
       );
 }
 
-/** Return the size and the location of the job: “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
+/** Return the size and location of the job, such as “Start 2 nodes × 4 GPUs on T9k, namespace demo”. */
 function describeStart(model: LaunchModel, trans: TranslationBundle): string {
   const { spec, engine } = model;
   const { namespace } = model.state;
@@ -188,7 +190,7 @@ function describeStart(model: LaunchModel, trans: TranslationBundle): string {
     : trans.__('Start %1 on %2, namespace %3', size, where, namespace);
 }
 
-/** Return further facts about the job, beside its size. */
+/** Return further facts about the job: queue, device, start and debug mode. */
 function howItRuns(
   model: LaunchModel,
   trans: TranslationBundle
@@ -227,7 +229,7 @@ function Level({
   );
 }
 
-/** Links to the fields of checks; a check without a field is shown by its message. */
+/** Links to the fields or lines of checks. A check without a field is shown by its message. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
   const { trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);

@@ -1,3 +1,4 @@
+/** Preview and editor of the job's manifest. */
 import { editIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Check } from '../../api/types';
@@ -7,11 +8,11 @@ import { ILineMark } from '../../ui/yamlMarks';
 import { CopyButton, StalePreview } from './CommandPane';
 import { useLaunch, useModel } from '../parts/context';
 
-/** The manifest that the form amounts to, or that is edited in its place. */
+/** The manifest of the form, or the manifest that the user edits instead of the form. */
 export function ManifestPane({
   place
 }: {
-  /** The place that was asked for last; a new object each time. */
+  /** Position to reveal. A new object reveals the position again. */
   place: ILinePlace | null;
 }): React.JSX.Element {
   const { model, trans, actions, editors, revealLine } = useLaunch();
@@ -91,7 +92,7 @@ export function ManifestPane({
   );
 }
 
-/** The lines that something is wrong in, each with the worst. */
+/** Return marks for the lines with errors or warnings. A line with both is marked as an error. */
 function linesFound(checks: readonly Check[]): ILineMark[] {
   const found = new Map<number, ILineMark['kind']>();
   for (const kind of ['warning', 'error'] as const) {

@@ -1,15 +1,17 @@
+/** Hook that keeps the footer's buttons clear of JupyterLab's notifications. */
 import * as React from 'react';
 
-/** Width (px) at the right edge of the page that the lab's notifications lie over: 320 and their margins. */
+/** Width in px of the notifications at the right edge of the page: 320 and the margins. */
 const NOTIFICATIONS = 352;
 
-/** Width (px) at the left edge of a form that the buttons of its footer need, also in longer languages. */
+/** Width in px of the footer's buttons, with space for translations. */
 const BUTTONS = 240;
 
 /**
- * Where the footer of a form keeps its buttons out of the corner in which the lab shows its notifications.
+ * Return the position of the form's footer.
  *
- * The buttons are at the left end of the footer. Where even that end is in the corner, the footer is above the fields.
+ * JupyterLab shows notifications in the lower right corner of the page. The buttons are at the left end of the footer.
+ * If this end is in the corner as well, the footer is above the fields.
  */
 export function useFooterPlace(
   form: React.RefObject<HTMLElement>
@@ -31,7 +33,7 @@ export function useFooterPlace(
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     window.addEventListener('resize', measure);
-    // A tab can be moved to a place of the same size.
+    // Moving a tab to an area of the same size triggers no resize.
     element.addEventListener('pointerenter', measure);
     element.addEventListener('focusin', measure);
     return () => {
