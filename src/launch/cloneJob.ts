@@ -1,3 +1,4 @@
+/** Command that opens the launch form with the spec of a job. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Fix } from '../api/types';
@@ -6,7 +7,7 @@ import { specWith } from './model/specChanges';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { notifyError } from '../shell/notices';
 
-/** Add the command that starts the form from a job, with a change of its spec if one is given. */
+/** Add the command that clones a job. Its argument `fix` is a change of the spec, as the server offers it. */
 export function addCloneCommand(
   app: JupyterFrontEnd,
   jobs: IJobsModel,

@@ -1,3 +1,4 @@
+/** Access to the lab's files for launching jobs: selection, saving, opening and choosing. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
@@ -11,10 +12,11 @@ import { askToSave } from './saveFirst';
 import { localPath, otherDrive } from '../shell/localFiles';
 import { isOfKind, isYaml, ManifestFiles } from './manifestFiles';
 
-/** Where our settings are. */
+/** Id of the extension's settings. */
 export const SETTINGS = 'jupyterlab_t9kjob:plugin';
 const ALWAYS_SAVE = 'alwaysSaveBeforeJob';
 
+/** Services of the lab for access to files. */
 interface ILaunchFilesOptions {
   app: JupyterFrontEnd;
   manager: IDocumentManager;
@@ -26,21 +28,21 @@ interface ILaunchFilesOptions {
   trans: TranslationBundle;
 }
 
-/** Whether a file can be run as a job, by its name. */
+/** Return true if a file can run as a job, by its extension. */
 export function isRunnable(path: string): boolean {
   return /\.(py|ipynb)$/.test(path);
 }
 
-/** The lab's files as jobs need them: without drives, saved, and found where they are open. */
+/** The lab's files. Paths of the server have no drive, because jobs can't read other drives. */
 export class LaunchFiles {
   constructor(private readonly _options: ILaunchFilesOptions) {}
 
-  /** A path as the server knows it; null for one of another drive. */
+  /** Return the path without its drive; null for a file on another drive. */
   localPath(path: string): string | null {
     return localPath(this._options.app.serviceManager.contents, path);
   }
 
-  /** A path as the server knows it; for one of another drive the user is told why it can't be used. */
+  /** Return the path without its drive. For a file on another drive, show an error and return null. */
   local(path: string): string | null {
     const { app, trans } = this._options;
     const local = this.localPath(path);
@@ -51,7 +53,7 @@ export class LaunchFiles {
     return local;
   }
 
-  /** The scripts, notebooks and manifests that are selected in the file browser, with their drives. */
+  /** Paths, with drives, of the selected scripts, notebooks and manifests in the file browser. */
   get selected(): string[] {
     const { browsers, manifests } = this._options;
     const browser = browsers?.tracker.currentWidget;
@@ -64,7 +66,7 @@ export class LaunchFiles {
       .map(({ path }) => path);
   }
 
-  /** The script, notebook or manifest in front, with its drive; none or one. */
+  /** Path, with its drive, of the script, notebook or manifest in the current tab; empty if there is none. */
   get inFront(): string[] {
     const { path, model } = this._contextInFront ?? {};
     return path &&
@@ -75,7 +77,7 @@ export class LaunchFiles {
       : [];
   }
 
-  /** The text of a file, as it is on disk. */
+  /** Read the text of a file from disk. */
   async read(path: string): Promise<string> {
     const { contents } = this._options.app.serviceManager;
     const file = await contents.get(path, {
@@ -86,12 +88,12 @@ export class LaunchFiles {
     return String(file.content);
   }
 
-  /** Whether a file of any kind is in front. */
+  /** True if the current tab shows a file of any kind. */
   get isDocumentInFront(): boolean {
     return this._contextInFront !== undefined;
   }
 
-  /** Let unsaved changes be saved; false if the user does not want to go on. */
+  /** Let the user save unsaved changes of a file. Return false if the user cancels or saving fails. */
   async saved(path: string): Promise<boolean> {
     const context = this._contexts().find(
       ({ context }) =>
@@ -109,13 +111,17 @@ export class LaunchFiles {
       await settings?.set(ALWAYS_SAVE, true);
     }
     if (choice?.save) {
-      await context.save(); // tells of its own failure
+      await context.save(); // JupyterLab reports a failure
       return !context.model.dirty;
     }
     return choice !== null;
   }
 
-  /** Show a file where it is open, else open it; at a line (from 1) if one is given. */
+  /**
+   * Show a file in its open tab, or open it.
+   *
+   * @param line - Line to show, from 1; null for none.
+   */
   async open(path: string, line: number | null): Promise<void> {
     const { app, manager, editors } = this._options;
     const open = this._contexts().find(
@@ -143,7 +149,11 @@ export class LaunchFiles {
     widget?.content.editor.focus();
   }
 
-  /** Ask for a script or notebook; null if none was chosen. */
+  /**
+   * Let the user choose a script or notebook; null if none was chosen.
+   *
+   * @param beside - Path of a file in whose folder the dialog starts.
+   */
   async chooseScript(beside: string): Promise<string | null> {
     const { trans } = this._options;
     const { button, value } = await FileDialog.getOpenFiles({
@@ -156,7 +166,11 @@ export class LaunchFiles {
     return button.accept && file ? this.local(file.path) : null;
   }
 
-  /** Ask for a folder; null if none was chosen. */
+  /**
+   * Let the user choose a folder; null if none was chosen.
+   *
+   * @param beside - Path of a file in whose folder the dialog starts.
+   */
   async chooseFolder(beside: string): Promise<string | null> {
     const { trans } = this._options;
     const { button, value } = await FileDialog.getExistingDirectory({

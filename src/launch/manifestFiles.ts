@@ -1,26 +1,27 @@
+/** Detection of manifest files that can run as jobs. */
 import { FileBrowser } from '@jupyterlab/filebrowser';
 import { Contents } from '@jupyterlab/services';
 import { MANIFEST_BYTES } from '../api/constants';
 import { IJobsModel } from '../tokens';
 
-/** Number of a file's first characters in which its kind is looked for. */
+/** Number of characters at the start of a file that are searched for the kind. */
 const DECISIVE = 64 * 1024;
 
-/** Maximum number of a folder's files that are read before they are selected. */
+/** Maximum number of files in a folder that are read in advance. */
 const AHEAD = 50;
 
 /** A file as the file browser lists it. */
 type Listed = Pick<Contents.IModel, 'path' | 'type' | 'last_modified' | 'size'>;
 
-/** Return true if a file's name is that of a YAML file. */
+/** Return true if a file has an extension of YAML. */
 export function isYaml(path: string): boolean {
   return /\.ya?ml$/.test(path);
 }
 
 /**
- * Return true if a text has a document of one of some kinds.
+ * Return true if a text contains an object of one of the kinds.
  *
- * @param kinds - Kinds of the objects that can be run as jobs; letters only.
+ * @param kinds - Kinds of objects that can run as jobs; letters only, because they become part of a regular expression.
  */
 export function isOfKind(text: string, kinds: readonly string[]): boolean {
   if (kinds.length === 0) {
@@ -31,7 +32,7 @@ export function isOfKind(text: string, kinds: readonly string[]): boolean {
   if (/^\s*\{/.test(head)) {
     return new RegExp(`"kind"\\s*:\\s*"(${any})"`).test(head);
   }
-  // A manifest within a value of another object is indented more than the object's own fields.
+  // A manifest inside a value of another object has a larger indentation than the object's own fields.
   const indent = /^( *)(?:apiVersion|kind|metadata|spec)\s*:/m.exec(head)?.[1];
   return new RegExp(
     `^${indent ?? ''}kind\\s*:\\s*(["']?)(${any})\\1\\s*(#.*)?$`,
@@ -40,14 +41,16 @@ export function isOfKind(text: string, kinds: readonly string[]): boolean {
 }
 
 /**
- * Knows which files are manifests that can be run as jobs.
+ * Detects files with manifests that can run as jobs.
  *
- * A context menu needs the answer at once, so the YAML files of a folder are read when the file browser lists them, one
- * after another, and again after a change. No file is read while no engine accepts manifests.
+ * A context menu needs the answer at once. Therefore the YAML files of a folder are read one after another when the
+ * file browser lists them, and again after a change. No file is read while no engine accepts manifests.
  */
 export class ManifestFiles {
   /**
-   * @param _onChange - Called when a file has been read.
+   * @param _contents - Reads the files.
+   * @param _jobs - Knows the engines and the kinds that they accept.
+   * @param _onChange - Called when a file turns out to be a manifest or no longer is one.
    */
   constructor(
     private readonly _contents: Contents.IManager,
@@ -55,14 +58,14 @@ export class ManifestFiles {
     private readonly _onChange: () => void
   ) {}
 
-  /** Kinds of the objects that the available engines run as jobs. */
+  /** Kinds of the objects that the available engines accept. */
   get kinds(): string[] {
     return this._jobs.engines.flatMap(({ available, facts }) =>
       available ? (facts.manifest_object ?? []) : []
     );
   }
 
-  /** Return true if a file is known to be a manifest; a file that is not known is read. */
+  /** Return true if a file is known to be a manifest. Start reading the file if it is new or has changed. */
   has(file: Listed): boolean {
     if (!this._isCandidate(file)) {
       return false;
@@ -74,7 +77,7 @@ export class ManifestFiles {
     return known?.is ?? false;
   }
 
-  /** Read the files that a file browser lists, now and later. */
+  /** Read the files that a file browser lists, now and after each refresh. */
   follow({ model }: FileBrowser): void {
     const look = (): void => {
       const files = [...model.items()].filter(file => this._isCandidate(file));
@@ -84,11 +87,13 @@ export class ManifestFiles {
     look();
   }
 
+  /** Return true if a file may be a manifest, by its extension and size. */
   private _isCandidate({ path, type, size }: Listed): boolean {
     const isFile = type !== 'directory' && isYaml(path);
     return isFile && (size ?? 0) <= MANIFEST_BYTES && this.kinds.length > 0;
   }
 
+  /** Queue a file to be read, and remember the result for the file's modification time. */
   private _look({ path, last_modified: time }: Listed): Promise<void> {
     const is = this._known.get(path)?.is ?? false;
     this._known.set(path, { time, is });
@@ -111,7 +116,7 @@ export class ManifestFiles {
       });
       return isOfKind(String(file.content), this.kinds);
     } catch (error) {
-      // The file is gone or is not a text; the file browser reports that when the file is opened.
+      // The file was deleted or contains no text. The file browser reports the error when the user opens the file.
       console.debug(`t9kjob: ${path} could not be read.`, error);
       return false;
     }

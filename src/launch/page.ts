@@ -1,3 +1,4 @@
+/** Content of a launch tab, connected with the lab; loaded when the first tab opens. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { IEditorServices } from '@jupyterlab/codeeditor';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -11,34 +12,36 @@ import { LaunchWidget } from './widget';
 import { askForManifest, confirmDiscard, confirmLoss } from '../job/manifests';
 import type { LaunchFiles } from './files';
 
-/** What of the lab and of this extension launch tabs work with. */
+/** Services of the lab and of this extension for launch tabs. */
 export interface ILaunchParts {
   app: JupyterFrontEnd;
   jobs: IJobsModel;
   files: LaunchFiles;
   store: LaunchStore;
-  /** Images that the settings offer. */
+  /** Returns the images that the settings offer. */
   presetImages: () => readonly string[];
   editors: IEditorServices;
   trans: TranslationBundle;
 }
 
-/** What a tab begins with, beside a file. */
+/** Start values of a tab in addition to a file. */
 export interface IBeginning {
+  /** The job whose spec fills the form. */
   clone?: IClone;
+  /** The manifest that fills the form. */
   manifest?: IManifest;
-  /** A tab whose edits are taken up again. */
+  /** Id of a tab in the store whose edits are restored. */
   tab?: string;
 }
 
+/** Options of the content of a launch tab. */
 interface ILaunchPageOptions extends ILaunchParts, IBeginning {
-  /** The file that the form is for; null if the job runs none. */
+  /** Path of the form's file in the contents API; null if the job has no file. */
   path: string | null;
-  /** Names the tab in the store. */
+  /** Id of the tab in the store. */
   tab: string;
-  /** Ask for a manifest, and open another tab with it. */
+  /** Let the user paste a manifest, and open another tab with it. */
   paste(): void;
-  /** Close the tab. */
   close(): void;
 }
 
@@ -47,7 +50,7 @@ export function createLaunch(options: ILaunchPageOptions): LaunchWidget {
   return new LaunchPage(options).widget;
 }
 
-/** A form, and what its buttons do in the lab. */
+/** Connects the form's model and widget with the lab. */
 class LaunchPage {
   constructor(private readonly _options: ILaunchPageOptions) {
     const { app, jobs, store, trans, files, presetImages, editors } = _options;
@@ -75,6 +78,7 @@ class LaunchPage {
 
   readonly widget: LaunchWidget;
 
+  /** Let the user correct the pasted manifest, and open it again. */
   private async _correct(): Promise<void> {
     const { _model: model } = this;
     const text = await askForManifest(this._options.trans, model.pasted ?? '');
@@ -83,7 +87,7 @@ class LaunchPage {
     }
   }
 
-  /** Take the edited manifest over into the form, if the user agrees to what that loses. */
+  /** Return to the form with the edited manifest. The user confirms a loss first. */
   private async _backToForm(): Promise<void> {
     const { trans } = this._options;
     const { _model: model } = this;
@@ -103,7 +107,7 @@ class LaunchPage {
     }
   }
 
-  /** Create the job, show it, and close the form: its last time is remembered. */
+  /** Create the job, show its tab, and close the form. */
   private async _submit(): Promise<void> {
     const job = await this._model.submit(() => this._isSaved());
     if (job) {
@@ -117,7 +121,7 @@ class LaunchPage {
     }
   }
 
-  /** Whether the disk has what the job is to run, or what the user wants it to. */
+  /** Return true if the file is saved, or if the user wants to run the saved version. */
   private async _isSaved(): Promise<boolean> {
     const { path } = this._model.state;
     return path === null || (await this._options.files.saved(path));

@@ -1,3 +1,4 @@
+/** Plugin of the launch form: commands, toolbar buttons, launcher entry and restored tabs. */
 import {
   ILayoutRestorer,
   JupyterFrontEnd,
@@ -29,10 +30,10 @@ import { isRunnable, LaunchFiles, SETTINGS } from './files';
 import { LaunchTab, LaunchTabs } from './tabs';
 import { isYaml, ManifestFiles } from './manifestFiles';
 
-/** The name of our button in the schema's toolbars. */
+/** Name of the toolbar button in the settings schema. */
 const TOOLBAR_ITEM = 'run-as-distributed-job';
 
-/** The launch tab, and the ways to it. */
+/** Plugin that opens launch tabs. */
 export const launchPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:launch',
   description: 'Opens the form that runs a script or notebook as a job.',
@@ -113,7 +114,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Images that the settings offer. */
+/** Keeps the images from the settings current. */
 class PresetImages {
   constructor(settings: ISettingRegistry | null) {
     void settings?.load(SETTINGS).then(loaded => {
@@ -133,6 +134,7 @@ class PresetImages {
   private _images: string[] = [];
 }
 
+/** Add the commands that open and submit the form. */
 function addCommands(
   app: JupyterFrontEnd,
   jobs: IJobsModel,
@@ -173,7 +175,7 @@ function addCommands(
       }
     },
     isEnabled: args => targets(args).length > 0,
-    // Not in the context menu of a file that can't be run.
+    // Hide the command in menus of files that can't run as jobs.
     isVisible: args =>
       targets(args).length > 0 || !(args.selected || files.isDocumentInFront),
     execute: async args => {
@@ -215,7 +217,7 @@ function addCommands(
   addCloneCommand(app, jobs, tabs, trans);
 }
 
-/** A button of each editor and notebook for its own file, whichever is in front. */
+/** Add a button to each editor and notebook that runs its file as a job. */
 function addToolbarButtons(
   app: JupyterFrontEnd,
   toolbars: IToolbarWidgetRegistry | null,

@@ -1,3 +1,4 @@
+/** Dialog about the unsaved changes of a file. */
 import { Dialog } from '@jupyterlab/apputils';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -8,14 +9,15 @@ import { baseName } from '../common/contentsPath';
 import { formatTime } from '../common/format';
 import { namedDialog } from '../shell/dialog';
 
-/** What to do about unsaved changes; null is not to go on. */
+/** The user's choice for unsaved changes. */
 export interface ISaveChoice {
+  /** Save the file; false runs the version on disk. */
   save: boolean;
-  /** Save without asking from now on. */
+  /** Save without asking in the future. */
   always: boolean;
 }
 
-/** Ask what to do about the unsaved changes of a file that a job is to read. */
+/** Ask the user about unsaved changes of a file that a job will read; null if the user cancels. */
 export async function askToSave(
   context: DocumentRegistry.Context,
   trans: TranslationBundle
@@ -41,7 +43,7 @@ export async function askToSave(
       Dialog.cancelButton(),
       Dialog.createButton({
         label: trans.__('Run the saved file'),
-        accept: false, // not the main button
+        accept: false, // style it as a secondary button
         actions: ['keep']
       }),
       Dialog.okButton({
@@ -55,6 +57,7 @@ export async function askToSave(
   return choice ? { save, always: save && result.isChecked === true } : null;
 }
 
+/** Time at which the file was last saved. */
 function LastSaved({
   context,
   trans

@@ -1,3 +1,4 @@
+/** Launch tabs of the lab's main area. */
 import { WidgetTracker } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { UUID } from '@lumino/coreutils';
@@ -12,20 +13,23 @@ import type { LaunchWidget } from './widget';
 import { notifyError } from '../shell/notices';
 import type { IBeginning, ILaunchParts } from './page';
 
+/** Services for launch tabs. */
 export interface ILaunchTabsOptions extends ILaunchParts {
   tracker: WidgetTracker<LaunchTab>;
 }
 
+/** Options of a launch tab. */
 interface ILaunchTabOptions extends IBeginning {
-  /** The file that the form is for; null if the job runs none. */
+  /** Path of the form's file in the contents API; null if the job has no file. */
   path: string | null;
-  /** Names the tab in the store. */
+  /** Id of the tab in the store. */
   tab: string;
+  /** Loads the content. */
   load: () => Promise<LaunchWidget>;
   trans: TranslationBundle;
 }
 
-/** A launch tab, whose form is loaded with the first one. */
+/** Launch tab. The code of its form is loaded when the first tab opens. */
 export class LaunchTab extends DeferredWidget<LaunchWidget> {
   constructor(private readonly _beginning: ILaunchTabOptions) {
     super(_beginning);
@@ -40,19 +44,22 @@ export class LaunchTab extends DeferredWidget<LaunchWidget> {
     this.title.caption = path ?? '';
   }
 
-  /** Names the tab in the store. */
+  /** Id of the tab in the store. */
   get tab(): string {
     return this._beginning.tab;
   }
 
+  /** Path of the form's file; null if the job has no file. */
   get path(): string | null {
     return this._model ? this._model.state.path : this._beginning.path;
   }
 
+  /** The job whose spec filled the form. */
   get clone(): IClone | null {
     return (this._model?.state ?? this._beginning).clone ?? null;
   }
 
+  /** The manifest that filled the form. */
   get manifest(): IManifest | null {
     return (this._model ?? this._beginning).manifest ?? null;
   }
@@ -62,11 +69,11 @@ export class LaunchTab extends DeferredWidget<LaunchWidget> {
   }
 }
 
-/** The launch tabs that are open. */
+/** Opens launch tabs and finds the open ones. */
 export class LaunchTabs {
   constructor(private readonly _options: ILaunchTabsOptions) {}
 
-  /** Open a tab, or go to the one that is open for the same file or job. */
+  /** Open a tab, or show the open tab of the same file, job or manifest. */
   open(path: string | null, { clone, manifest, tab }: IBeginning = {}): void {
     const { app, tracker } = this._options;
     let widget = tracker.find(open => {
@@ -88,7 +95,7 @@ export class LaunchTabs {
     showTab(app.shell, widget);
   }
 
-  /** The form of the tab in front, if it is shown. */
+  /** Actions of the form in the current tab; null if there is no filled form. */
   get formInFront(): ILaunchFormHandle | null {
     const { app, tracker } = this._options;
     const { currentWidget } = tracker;
@@ -97,7 +104,7 @@ export class LaunchTabs {
       : null;
   }
 
-  /** Ask for a manifest, and open a tab with it. */
+  /** Let the user paste a manifest, and open a tab with it. */
   async paste(): Promise<void> {
     const { trans } = this._options;
     try {
@@ -108,11 +115,11 @@ export class LaunchTabs {
         this.open(null, { manifest: { name, path: null, text } });
       }
     } catch (error) {
-      notifyError(error, trans); // the dialog could not be loaded
+      notifyError(error, trans); // the dialog's code could not be loaded
     }
   }
 
-  /** A file was saved: forms for it show its options anew. */
+  /** Read a saved script again in the forms of the file, so that they show its new options. */
   onSaved(path: string): void {
     this._options.tracker.forEach(({ content }) => {
       if (content?.model.state.path === path) {
@@ -121,6 +128,7 @@ export class LaunchTabs {
     });
   }
 
+  /** Create a tab and start loading its content. */
   private _create(
     path: string | null,
     { clone, manifest, tab = UUID.uuid4() }: IBeginning
@@ -142,7 +150,7 @@ export class LaunchTabs {
     void widget.loaded.then(content => {
       const model = content?.model;
       let saved = path;
-      // The restorer keeps a tab's path, which can change.
+      // Save the tab for the restorer when the user changes the form's file.
       model?.changed.connect(() => {
         if (saved !== model.state.path) {
           saved = model.state.path;

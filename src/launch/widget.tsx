@@ -1,3 +1,4 @@
+/** Widget of the launch form. */
 import { ReactWidget } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -11,17 +12,18 @@ import { LaunchModel } from './model/launch';
 import { LaunchStore } from './model/store';
 import '../../style/pages.css';
 
+/** Model and services of the widget. */
 interface ILaunchWidgetOptions {
   model: LaunchModel;
   store: LaunchStore;
-  /** Names the tab in the store. */
+  /** Id of the tab in the store. */
   tab: string;
   actions: ILaunchActions;
   editors: IEditorServices;
   trans: TranslationBundle;
 }
 
-/** The content of a launch tab: “Run train.py”. */
+/** Content of a launch tab; its title is, for example, “Run train.py”. */
 export class LaunchWidget extends ReactWidget {
   constructor(private readonly _options: ILaunchWidgetOptions) {
     super();
@@ -35,15 +37,17 @@ export class LaunchWidget extends ReactWidget {
     void model.open();
   }
 
-  /** The form, while it is shown. */
+  /** Actions of the form; null before the form is filled. */
   get form(): ILaunchFormHandle | null {
     return this._form.current;
   }
 
+  /** Model of the form. */
   get model(): LaunchModel {
     return this._options.model;
   }
 
+  /** Id of the tab in the store. */
   get tab(): string {
     return this._options.tab;
   }
