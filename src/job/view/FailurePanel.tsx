@@ -1,3 +1,4 @@
+/** Panel that explains the failure of a job and offers next steps. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
@@ -8,17 +9,19 @@ import { Button, LinkButton } from '../../ui/Buttons';
 import { failureText } from '../model/text';
 import { OpenFile } from './Traceback';
 
+/** Properties of the panel. */
 interface IFailurePanelProps {
   job: Job;
   trans: TranslationBundle;
   run(command: string, args?: ReadonlyPartialJSONObject): void;
-  /** Whether the lab has a command. */
+  /** Return true if the lab has a command. */
   has(command: string): boolean;
+  /** Show the failure in the log. */
   showInLog(): void;
   openFile: OpenFile;
 }
 
-/** Why a job failed, with what, and what to do. */
+/** Reason of a job's failure, the system's own message, advice and next steps; nothing if the reason is not known. */
 export function FailurePanel(
   props: IFailurePanelProps
 ): React.JSX.Element | null {
@@ -70,7 +73,7 @@ export function FailurePanel(
   );
 }
 
-/** Buttons that continue; the first one is the one to press. */
+/** Buttons of the next steps. The first one is the recommended step. */
 function Steps(props: IFailurePanelProps): React.JSX.Element {
   const { job, trans } = props;
   const steps = nextSteps(job, trans).filter(({ kind }) =>
@@ -107,6 +110,7 @@ function labelOf(step: NextStep, trans: TranslationBundle): string {
   }
 }
 
+/** Carry out a next step. */
 function take(step: NextStep, props: IFailurePanelProps): void {
   switch (step.kind) {
     case 'clone': {

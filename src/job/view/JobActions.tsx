@@ -1,3 +1,4 @@
+/** Toolbar of a job's actions. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import {
   deleteIcon,
@@ -17,28 +18,30 @@ import { CommandIDs } from '../../tokens';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
+/** A button of the toolbar. */
 interface IAction {
   command: string;
   label: string;
   icon: LabIcon;
-  /** Framed: the one thing to do next. */
+  /** True for the recommended action, which has a frame. */
   main?: boolean;
-  /** Why it can't be done. */
+  /** Reason why the action is refused; the button is disabled. */
   refusal?: string | null;
-  /** A page that is opened instead of a command. */
+  /** URL of a page that the button opens instead of running the command. */
   url?: string;
 }
 
+/** Properties of the toolbar. */
 interface IJobActionsProps {
   job: Job;
   trans: TranslationBundle;
   run(command: string): void;
-  /** Whether the lab has a command. */
+  /** Return true if the lab has a command. */
   has(command: string): boolean;
   openMenu(anchor: HTMLElement): void;
 }
 
-/** What can be done to the job; what is on its way is shown, and inert. */
+/** Toolbar of a job's actions. It shows a pending action as text. */
 export function JobActions(props: IJobActionsProps): React.JSX.Element {
   const { job, trans, run } = props;
   const pending = job.pending_action;
@@ -82,7 +85,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
               aria-disabled={refusal ? true : undefined}
               aria-describedby={refusal ? `${id}-${command}` : undefined}
               onClick={({ detail }) => {
-                // Where Pause was clicked, Resume may be by the second click of a double click.
+                // Ignore the second click of a double click: Resume may have replaced Pause in the meantime.
                 if (!refusal && detail < 2) {
                   run(command);
                 }
@@ -108,7 +111,7 @@ export function JobActions(props: IJobActionsProps): React.JSX.Element {
   );
 }
 
-/** The buttons, in their order; the menu has the rest. */
+/** Return the buttons in their order. The menu contains the other actions. */
 function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
   const actions: IAction[] = [];
   if (job.log_dirs.length > 0) {
@@ -181,7 +184,7 @@ function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
   return actions;
 }
 
-/** An address of the web, also one on this host; null for all others, such as of scripts. */
+/** Return the absolute URL of an HTTP address; null for other schemes, such as `javascript:`. */
 function webAddress(address: string): string | null {
   try {
     const url = new URL(address, window.location.href);

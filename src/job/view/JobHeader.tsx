@@ -1,3 +1,4 @@
+/** Header of a job's tab: name, state, reason, progress and metrics. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { EngineInfo, Job, Progress } from '../../api/types';
@@ -18,28 +19,30 @@ import {
   whyText
 } from '../model/text';
 
-/** Values of the training that fit beside the progress. */
+/** Number of metrics beside the progress. */
 const MOST_METRICS = 2;
 
+/** Properties of the header. */
 interface IJobHeaderProps {
   job: Job;
   engines: readonly EngineInfo[];
-  /** While the connection is lost: when all this was so, in seconds. */
+  /** While the connection is lost, the time of the last update in seconds since the epoch; otherwise null. */
   asOf: number | null;
-  /** The failure is told below the tabs already. */
+  /** True if the current pane shows the failure. */
   failureBelow: boolean;
+  /** Show the failure in the log. */
   showFailure(): void;
   trans: TranslationBundle;
-  /** The actions. */
+  /** Toolbar of the job's actions. */
   children: React.ReactNode;
 }
 
-/** Who, how long, where; why; how far; how good. The same above all inner tabs. */
+/** Header above all panes of a job: name, age, location and size; the reason of its state; progress and metrics. */
 export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   const { job, engines, asOf, trans } = props;
   const state = stateOf(job);
   const age = useTicking(() => ageText(job, asOf ?? serverNow(), trans));
-  // A duration that stands still looks like a job that hangs.
+  // A duration that does not advance looks like a job that hangs, so the text names the time of the last update.
   const frozen = asOf !== null && isActive(job);
   const facts = [
     frozen ? trans.__('%1 (as of %2)', age, formatClock(asOf)) : age,
@@ -52,7 +55,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   const name = React.useRef<HTMLHeadingElement>(null);
   React.useEffect(() => {
     if (document.activeElement === name.current?.closest('.jp-t9k-Job')) {
-      name.current?.focus(); // the tab was chosen before it had a name
+      name.current?.focus(); // the tab was activated before the name existed
     }
   }, []);
   const metrics = Object.entries(progress?.metrics ?? {}).slice(-MOST_METRICS);
@@ -103,6 +106,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   );
 }
 
+/** Reason of the job's state. */
 function Why(props: {
   job: Job;
   engines: readonly EngineInfo[];
@@ -129,6 +133,7 @@ function Why(props: {
   );
 }
 
+/** Progress of the job, with rate and remaining time. */
 function ProgressLine(props: {
   progress: Progress;
   state: string;
@@ -160,7 +165,7 @@ function ProgressLine(props: {
   );
 }
 
-/** “4 min left, ends about 10:47”. */
+/** Return the remaining time, such as “4 min left, ends about 10:47”; empty if it is not known. */
 function etaText(progress: Progress, trans: TranslationBundle): string {
   if (progress.eta_seconds === null) {
     return '';

@@ -1,3 +1,4 @@
+/** Content of a job's tab: header, actions, and the panes for overview, replicas, logs and manifest. */
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
@@ -30,31 +31,46 @@ import { useStreams } from './useStreams';
 /** Functions of the lab that a job's tab uses. */
 export interface IJobViewLab {
   editors: IEditorServices;
+  /** Run a command for the tab's job. */
   run(command: string, args?: ReadonlyPartialJSONObject): void;
+  /** Return true if the lab has a command. */
   has(command: string): boolean;
   openFile: OpenFile;
+  /** Show a folder in the file browser. */
   openFolder(path: string): void;
+  /** Show the tab of another job. */
   openJob(id: string): void;
+  /** Open the menu of further actions at an element. */
   openMenu(anchor: HTMLElement, job: Job): void;
+  /** Download a file in the browser. */
   download(url: string): void;
-  /** Let the user choose one of many log streams; null if the dialog was cancelled. */
+  /** Let the user choose one of many log streams; null if the user cancels. */
   askStream(ids: readonly string[]): Promise<string | null>;
+  /**
+   * Let the user enter a time of day.
+   *
+   * @param near - A time on the same day, in seconds since the epoch; null for now.
+   * @returns Seconds since the epoch; null if the user cancels.
+   */
   askTime(near: number | null): Promise<number | null>;
-  /** Return a kernel's display name; that of the default kernel for null. */
+  /** Return a kernel's display name; null stands for the default kernel. */
   kernelTitle(name: string | null): string;
+  /** Returns a label with the keyboard shortcut of a command. */
   withShortcut: WithShortcut;
+  /** Close the tab. */
   close(): void;
 }
 
+/** Properties of the content of a job's tab. */
 interface IJobViewProps {
   model: JobTabModel;
   lab: IJobViewLab;
   trans: TranslationBundle;
-  /** Set while the log is mounted. */
+  /** Receives the log's actions while the log is mounted. */
   logHandle: React.Ref<ILogViewHandle>;
 }
 
-/** A job's tab. */
+/** Content of a job's tab. */
 export function JobView(props: IJobViewProps): React.JSX.Element {
   const { model, lab, trans } = props;
   const { jobs, watch } = model;
@@ -86,7 +102,7 @@ export function JobView(props: IJobViewProps): React.JSX.Element {
   );
 }
 
-/** Return the job in full, with an action that the user has just requested as pending. */
+/** Return the job's details. An action that the user has just requested is already pending in the list of jobs. */
 function withPending(model: JobTabModel): JobDetail | null | undefined {
   const { detail } = model.watch;
   const summary = model.jobs.get(model.id);
@@ -101,16 +117,18 @@ function withPending(model: JobTabModel): JobDetail | null | undefined {
     : detail;
 }
 
+/** Properties of the panes of a job. */
 interface IJobPageProps extends IJobViewProps {
   detail: JobDetail;
   job: Job;
 }
 
+/** Header, inner tabs and current pane of a job. */
 function JobPage(props: IJobPageProps): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const facts = factsOf(model.jobs.engines, job.engine);
   const hasManifest = facts.manifest_kind !== null;
-  // A remembered tab may be one that this job does not have.
+  // The stored pane may not exist for this job.
   const pane =
     !hasManifest && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
   const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
@@ -205,6 +223,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
   );
 }
 
+/** The overview, with the data that only it needs. */
 function OverviewPane(
   props: IJobPageProps & { facts: EngineFacts; showFailure(): void }
 ): React.JSX.Element {
@@ -243,7 +262,7 @@ function OverviewPane(
   );
 }
 
-/** Show the log of one replica alone. */
+/** Show the log of one replica; other replicas are filtered out. */
 async function showReplica(
   model: JobTabModel,
   replica: Replica
@@ -257,12 +276,14 @@ async function showReplica(
   log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
 }
 
-/** Maximum number of streams in the download menu; with more, a dialog lists them. */
+/** Maximum number of streams in the download menu. For more streams, the menu opens a dialog. */
 const MOST_ENTRIES = 12;
-/** Maximum bytes of a progress bar's line that are read, and maximum number of its updates that are shown. */
+/** Maximum number of bytes that are read from the line of a progress bar. */
 const MOST_BYTES = 128 * 1024;
+/** Maximum number of a progress bar's updates that are shown. */
 const MOST_UPDATES = 300;
 
+/** The log, with its downloads. */
 function LogsPane(props: IJobPageProps): React.JSX.Element | null {
   const { model, lab, detail, job, trans } = props;
   const { api } = model.jobs;

@@ -1,3 +1,4 @@
+/** Section of a job's files. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Checkpoints, Job, LogStream } from '../../api/types';
@@ -6,18 +7,19 @@ import { isActive } from '../../jobs/phase';
 import { LinkButton } from '../../ui/Buttons';
 import { InView } from '../../common/hooks';
 
+/** Properties of the section. */
 interface IKeptFilesProps {
   job: Job;
-  /** Null until they are known. */
+  /** Log streams of the job; null until they are known. */
   streams: readonly LogStream[] | null;
-  /** Looks through the folders of a job that has ended. */
+  /** Let the server search the folders of an ended job for checkpoints. */
   readCheckpoints(): Promise<Checkpoints>;
   openFolder(path: string): void;
   downloadLogs(): void;
   trans: TranslationBundle;
 }
 
-/** The files that the job has written: checkpoints, event files, logs. */
+/** Files that the job has written: checkpoints, event files and logs. */
 export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
   const { job, streams, trans } = props;
   const size = streams?.reduce((sum, stream) => sum + stream.size, 0);
@@ -74,7 +76,7 @@ export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
   );
 }
 
-/** Where the newest checkpoint file is, and how many were changed while the job ran. */
+/** Folder of the newest checkpoint, and number and size of the checkpoints that changed while the job ran. */
 function CheckpointFiles(
   props: IKeptFilesProps & { checkpoints: Checkpoints }
 ): React.JSX.Element {
@@ -119,7 +121,9 @@ function CheckpointFiles(
   );
 }
 
-/** The checkpoints of a job that has ended, looked for when its overview is first in view; null until they are known. */
+/**
+ * Return the checkpoints of an ended job, searched for when its overview is first visible; null until they are known.
+ */
 function useCheckpoints(
   job: Job,
   read: () => Promise<Checkpoints>

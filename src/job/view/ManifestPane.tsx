@@ -1,3 +1,4 @@
+/** Pane of a job's manifest. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
@@ -13,6 +14,7 @@ import { Segments } from '../../ui/Segments';
 import { YamlEditor } from '../../ui/YamlEditor';
 import { useManifest } from './useManifest';
 
+/** Properties of the pane. */
 interface IManifestPaneProps {
   model: JobTabModel;
   job: Job;
@@ -20,7 +22,7 @@ interface IManifestPaneProps {
   trans: TranslationBundle;
 }
 
-/** The job as a manifest: as it was submitted, and as it is now. */
+/** Manifest of a job: the submitted version, the current version, or both with their differences. */
 export function ManifestPane(props: IManifestPaneProps): React.JSX.Element {
   const { model, job, editors, trans } = props;
   const { manifestLook, hideServerParts } = model.state;
@@ -105,11 +107,12 @@ export function ManifestPane(props: IManifestPaneProps): React.JSX.Element {
   );
 }
 
+/** One version of the manifest. */
 function Side(props: {
   title: string;
   note: string;
   text: string;
-  /** Those that the other text does not have. */
+  /** Numbers, from 1, of the lines that the other version does not contain. */
   lines: readonly number[];
   editors: IEditorServices;
   trans: TranslationBundle;
@@ -137,6 +140,7 @@ function Side(props: {
   );
 }
 
+/** Return the choices of versions. The current version is disabled if the cluster no longer has the job. */
 function lookSegments(
   isGone: boolean,
   trans: TranslationBundle
@@ -151,11 +155,13 @@ function lookSegments(
   ];
 }
 
+/** Return the time of the submission and the owner. */
 function submittedNote(job: Job, trans: TranslationBundle): string {
   const time = formatTime(job.created_at, trans);
   return job.owner ? trans.__('%1, by %2', time, job.owner) : time;
 }
 
+/** Return a text about the current version with its resource version. */
 function liveNote(
   manifest: { [key: string]: unknown } | null | undefined,
   trans: TranslationBundle
@@ -170,6 +176,7 @@ function liveNote(
     : trans.__('live');
 }
 
+/** Return a text with the number of lines that differ. */
 function differenceText(
   before: readonly number[],
   after: readonly number[],

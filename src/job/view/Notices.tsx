@@ -1,3 +1,4 @@
+/** Notices above a job's panes, and the page of a removed job. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
@@ -7,7 +8,7 @@ import { Banner } from '../../ui/Banner';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 
-/** What one should know before doing anything: the job is deleted, or another machine's. */
+/** Notices that a job is deleted, read-only or not fully visible to the user. */
 export function Notices({
   job,
   run,
@@ -47,7 +48,7 @@ export function Notices({
   );
 }
 
-/** The page of a job whose record was removed. */
+/** Page for a job whose record was removed. */
 export function Gone(props: {
   close(): void;
   trans: TranslationBundle;

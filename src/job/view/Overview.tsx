@@ -1,3 +1,4 @@
+/** Overview of a job: specification, failure, timeline and files. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { copyIcon } from '@jupyterlab/ui-components';
@@ -29,15 +30,17 @@ import {
 import { Timeline } from './Timeline';
 import { OpenFile, Traceback } from './Traceback';
 
+/** Properties of the overview. */
 interface IOverviewProps {
   job: Job;
   /** Facts of the job's engine. */
   facts: EngineFacts;
   replicas: readonly Replica[];
   events: readonly Event[];
-  /** Log streams; null until they are known. */
+  /** Log streams of the job; null until they are known. */
   streams: readonly LogStream[] | null;
   readCheckpoints(): Promise<Checkpoints>;
+  /** True if the timeline shows a table of the events instead of sentences. */
   rawEvents: boolean;
   setRawEvents(raw: boolean): void;
   trans: TranslationBundle;
@@ -47,12 +50,14 @@ interface IOverviewProps {
   openFolder(path: string): void;
   openJob(id: string): void;
   kernelTitle(name: string | null): string;
+  /** Show the failure in the log. */
   showInLog(): void;
+  /** Show the log of one attempt. */
   showAttempt(attempt: number): void;
   downloadLogs(): void;
 }
 
-/** The overview of a job: its specification, its failure and its timeline. */
+/** Overview of a job. A failed job begins with the failure. */
 export function Overview(props: IOverviewProps): React.JSX.Element {
   const { job, facts, replicas, trans, openFile } = props;
   const failed = job.phase === 'Failed' && job.ended_by !== 'user';
@@ -136,7 +141,7 @@ function Section({
   );
 }
 
-/** A section that is left out where it has no rows. */
+/** Section that is hidden if it has no rows. */
 function OptionalSection(props: {
   title: string;
   rows: Rows;
@@ -144,6 +149,7 @@ function OptionalSection(props: {
   return props.rows.length > 0 ? <Section {...props} /> : null;
 }
 
+/** List of labels and values. */
 function Facts({ rows }: { rows: Rows }): React.JSX.Element {
   return (
     <dl className="jp-t9k-Facts">
@@ -157,6 +163,7 @@ function Facts({ rows }: { rows: Rows }): React.JSX.Element {
   );
 }
 
+/** Section with the command, its working directory, runtime and submission. */
 function WhatItRuns(props: IOverviewProps): React.JSX.Element {
   const { job, trans, openFile } = props;
   const { spec, entrypoint_path } = job;
@@ -211,7 +218,7 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
   );
 }
 
-/** Return the kernel or the image in which a job runs; nothing if its engine needs neither. */
+/** Return a row with the job's kernel or image; no row if the job has neither. */
 function runtimeRow({ job, facts, kernelTitle, trans }: IOverviewProps): Rows {
   const { kernel, image } = job.spec.runtime;
   if (facts.runs_in_kernel) {
@@ -220,7 +227,7 @@ function runtimeRow({ job, facts, kernelTitle, trans }: IOverviewProps): Rows {
   return image ? [[trans.__('Image'), <code key="image">{image}</code>]] : [];
 }
 
-/** Group options with their values, so that no line break separates them. */
+/** Join options with their values, so that a line break does not separate them. */
 export function argumentGroups(args: readonly string[]): string[] {
   const groups: string[][] = [];
   for (const arg of args) {
@@ -235,6 +242,7 @@ export function argumentGroups(args: readonly string[]): string[] {
   return groups.map(group => joinWords(group));
 }
 
+/** Return a row with the names of the job's environment variables. */
 function environmentRow(job: Job, trans: TranslationBundle): Rows {
   const names = job.spec.env.map(({ name }) => name);
   return names.length
@@ -242,6 +250,7 @@ function environmentRow(job: Job, trans: TranslationBundle): Rows {
     : [];
 }
 
+/** Time and owner of the submission, and a link to the job that was run again. */
 function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
   const { rerun_of } = job;
   return (
@@ -261,7 +270,7 @@ function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
   );
 }
 
-/** Return true if the last lines are those of the traceback, which is shown anyway. */
+/** Return true if the last output is the traceback, which the overview shows already. */
 function isTraceback({ frames, error, link, last_output }: Failure): boolean {
   const last = last_output?.lines[last_output.lines.length - 1]?.trim();
   return (
@@ -273,7 +282,7 @@ function isTraceback({ frames, error, link, last_output }: Failure): boolean {
   );
 }
 
-/** The last lines of the log; they may not contain the cause of the failure. */
+/** Last lines of the log. They may not contain the cause of the failure. */
 function LastOutput({
   job,
   trans,

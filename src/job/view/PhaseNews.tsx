@@ -1,3 +1,4 @@
+/** Announcements of a job's state for screen readers. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
@@ -5,7 +6,7 @@ import { JobState } from '../../api/aliases';
 import { stateOf } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
-/** Tells screen readers, once, that the job is in another state: a failure at once, all else politely. */
+/** Announces each new state of a job once to screen readers. A failure interrupts other announcements. */
 export function PhaseNews({
   job,
   trans
@@ -18,7 +19,7 @@ export function PhaseNews({
     state,
     text: ''
   });
-  // The state in which one finds the job is no news.
+  // The state in which the tab opens is not announced.
   if (state !== told.state) {
     tell({ state, text: jobLabel(job, trans) });
   }

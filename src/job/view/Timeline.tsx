@@ -1,3 +1,4 @@
+/** Timeline of a job's events. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Event } from '../../api/types';
@@ -8,14 +9,16 @@ import { Icon } from '../../ui/Icon';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { Segments } from '../../ui/Segments';
 
+/** Properties of the timeline. */
 interface ITimelineProps {
   events: readonly Event[];
+  /** True to show a table of the events instead of sentences. */
   raw: boolean;
   setRaw(raw: boolean): void;
   trans: TranslationBundle;
 }
 
-/** What happened, newest first: in words, or as the events are. */
+/** Events of a job, the newest first, as sentences or as a table. */
 export function Timeline(props: ITimelineProps): React.JSX.Element {
   const { events, raw, setRaw, trans } = props;
   return (
@@ -60,6 +63,7 @@ export function Timeline(props: ITimelineProps): React.JSX.Element {
   );
 }
 
+/** Table of the events with their original fields. */
 function RawEvents({
   events,
   trans
@@ -98,6 +102,7 @@ function RawEvents({
   );
 }
 
+/** Number of repetitions of an event. */
 function Count({
   event,
   trans
@@ -122,7 +127,7 @@ function Count({
   );
 }
 
-/** The time of day, with the day where it is another one. */
+/** Time of day, preceded by the date if it is not today. */
 export function Moment({
   time,
   trans
@@ -142,7 +147,7 @@ export function Moment({
   );
 }
 
-/** Events that begin a state have its icon. */
+/** States that events begin, by the event's reason. These events have the icon of the state. */
 const STATES: Record<string, JobState> = {
   Created: 'pending',
   WaitingForDevices: 'pending',
@@ -161,6 +166,7 @@ const STATES: Record<string, JobState> = {
   MachineRestarted: 'failed'
 };
 
+/** Icon of an event: its state, a warning, or a dot. */
 function Mark({ event }: { event: Event }): React.JSX.Element {
   const state = STATES[event.reason];
   if (state && state !== 'pending') {

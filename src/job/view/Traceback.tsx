@@ -1,3 +1,4 @@
+/** Traceback of a failed rank. */
 import { Clipboard } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { copyIcon } from '@jupyterlab/ui-components';
@@ -7,20 +8,21 @@ import { formatClock } from '../../common/format';
 import { shownFile } from '../model/nextStep';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 
-/** Python's own words, which are not translated. */
+/** Texts of Python's tracebacks, which are not translated. */
 const HEAD = 'Traceback (most recent call last):';
 const BEFORE_FILE = 'File "';
 
-/** Opens a file in the lab at a line. */
+/** Opens a file of the lab at a line, from 1. */
 export type OpenFile = (file: { path: string; line: number }) => void;
 
+/** Properties of the traceback. */
 interface ITracebackProps {
   failure: Failure;
   trans: TranslationBundle;
   openFile: OpenFile;
 }
 
-/** A rank's traceback; frames in libraries are folded. */
+/** Traceback of a rank. Consecutive frames in libraries are folded to one line. */
 export function Traceback(props: ITracebackProps): React.JSX.Element | null {
   const { failure, trans, openFile } = props;
   if (failure.frames.length === 0) {
@@ -71,6 +73,7 @@ export function Traceback(props: ITracebackProps): React.JSX.Element | null {
   );
 }
 
+/** Consecutive frames in libraries, which the user can unfold. */
 function LibraryFrames(props: {
   frames: readonly Frame[];
   openFile: OpenFile;
@@ -99,6 +102,7 @@ function LibraryFrames(props: {
   );
 }
 
+/** Position and source line of a frame. */
 function FrameLines({
   frame,
   openFile
@@ -107,7 +111,7 @@ function FrameLines({
   openFile: OpenFile;
 }): React.JSX.Element {
   const { file, line, path } = frame;
-  // As the lab calls the file: shorter, so that the line's number is in view.
+  // Show the lab's path, which is shorter, so that the line number stays visible.
   const place = `${shownFile(frame)}", line ${line}`;
   return (
     <>
@@ -127,7 +131,7 @@ function FrameLines({
   );
 }
 
-/** Frames in runs that are all of libraries or all not. */
+/** Split frames into runs that are either all in libraries or all outside of libraries. */
 export function runsOf(frames: readonly Frame[]): Frame[][] {
   const runs: Frame[][] = [];
   for (const frame of frames) {
@@ -141,7 +145,7 @@ export function runsOf(frames: readonly Frame[]): Frame[][] {
   return runs;
 }
 
-/** From the package on: “torch/utils/data/dataloader.py”. */
+/** Return a library file's path from its package on, such as “torch/utils/data/dataloader.py”. */
 function shortFile(file: string): string {
   return file.replace(
     /^.*\/(?:site-packages|dist-packages|lib\/python[^/]*)\//,
@@ -149,6 +153,7 @@ function shortFile(file: string): string {
   );
 }
 
+/** Return a traceback in Python's format, for the clipboard. */
 function tracebackText(failure: Failure): string {
   return [
     HEAD,

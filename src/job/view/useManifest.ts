@@ -1,15 +1,16 @@
+/** Hook that reads a job's manifest. */
 import * as React from 'react';
 import { ApiError, expectApiError } from '../../api/client';
 import { Job, ManifestView } from '../../api/types';
 import { JobTabModel } from '../model/jobTab';
 
-/** The least time between two readings, in ms. */
+/** Shortest time between two requests, in ms. */
 const LEAST = 2000;
 
 /**
- * The job's manifest, read when it comes into view and, while it is, at news of the job.
+ * Return a job's manifest. It is requested when it becomes visible, and again when the job changes while it is visible.
  *
- * @returns What was read last, and why nothing newer could be.
+ * @returns The last manifest that was read, and the error of a later request.
  */
 export function useManifest(
   model: JobTabModel,

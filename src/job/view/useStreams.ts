@@ -1,15 +1,18 @@
+/** Hook that reads the list of a job's log streams. */
 import * as React from 'react';
 import { Job, LogStream } from '../../api/types';
 import { JobTabModel } from '../model/jobTab';
 
-/** The least time between two readings, in ms. */
+/** Shortest time between two requests, in ms. */
 const LEAST = 3000;
-/** The time between two readings of a running job of which there is no news, in ms. */
+/** Time between two requests for a running job that reports no progress, in ms. */
 const SILENT = 10_000;
 
 /**
- * The job's log streams with their sizes, read when the overview comes into view and, while it is, at
- * news of the job and while it runs; null until they are known, or where they can't be told.
+ * Return a job's log streams with their sizes; null until they are known, or if they can't be read.
+ *
+ * They are requested when the overview becomes visible. While it is visible, they are requested again when the job
+ * makes progress, and at intervals while the job runs.
  */
 export function useStreams(
   model: JobTabModel,
