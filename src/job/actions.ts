@@ -1,3 +1,4 @@
+/** Plugin of the commands that act on jobs. */
 import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -28,7 +29,7 @@ const JOB_ARGS = {
   }
 } as const;
 
-/** Commands that do something to a job; those that lose something ask first. */
+/** Plugin of the commands that act on jobs. A dialog confirms commands that lose data. */
 export const actionsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:actions',
   description: 'Commands that stop, pause, resume, repeat and delete jobs.',
@@ -74,7 +75,7 @@ export const actionsPlugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** Id of the job that a command is about: named, or of the tab in front. */
+/** Return the id of a command's job: its argument, or the job of the current tab. */
 function idOf(
   app: JupyterFrontEnd,
   args: ReadonlyPartialJSONObject
@@ -83,6 +84,7 @@ function idOf(
   return typeof id === 'string' ? id : undefined;
 }
 
+/** Add the commands that stop, pause, resume, repeat, delete and remove a job. */
 function addActions(
   app: JupyterFrontEnd,
   jobs: IJobsModel,
@@ -105,14 +107,14 @@ function addActions(
       describedBy: { args: JOB_ARGS },
       isVisible: args => {
         const job = listed(args);
-        // Deleting offers to remove as well.
+        // “Delete…” can also remove the record, so “Remove…” is shown for deleted jobs only.
         return job === undefined || action === 'remove'
           ? (job?.deleted ?? true)
           : job.actions.includes(action) || action in job.refused;
       },
       isEnabled: args => {
         const job = listed(args);
-        // One that is not in the list, as it was deleted, is asked for when it comes to it.
+        // A deleted job is not in the list. Its record is requested when the command runs.
         return job ? canAsk(job, action) : args.id !== undefined;
       },
       execute: async args => {
@@ -145,7 +147,7 @@ function addActions(
     'pause',
     { menu: trans.__('Pause…'), palette: trans.__('Pause Job…') },
     async job => {
-      // Nothing is lost before it runs.
+      // A job that has not started loses nothing.
       if (job.phase === 'Pending' || (await confirmPause(job, trans))) {
         await jobs.act(job.id, 'pause');
       }
@@ -196,7 +198,7 @@ function addActions(
   );
 }
 
-/** Bytes of all logs; null if that can't be told, which must not keep anyone from deleting. */
+/** Return the size of a job's logs in bytes; null if it can't be read. An error must not prevent a deletion. */
 async function logSize(
   jobs: IJobsModel,
   job: JobSummary
@@ -210,12 +212,18 @@ async function logSize(
   }
 }
 
+/** Add the commands that show a job's directories in the file browser. */
 function addDirectories(
   app: JupyterFrontEnd,
   jobs: IJobsModel,
   trans: TranslationBundle
 ): void {
-  /** Show a directory in the file browser, if it is there. */
+  /**
+   * Show a directory in the file browser, or a warning if it does not exist.
+   *
+   * @param path - Path in the contents API; null if the file browser can't show the directory.
+   * @param outside - Warning for a directory without a path.
+   */
   const reveal = async (
     path: string | null | undefined,
     outside: string

@@ -1,3 +1,4 @@
+/** Dialogs that confirm actions on a job. */
 import { Dialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
@@ -9,10 +10,10 @@ import { canAsk, isActive } from '../jobs/phase';
 import { jobTitle } from '../jobs/sentence';
 import { namedDialog } from '../shell/dialog';
 
-/** What a person chose; null is cancel. */
+/** Action that the user chose; null if the user cancelled. */
 export type StopChoice = 'stop' | 'pause' | null;
 
-/** Ask before a job is stopped; offers the milder way. */
+/** Ask the user to confirm that a job stops. The dialog offers to pause the job instead. */
 export async function confirmStop(
   job: JobSummary,
   trans: TranslationBundle
@@ -60,7 +61,7 @@ export async function confirmStop(
   return (button.actions[0] as StopChoice | undefined) ?? null;
 }
 
-/** Ask before a running job is paused: it starts from the beginning. */
+/** Ask the user to confirm that a running job pauses. A resumed job starts from the beginning. */
 export async function confirmPause(
   job: JobSummary,
   trans: TranslationBundle
@@ -93,7 +94,12 @@ export async function confirmPause(
   return button.accept;
 }
 
-/** Ask before a job is deleted; the answer says whether its logs go, too. */
+/**
+ * Ask the user to confirm that a job is deleted.
+ *
+ * @param logSize - Size of the job's logs in bytes; null if it is not known.
+ * @returns `remove` is true if the record and the logs are deleted as well; null if the user cancels.
+ */
 export async function confirmDelete(
   job: JobSummary,
   logSize: number | null,
@@ -121,7 +127,11 @@ export async function confirmDelete(
   return button.accept ? { remove: isChecked === true } : null;
 }
 
-/** Ask before the record and the logs of a deleted or finished job go. */
+/**
+ * Ask the user to confirm that the record and the logs of a deleted or finished job are removed.
+ *
+ * @param logSize - Size of the job's logs in bytes; null if it is not known.
+ */
 export async function confirmRemove(
   job: JobSummary,
   logSize: number | null,
@@ -147,7 +157,7 @@ export async function confirmRemove(
   return button.accept;
 }
 
-/** What is lost and kept follows the check box. */
+/** Body of the dialog. The listed consequences follow the checkbox. */
 class DeleteBody extends ReactWidget {
   constructor(
     private readonly _job: JobSummary,
@@ -157,6 +167,7 @@ class DeleteBody extends ReactWidget {
     super();
   }
 
+  /** True if the record and the logs are deleted as well. */
   set remove(remove: boolean) {
     this._remove = remove;
     this.update();
@@ -208,6 +219,7 @@ function filesText(trans: TranslationBundle): string {
   );
 }
 
+/** Return a text about the job's progress; undefined if it is not known. */
 function whereItIs(
   job: JobSummary,
   trans: TranslationBundle

@@ -1,9 +1,10 @@
+/** Menu of a job's actions. */
 import { MenuSvg } from '@jupyterlab/ui-components';
 import { CommandRegistry } from '@lumino/commands';
 import { openOnce } from '../common/menu';
 import { CommandIDs } from '../tokens';
 
-/** The actions of a job in the order of its menu; `null` is a separator. */
+/** Commands of the menu in their order; `null` is a separator. */
 const ITEMS: readonly (string | null)[] = [
   CommandIDs.openJob,
   CommandIDs.openTensorBoard,
@@ -21,7 +22,13 @@ const ITEMS: readonly (string | null)[] = [
   CommandIDs.remove
 ];
 
-/** Open the menu of all actions of a job at a point of the page. */
+/**
+ * Open the menu of a job's actions.
+ *
+ * @param id - Id of the job.
+ * @param x - Horizontal position in the page, in px.
+ * @param y - Vertical position in the page, in px.
+ */
 export function openJobMenu(
   commands: CommandRegistry,
   id: string,

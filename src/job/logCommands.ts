@@ -1,14 +1,15 @@
+/** Commands of the log view. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import type { ILogViewHandle } from '../logs/view/LogView';
 import { CommandIDs } from '../tokens';
 
 /**
- * Add the commands of the log in front.
+ * Add the commands of the log in the current tab.
  *
- * The schema binds them to keys in a log view, and users can change the keys.
+ * The settings schema binds them to keys in a log view. Users can change the keys.
  *
- * @param current - Return the log in front; null if there is none.
+ * @param current - Returns the log in the current tab; null if there is none.
  */
 export function addLogCommands(
   commands: CommandRegistry,

@@ -1,3 +1,4 @@
+/** Dialogs about manifests. */
 import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
@@ -7,7 +8,11 @@ import { Confirm, IConsequence } from '../ui/Confirm';
 import { namedDialog } from '../shell/dialog';
 import '../../style/pages.css';
 
-/** Ask before what only the manifest can say is lost. */
+/**
+ * Ask the user to confirm that the form loses parts of a manifest that it can't represent.
+ *
+ * @param lost - The parts that will be lost.
+ */
 export async function confirmLoss(
   lost: readonly Check[],
   trans: TranslationBundle
@@ -34,7 +39,11 @@ export async function confirmLoss(
   return button.accept;
 }
 
-/** Ask whether edits that can't be read may go. */
+/**
+ * Ask the user to confirm that an unreadable edited manifest is discarded.
+ *
+ * @param problem - The error that the server reports for the manifest.
+ */
 export async function confirmDiscard(
   problem: ApiError,
   trans: TranslationBundle
@@ -65,7 +74,11 @@ export async function confirmDiscard(
   return button.accept;
 }
 
-/** Ask for a manifest, or to correct one; null if there is none. */
+/**
+ * Let the user paste a manifest; null if the user cancels or the text is empty.
+ *
+ * @param text - A manifest to be corrected; empty by default.
+ */
 export async function askForManifest(
   trans: TranslationBundle,
   text = ''
@@ -83,6 +96,7 @@ export async function askForManifest(
   return button.accept && body.text.trim() ? body.text : null;
 }
 
+/** Body of the dialog: a text area. */
 class ManifestInput extends ReactWidget {
   constructor(
     public text: string,
@@ -110,7 +124,7 @@ class ManifestInput extends ReactWidget {
           onChange={event => {
             this.text = event.target.value;
           }}
-          // The dialog takes Enter for its main button.
+          // Keep Enter in the text area: the dialog would take it for its main button.
           onKeyDown={event => {
             if (event.key === 'Enter' && !event.ctrlKey && !event.metaKey) {
               event.stopPropagation();

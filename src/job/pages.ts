@@ -1,3 +1,4 @@
+/** Contents of job tabs, connected with the lab. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
@@ -13,6 +14,7 @@ import { shortcutLabels } from '../common/shortcut';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { askStream, askTime, JobWidget } from './widget';
 
+/** Services of the lab for job tabs. */
 interface IJobPagesOptions {
   app: JupyterFrontEnd;
   jobs: IJobsModel;
@@ -21,15 +23,17 @@ interface IJobPagesOptions {
   trans: TranslationBundle;
 }
 
-/** Creates the contents of job tabs, which remember their state in one store. */
+/** Creates the contents of job tabs. All tabs keep their state in one store. */
 export class JobPages {
   constructor(private readonly _options: IJobPagesOptions) {
     this._store = new JobTabStore(_options.stateDB);
   }
 
   /**
-   * @param id - Of the job.
-   * @param close - Close the tab.
+   * Create the content of a job's tab.
+   *
+   * @param id - Id of the job.
+   * @param close - Closes the tab.
    */
   create(id: string, close: () => void): JobWidget {
     const { app, jobs, editors, trans } = this._options;
@@ -44,7 +48,7 @@ export class JobPages {
   private readonly _store: JobTabStore;
 }
 
-/** The lab around one job's tab. */
+/** Return the lab's functions for one job's tab. */
 function labAround(
   app: JupyterFrontEnd,
   editors: IEditorServices,
@@ -85,7 +89,7 @@ function labAround(
       link.download = '';
       link.click();
     },
-    // What has no button of its own, and what is too rare for one.
+    // The menu has the actions without a button in the toolbar.
     openMenu: (anchor, job) => {
       const active = isActive(job);
       const groups = [
@@ -115,13 +119,14 @@ function labAround(
   };
 }
 
+/** Open a file at a line, from 1. Notebooks open without a line. */
 async function openFile(
   app: JupyterFrontEnd,
   { path, line }: { path: string; line: number }
 ): Promise<void> {
   if (path.endsWith('.ipynb')) {
     await app.commands.execute('docmanager:open', { path });
-    return; // a line of a cell is no line of the file
+    return; // lines of cells don't correspond to lines of the file
   }
   const document = (await app.commands.execute('docmanager:open', {
     path,

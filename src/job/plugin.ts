@@ -1,3 +1,4 @@
+/** Plugin of the job tabs: command, restored tabs and log commands. */
 import {
   ILayoutRestorer,
   JupyterFrontEnd,
@@ -32,20 +33,22 @@ const ARGS = {
   required: ['id']
 };
 
+/** Options of a job's tab. */
 interface IJobTabOptions {
   /** Id of the job. */
   id: string;
+  /** Loads the content. */
   load: () => Promise<JobWidget>;
   trans: TranslationBundle;
 }
 
-/** A job's tab, whose content is loaded with the first one. */
+/** Tab of a job. The code of its content is loaded when the first tab opens. */
 class JobTab extends DeferredWidget<JobWidget> {
   constructor({ id, ...options }: IJobTabOptions) {
     super(options);
     this.jobId = id;
     this.id = `jupyterlab_t9kjob-job-${id}`;
-    this.node.dataset.jobId = id; // by which commands know what is in front
+    this.node.dataset.jobId = id; // commands find the current tab's job by this attribute
     this.node.tabIndex = -1;
     this.title.icon = jobIcon;
     this.title.label = id.split(':')[2] ?? id;
@@ -55,7 +58,7 @@ class JobTab extends DeferredWidget<JobWidget> {
   readonly jobId: string;
 }
 
-/** One tab for each job: what it is, its replicas, its log. */
+/** Plugin that shows each job in a tab. */
 export const jobPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:job',
   description: 'Shows a distributed job in a tab.',

@@ -1,3 +1,4 @@
+/** Widget of a job's tab, and the dialogs of its log. */
 import { InputDialog, ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
@@ -11,7 +12,7 @@ import { jobTitle } from '../jobs/sentence';
 import { ILogViewHandle } from '../logs/view/LogView';
 import '../../style/pages.css';
 
-/** The content of a job's tab. */
+/** Content of a job's tab. */
 export class JobWidget extends ReactWidget {
   constructor(
     readonly model: JobTabModel,
@@ -28,7 +29,7 @@ export class JobWidget extends ReactWidget {
     this._entitle();
   }
 
-  /** The log, while its pane is shown. */
+  /** Actions of the log while its pane is visible; otherwise null. */
   get log(): ILogViewHandle | null {
     return this.model.state.pane === 'logs' ? this._log.current : null;
   }
@@ -56,8 +57,9 @@ export class JobWidget extends ReactWidget {
   }
 
   /**
-   * The tab's name has the focus after a submission and when the tab is chosen;
-   * before the job is known the tab itself, from which the name takes it.
+   * Focus the log's lines or the job's name.
+   *
+   * Before the job is known, the tab itself has the focus; the name takes it over when it appears.
    */
   protected override onActivateRequest(): void {
     const target =
@@ -78,6 +80,7 @@ export class JobWidget extends ReactWidget {
     );
   }
 
+  /** Set the tab's title to the job's name. */
   private _entitle(): void {
     const job = this.model.watch.detail?.job;
     if (job) {
@@ -92,10 +95,10 @@ export class JobWidget extends ReactWidget {
 }
 
 /**
- * Ask for a time of day.
+ * Let the user enter a time of day.
  *
- * @param near - The time (seconds) on whose day it is; now by default.
- * @returns Seconds since the epoch, or null.
+ * @param near - A time on the same day, in seconds since the epoch; null for now.
+ * @returns Seconds since the epoch; null if the user cancels or the text is no time.
  */
 export async function askTime(
   near: number | null,
@@ -118,7 +121,7 @@ export async function askTime(
   return date.getTime() / 1000;
 }
 
-/** Ask for one of many log streams; null for none. */
+/** Let the user choose one of many log streams; null if the user cancels. */
 export async function askStream(
   ids: readonly string[],
   trans: TranslationBundle
