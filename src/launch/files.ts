@@ -180,6 +180,7 @@ export class LaunchFiles {
     return button.accept && value?.length ? this.local(value[0].path) : null;
   }
 
+  /** Return the options that all file dialogs share. */
   private _dialog(
     beside: string
   ): Pick<FileDialog.IFileOptions, 'manager' | 'defaultPath' | 'translator'> {
@@ -191,12 +192,14 @@ export class LaunchFiles {
     };
   }
 
+  /** The document of the current tab; undefined if the tab shows none. */
   private get _contextInFront(): DocumentRegistry.Context | undefined {
     const { app, manager } = this._options;
     const widget = app.shell.currentWidget;
     return widget ? manager.contextForWidget(widget) : undefined;
   }
 
+  /** Return the documents that are open in the main area, with their tabs. */
   private _contexts(): { widget: Widget; context: DocumentRegistry.Context }[] {
     const { app, manager } = this._options;
     return [...app.shell.widgets('main')].flatMap(widget => {

@@ -107,6 +107,7 @@ export class ManifestFiles {
     return this._queue;
   }
 
+  /** Return true if a file contains a manifest; false if it can't be read. */
   private async _read(path: string): Promise<boolean> {
     try {
       const file = await this._contents.get(path, {

@@ -127,6 +127,7 @@ class PresetImages {
     });
   }
 
+  /** Images from the settings; empty before the settings have loaded. */
   get images(): readonly string[] {
     return this._images;
   }

@@ -81,6 +81,7 @@ export class LaunchWidget extends ReactWidget {
     }
   }
 
+  /** Set the tab's title to the form's name. */
   private _updateTitle(): void {
     const { model, trans } = this._options;
     this.title.label = trans.__('Run %1', model.name);

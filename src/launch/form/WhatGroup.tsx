@@ -69,6 +69,7 @@ function LabelsField(): React.JSX.Element {
   );
 }
 
+/** Kind and value of the entrypoint: a file, a module or a command. */
 function EntrypointField(): React.JSX.Element {
   const { model, trans, actions } = useLaunch();
   const { kind, value } = useModel(({ form }) => form.spec.entrypoint);

@@ -144,6 +144,7 @@ export class LaunchCapacity implements IDisposable {
     }
   }
 
+  /** Notify listeners if the jobs model has a new capacity. */
   private _onJobs(): void {
     const { known } = this;
     if (known !== this._seen) {

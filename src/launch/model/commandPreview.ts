@@ -129,6 +129,7 @@ export class CommandPreview implements IDisposable {
     this._editedLines = new Set();
   }
 
+  /** Cancel the delay and the running request. */
   private _cancel(): void {
     window.clearTimeout(this._timer);
     this._request?.abort();

@@ -354,6 +354,7 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
+  /** Notify listeners if the jobs model has new engines. */
   private _onJobs({ engines }: Pick<IJobsModel, 'engines'>): void {
     if (engines !== this._enginesSeen) {
       this._enginesSeen = engines;
@@ -361,6 +362,7 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
+  /** Location of the form's job. */
   protected get _place(): IPlace {
     const { engine, namespace } = this._state;
     return { engine, namespace };

@@ -38,6 +38,7 @@ export abstract class LaunchFilling extends LaunchRequests {
     this._settle();
   }
 
+  /** Load the content from a source. If the server refuses a saved spec, load the defaults. */
   private async _startFrom(start: Start): Promise<void> {
     const { path, clone, lastTime } = this.state;
     const source = { last: lastTime, job: clone, defaults: null }[start];

@@ -33,6 +33,7 @@ export const GPU = 'nvidia.com/gpu';
 /** Text that a field shows although the specification can't contain it, and the reason. */
 export interface IDraft {
   text: string;
+  /** The reason, shown below the field. */
   problem: string;
 }
 

@@ -17,7 +17,9 @@ export interface IChecked extends Pick<
   CommandPreview,
   'shown' | 'failure' | 'asked'
 > {
+  /** Content of the form. */
   form: ILaunchForm;
+  /** Options of the script that have fields. */
   options: readonly ScriptOption[];
   /** The specification that the form describes. */
   spec: JobSpec;

@@ -10,6 +10,7 @@ export type OptionValues = Readonly<Record<string, OptionValue>>;
 
 /** Arguments and the field of each argument. */
 export interface IComposedArgs {
+  /** Arguments as a process gets them. */
   args: string[];
   /** The `optionKey` of each argument; null for arguments from “More arguments”. */
   fields: (string | null)[];

@@ -19,6 +19,7 @@ export interface ISavedTab extends IPlace {
   title: string | null;
   manifest: IEditedManifest | null;
   notes: Check[];
+  /** Content of the form, including incomplete rows and invalid texts. */
   form: ILaunchForm;
   /** The spec that the form describes. */
   spec: JobSpec;

@@ -42,6 +42,7 @@ export interface ILaunchActions {
  * read the model directly.
  */
 export interface ILaunchContext {
+  /** Model of the form. */
   model: LaunchModel;
   trans: TranslationBundle;
   actions: ILaunchActions;
