@@ -75,11 +75,7 @@ export function newRequestId(): string {
   return UUID.uuid4();
 }
 
-/**
- * Return the form that shows a specification.
- *
- * @param options - Options of the script that have fields.
- */
+/** Return the form that shows a specification. */
 export function formOf(
   spec: JobSpec,
   options: readonly ScriptOption[]
@@ -96,11 +92,7 @@ export function formOf(
   };
 }
 
-/**
- * Split arguments into values of the script's options and further arguments.
- *
- * @param options - Options of the script that have fields.
- */
+/** Split arguments into values of the script's options and further arguments. */
 export function splitArgs(
   args: readonly string[],
   options: readonly ScriptOption[]
@@ -109,11 +101,7 @@ export function splitArgs(
   return { values, more: joinWords(more), moreWords: more };
 }
 
-/**
- * Return the specification that a form describes, without incomplete rows.
- *
- * @param options - Options of the script that have fields.
- */
+/** Return the specification that a form describes, without incomplete rows. */
 export function specOf(
   form: ILaunchForm,
   options: readonly ScriptOption[]
@@ -166,7 +154,6 @@ export function withoutDraft(form: ILaunchForm, field: string): ILaunchForm {
  * Return the form's field for a field that the server names.
  *
  * @param pointer - JSON pointer into the request, such as `/spec/args/3`, which may be an option's field.
- * @param options - Options of the script that have fields.
  */
 export function fieldOf(
   pointer: string,
@@ -255,11 +242,7 @@ export function renamed(
   return parts.map((part, i) => (i === index ? to : part)).join('');
 }
 
-/**
- * Return the form with a new name of the job. Directories that contain the name are renamed as well.
- *
- * @param prefill - Names the runs directory and the options whose values follow the job's name.
- */
+/** Return the form with a new name of the job. Directories that contain the name are renamed as well. */
 export function withName(
   form: ILaunchForm,
   name: string,
@@ -324,11 +307,7 @@ export function withOption(
   );
 }
 
-/**
- * Return the form with another working directory. Relative log directories of TensorBoard move with it.
- *
- * @param options - Options of the script that have fields.
- */
+/** Return the form with another working directory. Relative log directories of TensorBoard move with it. */
 export function withWorkingDir(
   form: ILaunchForm,
   directory: string | null,
@@ -350,12 +329,7 @@ export function withWorkingDir(
   return next;
 }
 
-/**
- * Replace TensorBoard's log directory that a script's option names; other log directories stay.
- *
- * @param from - The option's old value and the old working directory.
- * @param to - The option's new value and the new working directory.
- */
+/** Replace TensorBoard's log directory that a script's option names; other log directories stay. */
 function moveLogDirs(
   form: ILaunchForm,
   from: [value: string, workingDir: string | null],
