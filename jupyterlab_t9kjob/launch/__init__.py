@@ -1,1 +1,1 @@
-"""From a file to a filled form and to a command."""
+"""Turns a file or a manifest into a filled launch form, and checks a job before it is submitted."""

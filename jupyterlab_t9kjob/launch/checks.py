@@ -60,7 +60,17 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
 
 
 def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None) -> list[Check]:
-    """Return what the text of a job's script tells about it, wherever it runs."""
+    """Return the checks of a job's script that need only its text; they apply on this machine and in a cluster.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    source
+        The job's script or notebook; None for a module or a command, which have no such checks.
+    kernel
+        The kernel that runs the job. If its Python version differs from the server's, a syntax error is only a warning.
+    """
     if source is None:
         return []
     if source.error is not None:
@@ -80,7 +90,17 @@ def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None
 
 
 def refuses(error: SourceError, kernel: Kernel | None) -> bool:
-    """Return True if a kernel's Python refuses the script too: another version may have another syntax."""
+    """Return True if the kernel's Python refuses the script as well.
+
+    A syntax error that the server's Python reports does not count for a kernel of another Python version.
+
+    Parameters
+    ----------
+    error
+        Error that the server's Python found in the script.
+    kernel
+        The kernel that runs the job; None if there is none.
+    """
     version = kernel.python_version if kernel is not None else None
     same = version is None or version.split(".")[:2] == [str(part) for part in sys.version_info[:2]]
     return same or not isinstance(error.__cause__, SyntaxError)
@@ -101,7 +121,7 @@ def _unreadable(source: Source, error: SourceError, kernel: Kernel | None) -> Ch
 
 
 def worst_first(found: list[Check]) -> list[Check]:
-    """Return lines in the order in which they are shown: errors first."""
+    """Sort checks into the order in which they are shown: errors first."""
     order = ("error", "warning", "hint", "passed")
     return sorted(found, key=lambda line: order.index(line.level))
 
@@ -111,7 +131,7 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
     extra = ["tensorboard"] if source.script.info.writes_events else []
     try:
         missing = await kernels.missing(kernel.name, [*lines, *extra])
-    except FieldError:  # removed since it was listed: that is said at its own field
+    except FieldError:  # The kernel was removed after it was listed. Its own field reports that.
         return []
     needed = await on_disk(source.path, _without_own, spec, [name for name in lines if name in missing])
     elsewhere = await on_disk(source.path, _elsewhere, source, needed)
@@ -190,7 +210,7 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
 
 
 def _without_own(spec: JobSpec, names: list[str]) -> list[str]:
-    """Return the modules that Python does not find where the job itself makes it look either (blocking)."""
+    """Return the modules that are not found in PYTHONPATH or the working directory of the job either (blocking)."""
     paths = [variable.value or "" for variable in spec.env if variable.name == "PYTHONPATH"]
     folders = [os.path.join(spec.working_dir or "", path) for path in ":".join(paths).split(":") if path]  # noqa: PTH118
     if spec.entrypoint.kind == "module" and spec.working_dir:
@@ -199,7 +219,7 @@ def _without_own(spec: JobSpec, names: list[str]) -> list[str]:
 
 
 def _elsewhere(source: Source, names: list[str]) -> dict[str, Path]:
-    """Return modules of the workspace that Python does not find, each with the folder that it lies in (blocking)."""
+    """Return the folder of each module that is in the workspace but not on Python's path (blocking)."""
     if source.workspace is None:
         return {}
     folders = {name: source.workspace.elsewhere(name) for name in names}
@@ -222,7 +242,7 @@ def _options(spec: JobSpec, source: Source) -> list[Check]:
 
 
 def _repeated(spec: JobSpec, source: Source) -> list[Check]:
-    """Say which options stand in the arguments more than once, where only the last one counts."""
+    """Warn of options that the arguments contain more than once, because only the last one counts."""
     option_of = {
         flag: option
         for option in source.script.info.options
@@ -313,7 +333,7 @@ def _given(spec: JobSpec, source: Source) -> list[Check]:
 
 
 def _package(spec: JobSpec, source: Source) -> list[Check]:
-    """Say that a script is part of a package, which Python knows only if it is run as a module."""
+    """Warn of a script that is part of a package. Its relative imports work only if Python runs it as a module."""
     relative = source.script.closure.script.relative
     if source.module is None:
         return []
@@ -387,7 +407,7 @@ def _skipped(source: Source) -> list[Check]:
 
 
 def _commands(spec: JobSpec, source: Source) -> list[Check]:
-    """Say that each process runs a notebook's commands, as it runs its code."""
+    """Hint that each process runs the notebook's shell and magic commands."""
     if source.converted is None or not source.converted.commands or source.script.launch is not None:
         return []
     if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
@@ -434,7 +454,7 @@ def _log_directory(name: str) -> Check | None:
         return Check(level="warning", code="LogDirectoryReadOnly", message=message)
     try:
         used = there == name.rstrip("/") and bool(os.listdir(there))  # noqa: PTH208
-    except OSError:  # it may be written but not listed: nothing is known of what is in it
+    except OSError:  # The folder is writable but can't be listed, so its content is unknown.
         used = False
     if not used:
         return None

@@ -1,4 +1,4 @@
-"""Reads the file that the entrypoint of a job names."""
+"""Reads the script or notebook that a job's entrypoint names."""
 
 from __future__ import annotations
 
@@ -27,17 +27,33 @@ class Reader:
         self.root = root
 
     async def clicked(self, path: str | None) -> Source | None:
-        """Read the file that a form is for, if it is for one; `path` is as the contents API names it."""
+        """Read the file for which the user opened the form.
+
+        Returns None if the form was opened without a file. `path` is a path of the contents API.
+        """
         if path is None:
             return None
         file = self.root.disk(path)
         return await on_disk(file, read_source, self.root, file, "/path")
 
     async def module(self, name: str, path: str | None) -> Source | None:
-        """Read the file that a form is for if the module `name` is that file; None if it is not."""
+        """Read the file for which the form was opened, if the module `name` is in that file.
+
+        Parameters
+        ----------
+        name
+            Name of the module, as for ``python -m``.
+        path
+            Path of the form's file in the contents API; None without a file.
+
+        Returns
+        -------
+        source
+            The file; None if the module is not in it or the file can't be read.
+        """
         try:
             source = await self.clicked(path)
-        except (FieldError, NotFound):  # the module may be another one, which nobody here sees
+        except (FieldError, NotFound):  # The module may be installed elsewhere, so an unreadable file is no error.
             return None
         return source if source is not None and source.module == name else None
 
@@ -61,7 +77,7 @@ class Reader:
         """
         try:
             source = await on_disk(path, read_source, self.root, path, field)
-        except NotFound as problem:  # the address exists; a field of the request is wrong
+        except NotFound as problem:  # 422, not 404: the URL exists, a field of the request is wrong
             raise FieldError(problem.message, field=field, hint=problem.hint, code="ScriptGone") from problem
         if source.kind != entrypoint.kind:
             message, hint = _other_kind(path.name, source)
@@ -82,7 +98,7 @@ class Reader:
 
 
 def _other_kind(file: str, source: Source) -> tuple[Text, Text]:
-    """Return message and hint for a file whose kind is not the entrypoint's."""
+    """Return the message and hint for a file whose kind differs from the entrypoint's."""
     if source.kind == "notebook":
         return (
             _("{file} is a notebook, not a script.", file=file),

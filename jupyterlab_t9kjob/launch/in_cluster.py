@@ -1,4 +1,8 @@
-"""Launching where jobs run in a cluster: they have the lab's files by its PVCs, and its image."""
+"""Fills and checks the launch form of a job in a cluster.
+
+A job in a cluster reads the lab's files from PVCs that the lab and the job both mount, at paths that may differ. By
+default the job runs the lab's image.
+"""
 
 from __future__ import annotations
 
@@ -29,23 +33,23 @@ from .source_file import Source
 from .volumes import Volumes
 
 LOOKED_AT = 20
-"""Earlier jobs among which one with an image is looked for."""
+"""How many earlier jobs are searched for an image."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A filled form, as far as the cluster goes.
+    """Filled form of a job in a cluster.
 
     Attributes
     ----------
     spec
         The job.
     runs
-        Folder of the log directories, as the job sees it.
+        Parent folder of the log directories, as a path in the job.
     root
-        The contents root as the job sees it; None if it does not.
+        The contents root as a path in the job; None if the job does not see it.
     notes
-        What could not be carried over from another engine.
+        Warnings about parts of the spec that were lost when it was adapted to this engine.
     """
 
     spec: JobSpec
@@ -55,22 +59,22 @@ class Filled:
 
 
 class InCluster:
-    """Launches on one engine in one namespace.
+    """Fills, checks and admits jobs of one engine in one namespace.
 
     Parameters
     ----------
     reader
         Reads scripts and notebooks.
     kernels
-        To ask what the lab's Python has.
+        Finds the version of torch in the lab's Python.
     jobs
-        The engines.
+        All engines.
     volumes
-        Returns a namespace's PVCs, as `JobService.volumes` does.
+        Cache of the PVCs of namespaces.
     engine, namespace
-        Where.
+        Location of the jobs.
     lab
-        What jobs inherit.
+        Volumes, image and security settings of JupyterLab's pod, which are a job's defaults.
     """
 
     def __init__(
@@ -94,7 +98,17 @@ class InCluster:
     # -- filling a form -----------------------------------------------------------------------------------------------
 
     async def fill(self, source: Source | None, base: JobSpec | None, crossed_from: EngineName | None) -> Filled:
-        """Return a filled form for a file, or for a spec to start from."""
+        """Return a filled form.
+
+        Parameters
+        ----------
+        source
+            The file for which the form is opened; None if `base` runs no file.
+        base
+            A spec to start from; None for a new job.
+        crossed_from
+            The engine for which `base` was written, if the user switched engines in the form. None for a copy of a job.
+        """
         jobs = await self._jobs_of_clusters()
         names = {job.name for job in jobs if job.namespace == self._namespace}
         notes: list[Check] = []
@@ -128,7 +142,7 @@ class InCluster:
         return [job for job in await self._jobs.jobs(Query()) if self._jobs.facts(job.engine).has_pods]
 
     async def _inheriting(self, spec: JobSpec) -> JobSpec:
-        """Return a spec of this machine as a job in the cluster: with the lab's volumes, image and ids."""
+        """Adapt a spec of this machine to the cluster: add the lab's image, volumes and security settings."""
         lab = self._lab
         runtime = spec.runtime if spec.runtime.image else await self._runtime()
         changes: dict[str, object] = {"runtime": runtime.model_copy(update={"kernel": None})}
@@ -141,7 +155,10 @@ class InCluster:
         return await asyncio.to_thread(mounts.to_job, spec, lab, self._namespace)
 
     async def _runtime(self) -> Runtime:
-        """Return the lab's own image if its Python has torch, else the one that was used last, else none."""
+        """Return the runtime of a new job.
+
+        The image is the lab's own if torch is installed in it, else that of the user's most recent job, else none.
+        """
         lab = self._lab
         if lab.image is not None:
             python = await self._python_of_image()
@@ -150,29 +167,41 @@ class InCluster:
                 runtime = {"image": lab.image, "pull_policy": lab.pull_policy, "pull_secrets": list(lab.pull_secrets)}
                 return Runtime.model_validate(runtime)
         jobs = [job for job in await self._jobs_of_clusters() if job.mine]
-        jobs.sort(key=lambda job: job.started_at is None)  # nobody knows whether the image of a job that waits is there
+        jobs.sort(key=lambda job: job.started_at is None)  # a pending job's image may not exist
         for summary in jobs[:LOOKED_AT]:
             try:
                 used = (await self._jobs.job(summary.id)).spec.runtime
-            except JobError:  # gone meanwhile, or it can't be read
+            except JobError:  # The job was deleted after it was listed, or it can't be read.
                 continue
             if used.image:
                 return used
         return Runtime()
 
     async def _python_of_image(self) -> str | None:
-        """Return the Python that a job finds in the lab's image: the first one that is on no volume."""
+        """Return the first Python on the lab's PATH that is part of the lab's image, not on a volume."""
         for folder in os.get_exec_path():
             try:
                 for path in await on_disk(folder, _pythons, folder):
                     if await asyncio.to_thread(self._lab.in_job, path, self._namespace) is None:
                         return str(path)
-            except DiskSilent:  # an image's own disk answers, so this is a volume
+            except DiskSilent:  # An image's own disk always answers, so this folder is on a volume.
                 continue
         return None
 
     async def _again(self, base: JobSpec, source: Source | None, names: set[str], *, keep_name: bool) -> JobSpec:
-        """Return a spec of this cluster for a new job, of a file if there is one."""
+        """Return the spec of a new job that repeats a job of this cluster.
+
+        Parameters
+        ----------
+        base
+            Spec of the earlier job.
+        source
+            The file that the new job runs instead; None to keep the entrypoint.
+        names
+            Names of jobs in the namespace.
+        keep_name
+            True if `base` is the same form, edited; False if the new job needs a name of its own.
+        """
         spec = base
         if source is not None and base.entrypoint.kind in ("script", "notebook"):
             spec, value = await asyncio.to_thread(mounts.placed, spec, source.path, self._lab, self._namespace)
@@ -185,7 +214,7 @@ class InCluster:
         return renamed(spec, numbered(base.name, taken))
 
     def _places(self, spec: JobSpec, source: Source | None) -> tuple[str, str | None]:
-        """Return the folder of the log directories and the contents root, as the job sees them."""
+        """Return the parent folder of the log directories and the contents root, as paths in the job."""
         own = next((path for path in spec.tensorboard.log_dirs if path.endswith(f"/{spec.name}")), None)
         if own is not None:
             runs = own.removesuffix(f"/{spec.name}")
@@ -198,10 +227,18 @@ class InCluster:
         same = all(str(mount.lab_path) == str(mount.mount_path) for mount in self._lab.mounts)
         return runs, str(root) if root is not None else str(folder) if self._lab.mounts and same else None
 
-    # -- looking at a job ---------------------------------------------------------------------------------------------
+    # -- checks --------------------------------------------------------------------------------------------------------
 
     async def check(self, spec: JobSpec, clicked: str | None = None) -> list[Check]:
-        """Return what the script's text, the volumes and the lab tell about a job."""
+        """Return the checks of a job's script, volumes and log directories.
+
+        Parameters
+        ----------
+        spec
+            The job.
+        clicked
+            Path of the form's file in the contents API; None without a file.
+        """
         found = list(self._lab.problems)
         source: Source | None = None
         try:
@@ -222,13 +259,25 @@ class InCluster:
         return worst_first(found)
 
     async def admit(self, spec: JobSpec, clicked: str | None = None) -> Prepare | None:
-        """Refuse a job that certainly can't run; returns what writes a notebook's script, if it is one.
+        """Refuse a job that can't run.
+
+        Parameters
+        ----------
+        spec
+            The job.
+        clicked
+            Path of the form's file in the contents API; None without a file.
+
+        Returns
+        -------
+        prepare
+            Function that writes the notebook's script; None if the job runs no notebook.
 
         Raises
         ------
         FieldError
-            If the namespace or a PVC is not there; if a file is not, is on no volume of the job, or can't be run; if a
-            log directory can't be one.
+            If the namespace or a PVC does not exist; if a script does not exist, is on no volume of the job, or
+            can't be read by Python; if a log directory can't be created.
         """
         try:
             volumes = await self._volumes.of(self._engine, self._namespace, fresh=True)
@@ -247,22 +296,27 @@ class InCluster:
         return self._reader.writer(source)
 
     async def _known_volumes(self, found: list[Check]) -> list[Volume] | None:
-        """Return the namespace's PVCs; None where nobody can tell. A namespace that is not there is an error."""
+        """Return the namespace's PVCs; None if they can't be listed. A missing namespace is added to `found`."""
         try:
             return await self._volumes.of(self._engine, self._namespace)
         except FieldError as problem:
             found.append(Check.of(problem))
-        except JobError:  # the engine itself says that the cluster does not answer
+        except JobError:  # The engine itself reports that the cluster does not answer.
             return None
         return None
 
     async def _source(self, spec: JobSpec, clicked: str | None) -> Source | None:
-        """Read the file that a job runs; None where the lab does not see it, or it runs none.
+        """Read the file that a job runs.
+
+        Returns
+        -------
+        source
+            The file; None if the job runs no file or the lab does not see it.
 
         Raises
         ------
         FieldError
-            If it is not there, can't be run, or is one that the job would not find.
+            If the file does not exist, can't be run, or is on no volume of the job.
         """
         entrypoint = spec.entrypoint
         if entrypoint.kind == "module":
@@ -276,12 +330,17 @@ class InCluster:
         return source
 
     async def _in_lab(self, spec: JobSpec, value: str, clicked: str | None) -> Path | None:
-        """Return where the contents root has a file of a job; None if it does not.
+        """Return the path in the lab of a job's file.
+
+        Returns
+        -------
+        path
+            Path below the contents root; None if the lab does not see the file.
 
         Raises
         ------
         FieldError
-            If it is a file of the root that is on no volume of the job.
+            If the file exists in the lab but is on no volume of the job.
         """
         root, lab, namespace = self._reader.root, self._lab, self._namespace
         if clicked is not None:
@@ -297,7 +356,7 @@ class InCluster:
         return None
 
     async def _demand_notebook(self, entrypoint: Entrypoint, path: Path | None) -> None:
-        """Raise `FieldError` unless a notebook can be made into a script beside itself."""
+        """Raise `FieldError` unless the notebook's script can be written beside the notebook."""
         name = entrypoint.value.rpartition("/")[2]
         if path is None:
             raise FieldError(
@@ -322,7 +381,7 @@ class InCluster:
             )
 
     async def _check_types(self, spec: JobSpec) -> None:
-        """Read the scripts that replica types have of their own; raises what is wrong with the first."""
+        """Read the scripts of replica types that have their own; raise the first error."""
         for index, group in enumerate(spec.replica_specs):
             own = group.entrypoint
             if own is None or own.kind != "script" or not own.value.startswith("/"):
@@ -337,7 +396,7 @@ class InCluster:
     async def _log_directories(self, spec: JobSpec) -> list[Check]:
         def here(path: str) -> str | None:
             if not path.startswith("/"):
-                return path  # which is an error of its own
+                return path  # `log_directories` reports a relative path as an error.
             place = self._lab.in_lab(path, spec.mounts, self._namespace)
             return None if place is None else str(place)
 
@@ -358,12 +417,12 @@ class InCluster:
 
 
 def _pythons(folder: str) -> list[Path]:
-    """Return the Pythons in a folder of the path (blocking)."""
+    """Return the Python executables in a folder of PATH (blocking)."""
     return [path for name in ("python", "python3") if os.access(path := Path(folder) / name, os.X_OK)]
 
 
 def _working_directory(spec: JobSpec) -> list[Check]:
-    """Warn of a script of a volume that works, and so most likely writes, elsewhere."""
+    """Warn if a script on a volume runs in a working directory that is on no volume."""
     entrypoint, folder = spec.entrypoint, spec.working_dir
     if folder is None or not folder.startswith("/") or on_volume(folder, spec.mounts) is not None:
         return []

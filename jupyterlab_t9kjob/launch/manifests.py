@@ -1,4 +1,4 @@
-"""A manifest that a user pasted or edited, as a job: what is submitted, and what a form would make of it."""
+"""Reads manifests that users paste or edit: the job to submit, and the form's version of it."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from .model import SpecOrManifest
 LISTED = 10
 
 _IN_MANIFEST = {"/namespace": "/manifest/metadata/namespace", "/spec/name": "/manifest/metadata/name"}
-"""Where a manifest has what a request says beside it, or what is asked of every job."""
+"""Position in a manifest of the fields of a request that are not below ``/manifest``."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a request asks for.
+    """Job that a request submits.
 
     Attributes
     ----------
     spec
-        The job; of a manifest, what it says.
+        The spec in the request, or the spec that was read from its manifest.
     namespace
-        The one that the manifest names, else the request's.
+        The manifest's namespace, else the request's.
     edited
-        The manifest that is submitted instead of the spec's own.
+        The manifest to submit instead of the one rendered from the spec.
     notes
-        What was mended, assumed or kept.
+        Corrections and assumptions made while the manifest was read.
     """
 
     spec: JobSpec
@@ -60,12 +60,19 @@ class Submission:
 
 
 async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
-    """Return what a request asks for.
+    """Return the job that a request submits.
+
+    Parameters
+    ----------
+    request
+        Request with a spec or a manifest.
+    jobs
+        All engines.
 
     Raises
     ------
     ManifestError
-        If its manifest can't be read, or is of another engine's kind.
+        If the manifest can't be read, or its kind belongs to another engine.
     """
     if request.manifest is None:
         assert request.spec is not None  # noqa: S101
@@ -85,12 +92,24 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
 
 
 async def read(text: str, jobs: JobService) -> tuple[Pasted, Any]:
-    """Read a manifest; what is said of its spelling goes by the cluster's.
+    """Read a manifest in the dialect of the cluster that runs its kind.
+
+    Parameters
+    ----------
+    text
+        YAML or JSON.
+    jobs
+        All engines.
+
+    Returns
+    -------
+    pasted, dialect
+        The job, and the cluster's dialect of its kind.
 
     Raises
     ------
     ManifestError
-        If it can't be read.
+        If the manifest can't be read.
     """
     pasted = await asyncio.to_thread(read_job, text)
     usual = KINDS[pasted.kind].usual
@@ -105,7 +124,19 @@ async def read(text: str, jobs: JobService) -> tuple[Pasted, Any]:
 async def crossed(
     spec: JobSpec, source: EngineName, target: EngineName, jobs: JobService
 ) -> tuple[JobSpec, list[Check]]:
-    """Return the spec that another engine can run, and what is lost on the way."""
+    """Return a spec adapted to another engine, and warnings about what is lost.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    source
+        Engine for which the spec was written.
+    target
+        Engine that is to run it.
+    jobs
+        All engines.
+    """
     infos = {info.name: info for info in await jobs.engines()}
     kind, other = (infos[name].facts.manifest_kind if name in infos else name for name in (source, target))
     capabilities = infos[target].capabilities if target in infos else {}
@@ -113,13 +144,13 @@ async def crossed(
 
 
 async def locate(problem: JobError, text: str) -> None:
-    """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
+    """Set line and column of an error about a manifest, if its field is found in the text."""
     for place in (await _places([problem], text)).values():
         problem.line, problem.column = place
 
 
 async def located(checks: list[Check], text: str) -> list[Check]:
-    """Return checks of a manifest with where in its text the fields stand, if that can be told."""
+    """Return checks of a manifest with line and column added, where the field is found in the text."""
     places = await _places(checks, text)
     return [
         check.model_copy(update=places[index]._asdict()) if index in places else check
@@ -128,31 +159,41 @@ async def located(checks: list[Check], text: str) -> list[Check]:
 
 
 async def _places(found: Sequence[JobError | Check], text: str) -> dict[int, Place]:
-    """Return where the fields stand of those that have no line yet, by their index."""
+    """Return the position of each error or check that has a field but no line, by index."""
     pointers = {
         index: pointer
         for index, one in enumerate(found)
         if one.line is None and (pointer := _IN_MANIFEST.get(one.field or "", one.field or "")).startswith("/manifest/")
     }
     if not pointers:
-        return {}  # the text is read for nothing else
+        return {}  # Without a pointer to find, parsing the text would be wasted.
     places = await asyncio.to_thread(places_of, text, list(pointers.values()))
     return {index: place for index, place in zip(pointers, places, strict=True) if place is not None}
 
 
 def as_submitted(pasted: Pasted, text: str, dialect: Any) -> str:
-    """Return the YAML that would be submitted: the text itself where it is that (blocking)."""
+    """Return the YAML to submit: the user's own text if it needs no change (blocking).
+
+    Parameters
+    ----------
+    pasted
+        The job that was read from the text.
+    text
+        The user's YAML or JSON.
+    dialect
+        The cluster's dialect of the manifest's kind.
+    """
     manifest = pasted.manifest or {}
     wanted = KINDS[pasted.kind].translate(manifest, dialect)[0]
     try:
         documents = [document.value for document in read_documents(text)]
-    except FieldError:  # it was mended before it could be read
+    except FieldError:  # The text was readable only after corrections.
         documents = []
     return text if documents == [wanted] else to_yaml(wanted)
 
 
 def lost(pasted: Pasted, text: str) -> list[Check]:
-    """Return what of a manifest a form can't say, and would drop (blocking)."""
+    """Return warnings about parts of a manifest that the form has no field for and would drop (blocking)."""
     found: list[Check] = []
     for path in not_in_spec(pasted.manifest or {}, pasted.spec)[:LISTED]:
         message = _("The form has no field for {path}.", path=path)
@@ -165,7 +206,7 @@ def lost(pasted: Pasted, text: str) -> list[Check]:
 
 
 def count_comments(text: str) -> int:
-    """Return how many comments a text of YAML has: what lies between its tokens (blocking)."""
+    """Return the number of comments in a YAML text: lines with a ``#`` between tokens (blocking)."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     found, end = 0, 0
     try:

@@ -1,4 +1,4 @@
-"""What the launch form gets from the server."""
+"""Models of the launch API: requests of the form and the server's responses."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class EnvRead(Model):
 
 
 class ScriptInfo(Model):
-    """What a script's text tells about it."""
+    """Facts that the server reads from a script's text, without running it."""
 
     description: str | None = None
     options: list[ScriptOption] = Field(default_factory=list)
@@ -100,10 +100,10 @@ class Kernel(Model):
 
 
 class PrefillRequest(Model):
-    """Ask for a filled form.
+    """Request for a filled form.
 
-    `path` is what the user clicked, as the contents API names it, without a drive. It may be left
-    out where `spec` runs no file (a module, a command).
+    `path` is the file that the user clicked, as a path of the contents API without a drive. It is optional
+    if `spec` runs a module or a command.
     """
 
     path: str | None = None
@@ -118,7 +118,7 @@ class PrefillRequest(Model):
 
 
 class Prefill(Model):
-    """A filled form; without a file there are no options to offer."""
+    """A filled form. A form without a file has no script options."""
 
     path: str | None
     engine: EngineName
@@ -148,9 +148,9 @@ class Prefill(Model):
 
 
 class SpecOrManifest(Model):
-    """A job of a form, or of a manifest: with both the manifest counts.
+    """A job, given as a spec or as a manifest. If both are given, the manifest is submitted.
 
-    A namespace that the manifest names is the job's.
+    The namespace in the manifest, if any, takes precedence.
     """
 
     engine: EngineName = DEFAULT_ENGINE
@@ -170,11 +170,11 @@ class SpecOrManifest(Model):
 
 
 class PreviewRequest(SpecOrManifest):
-    """Ask what a form amounts to."""
+    """Request for the preview of a job: manifest or command, and checks."""
 
 
 class ReadManifestRequest(Model):
-    """Ask what a manifest amounts to: one that was pasted, opened from a file, or edited."""
+    """Request to read a manifest that was pasted, opened from a file, or edited."""
 
     text: str = Field(description="YAML or JSON.")
     engine: EngineName | None = Field(None, description="Where it is to run; null: where its kind does.")
@@ -182,7 +182,7 @@ class ReadManifestRequest(Model):
 
 
 class ReadManifest(Model):
-    """A manifest as a form: what became of it, and what would be lost without its text."""
+    """A manifest as a form: the spec, notes about corrections, and the parts that the form would drop."""
 
     engine: EngineName
     namespace: str
@@ -195,6 +195,6 @@ class ReadManifest(Model):
 
 
 class LaunchPreview(Preview):
-    """What a form amounts to, with the kernel that it would use."""
+    """Preview of a job, with the kernel that would run it."""
 
     kernel: Kernel | None = None

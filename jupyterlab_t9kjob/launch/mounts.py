@@ -22,12 +22,23 @@ LISTED: Final = 10
 
 
 def placed(spec: JobSpec, path: Path, lab: Lab, namespace: str) -> tuple[JobSpec, str]:
-    """Return a spec whose job sees a file of the lab, and where it sees it (blocking).
+    """Return a spec with the mount that a file of the lab needs, and the file's path in the job (blocking).
+
+    Parameters
+    ----------
+    spec
+        The job.
+    path
+        Path of the file in the lab.
+    lab
+        The lab, with its mounts.
+    namespace
+        The job's namespace.
 
     Returns
     -------
     spec, path
-        The spec with the mount that the file needs, if it lacked it; the lab's own path where no mount would help.
+        The spec, with a mount added if the file needs one. The lab's own path if no mount makes the file visible.
     """
     seen = lab.seen_by(path, spec.mounts, namespace)
     found = lab.in_job(path, namespace) if seen is None else None
@@ -37,10 +48,19 @@ def placed(spec: JobSpec, path: Path, lab: Lab, namespace: str) -> tuple[JobSpec
 
 
 def to_job(spec: JobSpec, lab: Lab, namespace: str) -> JobSpec:
-    """Return a spec with paths of the lab as its job in a cluster has it: with the mounts it needs (blocking).
+    """Return a spec with the lab's paths replaced by paths in the job, and with the mounts that they need (blocking).
 
-    Beside what its paths need it gets the lab's home, where ``pip install --user`` goes, and what the lab has mounted
-    below either.
+    The job also mounts the lab's home, where ``pip install --user`` writes, and the lab's volumes that are mounted
+    below any of these mounts.
+
+    Parameters
+    ----------
+    spec
+        A job with paths of the lab.
+    lab
+        The lab, with its mounts.
+    namespace
+        The job's namespace.
     """
 
     def move(path: str) -> str:
@@ -61,7 +81,17 @@ def to_job(spec: JobSpec, lab: Lab, namespace: str) -> JobSpec:
 
 
 def to_lab(spec: JobSpec, lab: Lab, namespace: str) -> JobSpec:
-    """Return the spec of a job in a cluster with its paths as the lab sees them, where it does (blocking)."""
+    """Return a spec with paths in the job replaced by the lab's paths, where the lab sees the files (blocking).
+
+    Parameters
+    ----------
+    spec
+        A job with paths in its pods.
+    lab
+        The lab, with its mounts.
+    namespace
+        The job's namespace.
+    """
 
     def move(path: str) -> str:
         return str(lab.in_lab(path, spec.mounts, namespace) or path)
@@ -70,7 +100,7 @@ def to_lab(spec: JobSpec, lab: Lab, namespace: str) -> JobSpec:
 
 
 def _moved(spec: JobSpec, move: Callable[[str], str]) -> dict[str, object]:
-    """Return the fields of a spec that hold paths, each path moved."""
+    """Return the fields of a spec that hold paths, with `move` applied to each path."""
 
     def of_file(path: str, kind: str) -> str:
         return move(path) if kind in ("script", "notebook") and path.startswith("/") else path
@@ -98,7 +128,21 @@ def _moved(spec: JobSpec, move: Callable[[str], str]) -> dict[str, object]:
 
 
 def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field: str) -> FieldError:
-    """Return the refusal of a file of the lab that a job would not find, with what would help (blocking)."""
+    """Return the error for a file of the lab that the job can't see, with a hint at a solution (blocking).
+
+    Parameters
+    ----------
+    path
+        Path of the file in the lab.
+    lab
+        The lab, with its mounts.
+    namespace
+        The job's namespace.
+    mounts
+        The job's mounts.
+    field
+        JSON pointer of the field that holds the path.
+    """
     found = lab.in_job(Path(path), namespace)
     if found is not None:
         mount, place = found
@@ -142,11 +186,21 @@ def _named(mount: LabMount) -> Text:
     return _("{path} (PVC {claim})", path=str(mount.lab_path), claim=mount.claim)
 
 
-# -- what is wrong -----------------------------------------------------------------------------------------------------
+# -- checks ------------------------------------------------------------------------------------------------------------
 
 
 def unknown_claim(spec: JobSpec, namespace: str, volumes: Sequence[Volume]) -> FieldError | None:
-    """Return the refusal of the first mount whose PVC is not there."""
+    """Return the error for the first mount whose PVC does not exist; None if all exist.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    namespace
+        The job's namespace.
+    volumes
+        PVCs of the namespace.
+    """
     claims = {volume.claim for volume in volumes}
     for index, mount in enumerate(spec.mounts):
         if mount.claim not in claims:

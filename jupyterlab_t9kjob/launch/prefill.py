@@ -1,4 +1,4 @@
-"""From a file to a job that is ready to submit."""
+"""Derives the spec of a new job from a file, or from the spec of an earlier job."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ MAX_LISTED = 10_000
 
 
 def choose_kernel(kernels: list[Kernel], wanted: str | None) -> Kernel | None:
-    """Choose where the job runs: the notebook's own kernel, else the first that has torch.
+    """Choose the kernel of a job: the notebook's own, else the first that has torch, else the first that is enabled.
 
-    The default kernel comes first in `kernels`. If none has torch the first that is enabled is
-    taken: its refusal says how to install it.
+    The last case lets the checks explain how to install torch.
+
+    Parameters
+    ----------
+    kernels
+        The lab's kernels, the default kernel first.
+    wanted
+        Name of the kernel in the notebook's metadata; None for a script.
     """
     own = [kernel for kernel in kernels if kernel.name == wanted and kernel.enabled]
     enabled = [kernel for kernel in kernels if kernel.enabled]
@@ -32,18 +38,18 @@ def choose_kernel(kernels: list[Kernel], wanted: str | None) -> Kernel | None:
 
 
 def fresh_spec(source: Source, kernel: Kernel | None, engine: EngineInfo | None, taken: set[str]) -> JobSpec:
-    """Return the job that a file amounts to.
+    """Return the spec of a new job that runs a file.
 
     Parameters
     ----------
     source
         The script or notebook.
     kernel
-        Where it runs.
+        The kernel that runs the job.
     engine
-        The engine, for the size of its machine.
+        The engine; its machine decides the number of processes and GPUs.
     taken
-        Names of jobs that are in use.
+        Names that the new job can't have.
     """
     folder = source.folder
     name = numbered(name_from(source.path.stem), taken)
@@ -66,7 +72,21 @@ def fresh_spec(source: Source, kernel: Kernel | None, engine: EngineInfo | None,
 def adapted_spec(
     base: JobSpec, source: Source | None, kernels: list[Kernel], taken: set[str], *, keep_name: bool = False
 ) -> JobSpec:
-    """Return an earlier job's spec (a clone, as last time) for a new job, of a file if there is one."""
+    """Return the spec of a new job that repeats an earlier one.
+
+    Parameters
+    ----------
+    base
+        Spec of the earlier job.
+    source
+        The file that the new job runs instead; None to keep the entrypoint.
+    kernels
+        The lab's kernels. If the earlier job's kernel is gone, another one is chosen.
+    taken
+        Names that the new job can't have.
+    keep_name
+        Keep the name of `base`, even if it is taken.
+    """
     spec = base.model_copy() if keep_name else renamed(base, numbered(base.name, taken))
     if source is not None and base.entrypoint.kind in ("script", "notebook"):
         spec.entrypoint = Entrypoint(kind=source.kind, value=str(source.path))
@@ -83,7 +103,7 @@ def _entrypoint(source: Source) -> Entrypoint:
 
 
 def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
-    """Return the flags in a spec's arguments whose value lies in the job's own log directory."""
+    """Return the flags in a spec's arguments whose value is a path in the job's own log directory."""
     flags = {flag for option in options if _holds_run(option) for flag in option.flags}
     own = f"{RUNS}/{spec.name}"
     return [
@@ -94,7 +114,17 @@ def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
 
 
 def runs_folder(source: Source | None, base: JobSpec | None, root: Path) -> Path:
-    """Return where each run has a directory by its job's name: beside the file, else where `base` has its own."""
+    """Return the parent folder of the log directories.
+
+    Parameters
+    ----------
+    source
+        The job's file; the folder is beside it.
+    base
+        Spec of an earlier job, whose folder is used if there is no file.
+    root
+        Folder to use if neither determines one.
+    """
     if source is not None:
         return source.folder / RUNS
     if base is None:
@@ -104,9 +134,16 @@ def runs_folder(source: Source | None, base: JobSpec | None, root: Path) -> Path
 
 
 def taken_names(jobs: set[str], runs: Path) -> set[str]:
-    """Return the names that a new job should not get. Blocks: call it in a thread.
+    """Return the names that a new job can't have. Blocks: call it in a thread.
 
-    Those of jobs, and of the log directories that earlier jobs left: runs must stay comparable.
+    A log directory that an earlier job left also takes its name, so that the runs stay separate in TensorBoard.
+
+    Parameters
+    ----------
+    jobs
+        Names of existing jobs.
+    runs
+        Parent folder of the log directories.
     """
     try:
         with os.scandir(runs) as entries:
@@ -131,7 +168,7 @@ def _arguments(options: list[ScriptOption], run: str) -> list[str]:
 
 
 def _size(kernel: Kernel | None, engine: EngineInfo | None) -> tuple[int | Literal["gpu"], Device | None]:
-    """Return processes a node and the devices for them: all free GPUs, else two on the CPU."""
+    """Return the processes per node and the devices: all free GPUs, else two processes on the CPU."""
     machine = engine.machine if engine else None
     free = [device for device in machine.devices if device.used_by is None] if machine else []
     usable = min(len(free), kernel.torch.devices) if kernel and kernel.torch else 0

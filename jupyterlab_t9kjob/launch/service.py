@@ -1,4 +1,4 @@
-"""The one door to launching, for the handlers: fill a form, preview it, let a job in."""
+"""`Launch` fills the form, previews a job and admits it. The handlers use no other part of this package."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from .volumes import Volumes
 
 
 class Launch:
-    """From a file to a job.
+    """Fills, previews and admits jobs on all engines.
 
     Parameters
     ----------
     root
-        Where files lie.
+        The contents root.
     kernels
-        Where jobs can run.
+        The lab's kernels.
     jobs
-        The engines.
+        All engines.
     """
 
     def __init__(self, root: ContentsRoot, kernels: Kernels, jobs: JobService) -> None:
@@ -62,18 +62,19 @@ class Launch:
         self._volumes = Volumes(jobs)
 
     async def prefill(self, request: PrefillRequest) -> Prefill:
-        """Return a filled form for a file, or for a spec that runs none.
+        """Return a filled form for a file, or for a spec that runs no file.
+
+        A syntax error in a script is a check and no exception, so the form opens and shows it.
 
         Raises
         ------
         NotFound
-            If there is no such file.
+            If the file does not exist.
         FieldError
-            If it can't be a job: outside the root, a folder, neither script nor notebook,
-            unreadable; or if there is neither a file nor a spec. A syntax error is a check, so
-            that the form opens and shows it.
+            If the file is outside the contents root, a folder, unreadable, or neither script nor notebook; or if the
+            request has neither a file nor a spec.
         Unavailable
-            If files are not on this machine.
+            If the contents root is not on this machine.
         """
         source = await self._reader.clicked(request.path)
         if request.spec is None and source is None:
@@ -119,7 +120,7 @@ class Launch:
     async def _fill(
         self, request: PrefillRequest, source: Source | None, kernels: list[Kernel], info: EngineInfo | None
     ) -> Filled:
-        """Return a filled form for a job that sees the lab's files at the same paths."""
+        """Return a filled form for a job that sees the lab's files at the lab's paths."""
         base, notes = request.spec, list[Check]()
         keep_name = request.crossed_from is not None
         if base is not None and request.crossed_from not in (None, request.engine):
@@ -132,15 +133,15 @@ class Launch:
         else:
             assert source is not None  # noqa: S101
             spec = prefill.fresh_spec(source, prefill.choose_kernel(kernels, source.kernel), info, taken)
-            spec, _lost = adapt(spec, info.capabilities if info else {})  # a default, which nobody chose
+            spec, _lost = adapt(spec, info.capabilities if info else {})  # the user chose no value, so no note
         root = str(self._root.folder)
-        named = printable(root) == root  # JSON carries no other path
+        named = printable(root) == root  # JSON can't carry a path that is not UTF-8.
         return Filled(spec, printable(str(runs)), root if named else None, notes)
 
     async def _brought_home(
         self, spec: JobSpec, source: EngineName, target: EngineName, namespace: str
     ) -> tuple[JobSpec, list[Check]]:
-        """Return another engine's spec for an engine that shares the lab's files: with the lab's paths."""
+        """Adapt another engine's spec to an engine that shares the lab's files, with the lab's paths."""
         spec, notes = await manifests.crossed(spec, source, target, self._jobs)
         if self._jobs.facts(source).shares_lab_filesystem:
             return spec, notes
@@ -148,7 +149,7 @@ class Launch:
         return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
 
     async def _namespace(self, engine: EngineName, namespace: str) -> str:
-        """Return the namespace that is meant: the engine's own where none is named."""
+        """Return the given namespace, or the engine's default if it is empty."""
         if namespace:
             return namespace
         infos = await self._jobs.engines()
@@ -159,22 +160,22 @@ class Launch:
         return InCluster(self._reader, self._kernels, self._jobs, self._volumes, engine, namespace, lab)
 
     async def submission(self, request: SpecOrManifest) -> Submission:
-        """Return what a request asks for: its spec, or what its manifest says.
+        """Return the job that a request submits, read from its spec or its manifest.
 
         Raises
         ------
         ManifestError
-            If its manifest can't be read, or is of another engine's kind.
+            If the manifest can't be read, or its kind belongs to another engine.
         """
         wanted = await manifests.submission(request, self._jobs)
         return replace(wanted, namespace=await self._namespace(request.engine, wanted.namespace))
 
     async def locate(self, problem: JobError, text: str) -> None:
-        """Add to a refusal of a manifest where in its text the wrong field stands, if that can be told."""
+        """Set line and column of an error about a manifest, if its field is found in the text."""
         await manifests.locate(problem, text)
 
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:
-        """Return what a form or a manifest amounts to, with everything that can be said about it."""
+        """Return the manifest or command of a job, with all checks of its script, kernel, volumes and engine."""
         wanted = await self.submission(request)
         spec = wanted.spec
         engine = await self._jobs.preview(
@@ -184,7 +185,7 @@ class Launch:
         facts = self._jobs.facts(request.engine)
         if facts.shares_lab_filesystem:
             kernel, found = await self._check(spec, request.path, in_kernel=facts.runs_in_kernel)
-        elif not facts.has_pods:  # nothing is known about the files of its jobs
+        elif not facts.has_pods:  # The server can't see the files of such an engine's jobs.
             found = list(wanted.notes)
         else:
             place = await self._in_cluster(request.engine, wanted.namespace)
@@ -196,7 +197,7 @@ class Launch:
         return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
 
     async def _check(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> tuple[Kernel | None, list[Check]]:
-        """Return the kernel of a job that sees the lab's files, and what it and the script's text tell."""
+        """Return the kernel of a job that shares the lab's files, and the checks of its kernel and script."""
         found: list[Check] = []
         kernel: Kernel | None = None
         source: Source | None = None
@@ -215,21 +216,21 @@ class Launch:
     async def admit(
         self, spec: JobSpec, engine: str = DEFAULT_ENGINE, namespace: str = "", *, path: str | None = None
     ) -> Prepare:
-        """Refuse a job that certainly can't run; what is returned writes a notebook's script.
+        """Refuse a job that can't run; return a function that writes the notebook's script, if the job runs one.
 
         Parameters
         ----------
         spec, engine, namespace
-            The job.
+            The job and its location.
         path
-            The file that its form was opened for.
+            Path of the form's file in the contents API; None without a file.
 
         Raises
         ------
         FieldError
-            If a script is not there, outside the root, a folder, unreadable, or not Python; if a log directory can't
-            be one. In a kernel: if it is gone, not local, or lacks torch. In a cluster: if the namespace or a PVC is
-            not there, or a file is on no volume of the job.
+            If a script does not exist, is outside the contents root, a folder, unreadable, or not Python; if a log
+            directory can't be created. In a kernel: if the kernel was removed, is not local, or lacks torch. In a
+            cluster: if the namespace or a PVC does not exist, or a file is on no volume of the job.
         """
         write: Prepare | None
         facts = self._jobs.facts(engine)
@@ -248,7 +249,7 @@ class Launch:
         return prepare
 
     async def _admit(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> Prepare | None:
-        """Refuse a job that sees the lab's files and certainly can't run."""
+        """Refuse a job that shares the lab's files and can't run."""
         kernel = (await self._kernels.usable(spec.runtime.kernel))[0] if in_kernel else None
         source = await self._source(spec, path)
         if source is not None and source.error is not None and refuses(source.error, kernel):
@@ -260,12 +261,12 @@ class Launch:
         return self._reader.writer(source)
 
     async def read_manifest(self, request: ReadManifestRequest) -> ReadManifest:
-        """Return the form that a manifest amounts to, and what it would lose.
+        """Return the form that corresponds to a manifest, and what the form would lose.
 
         Raises
         ------
         ManifestError
-            If it can't be read.
+            If the manifest can't be read.
         """
         pasted, dialect = await manifests.read(request.text, self._jobs)
         home = next(iter(self._jobs.engines_of(pasted.kind)), None)
@@ -295,13 +296,16 @@ class Launch:
         )
 
     async def _source(self, spec: JobSpec, path: str | None) -> Source | None:
-        """Read the file that a spec runs; None for a command, and for a module other than the form's file `path`."""
+        """Read the file that a job runs.
+
+        Returns None for a command, and for a module that is not in the form's file `path`.
+        """
         if spec.entrypoint.kind == "module":
             return await self._reader.module(spec.entrypoint.value, path)
         return await self._read(spec.entrypoint, FIELD)
 
     async def _check_types(self, spec: JobSpec) -> None:
-        """Read the scripts that replica types have of their own; raises what is wrong with the first."""
+        """Read the scripts of replica types that have their own; raise the first error."""
         for index, group in enumerate(spec.replica_specs):
             if group.entrypoint is not None and group.entrypoint.kind == "script":
                 field = f"/spec/replica_specs/{index}/entrypoint/value"

@@ -70,7 +70,7 @@ class Source:
         return self.converted.kernel if self.converted else None
 
     def link(self, line: int | None, module: str | None = None) -> Link | None:
-        """Return a link to a line of the script, or to its error; in a notebook, to the cell.
+        """Return a link to a line of the script, or to the cell of a notebook that has an error or the line.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Source:
         return _("{file}, cell {number}", file=self.path.name, number=number)
 
     def notebook_info(self, root: ContentsRoot) -> NotebookInfo | None:
-        """Return how a notebook becomes a script."""
+        """Return the facts about the notebook's conversion to a script; None for a script."""
         if self.kind != "notebook":
             return None
         script = root.api(script_path(self.path)) or ""
@@ -113,22 +113,23 @@ class Source:
 def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
     """Read a script or notebook. Blocks: call it in a thread.
 
+    Python source that can't be parsed raises no error: see `Source.error`.
+
     Parameters
     ----------
     root
-        The contents root, in which the file must lie.
+        The contents root, which must contain the file.
     path
-        Its absolute path.
+        Absolute path of the file.
     field_
-        JSON pointer that an error names.
+        JSON pointer of the field to report in an error.
 
     Raises
     ------
     NotFound
-        If it does not exist.
+        If the file does not exist.
     FieldError
-        If it is outside the root, a directory, neither script nor notebook, or unreadable. One
-        that Python can't read is no error here: see `Source.error`.
+        If the file is outside the root, a directory, neither script nor notebook, or unreadable.
     """
     api = root.api(path)
     if api is None:
@@ -158,7 +159,7 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
 
 
 def _module(facts: Facts, workspace: Workspace) -> str | None:
-    """Return the name as a module of a script that works as part of its package only (blocking)."""
+    """Return the module name of a script that works only as part of its package; None for other scripts (blocking)."""
     script, top = workspace.script, workspace.top()
     relative = facts.relative
     package = top.joinpath(script.relative_to(top).parts[0])
@@ -207,7 +208,7 @@ def _read(path: Path, field_: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(descriptor, "rb") as file:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return file.read((most or 0) + 1)  # one more, which says that it is too large
+                return file.read((most or 0) + 1)  # One byte more than the limit shows that the file is too large.
         raise OSError(errno.EINVAL, "Not a regular file")
     except FileNotFoundError as error:
         raise NotFound(

@@ -1,4 +1,4 @@
-"""A namespace's PVCs, remembered for a moment: a form is checked at every edit."""
+"""Cache of the PVCs of namespaces. The form is checked at every edit, so a list is kept for a few seconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Volumes:
     Parameters
     ----------
     jobs
-        The engines.
+        All engines.
     """
 
     def __init__(self, jobs: JobService) -> None:
@@ -25,14 +25,21 @@ class Volumes:
         self._known: dict[tuple[str, str], tuple[float, list[Volume] | JobError]] = {}
 
     async def of(self, engine: str, namespace: str, *, fresh: bool = False) -> list[Volume]:
-        """Return the PVCs of a namespace; `fresh` asks again.
+        """Return the PVCs of a namespace.
+
+        Parameters
+        ----------
+        engine, namespace
+            Location of the PVCs.
+        fresh
+            Ask the cluster even if a recent list is known.
 
         Raises
         ------
         NotAllowed
-            If the account may not list them.
+            If the account has no permission to list PVCs.
         FieldError
-            If there is no such namespace.
+            If the namespace does not exist.
         Unavailable
             If the cluster does not answer.
         """
