@@ -1,39 +1,40 @@
-"""`JobSpec` ⇄ the manifests of the clusters' engines.
+"""Converts a `JobSpec` to the manifest of a cluster's engine, and back.
 
-The door of this package::
+This package is used as follows::
 
     manifest = render(spec, "t9k", context=Context(namespace="team-a"), dialect=dialect)
-    parsed = parse(manifest)          # of a cluster
-    parsed = read_job(text)           # pasted by a user: YAML, hostile
+    parsed = parse(manifest)          # object from a cluster
+    parsed = read_job(text)           # untrusted YAML that a user pasted
     checks = problems(spec, "kubeflow")
     spec, notes = cross(spec, "t9k", "kubeflow", capabilities)
 
-Nothing in here asks a cluster anything. The parts:
+No function of the package sends requests to a cluster. The modules are:
 
 ===============================  ======================================================================
-`.convert`                       `render` and `parse`: what both kinds share
+`.convert`                       `render` and `parse`: the steps that all kinds share
 `.registry`                      the registered kinds
-`.kinds.formats`                 what a kind declares
+`.kinds.formats`                 `Format`, the declaration of a kind
 `.kinds.t9k_kind`                PyTorchTrainingJob as a registered kind
 `.kinds.pytorchjob_kind`         PyTorchJob as a registered kind
-`.own_fields`                    what we add beside the spec: annotations, environment
-`.common_names`                  names that a spec can have, and the way back to a manifest's own
-`.kinds.t9k`, `.kinds.t9kboard`  PyTorchTrainingJob, in its current spelling
-`.kinds.dialect`                 the older spelling of it, and how to tell
+`.own_fields`                    annotations and environment variables that we add to a manifest
+`.common_names`                  valid names for a spec, and the patch that restores a manifest's own names
+`.kinds.t9k`, `.kinds.t9kboard`  PyTorchTrainingJob in its current dialect
+`.kinds.dialect`                 the older dialect of PyTorchTrainingJob, detection, translation
 `.kinds.pytorchjob`              PyTorchJob, with our torchrun command
-`.kinds.pod_template`            a replica type ⇄ a pod template
-`.entrypoints`                   an entrypoint ⇄ the words of a command
-`.remainder`                     what a manifest can't say of a spec
-`.text.merge_patch`              JSON merge patches that reach single items of lists
-`.crossing`                      from one engine to another
-`.kinds.shapes`                  the fields that the kinds have, and their types
-`.support`                       what a kind can't do, and what can't be right, at the field
-`.leaks`                         what looks like a secret in plain sight
-`.pasted`                        from a text that somebody pasted to a job
-`.text.yaml_reader`              YAML with limits and positions
-`.text.reindent`                 indentation that got lost on the way
-`.text.yaml_writer`              YAML as people write it
-`.names`                         every name that we put on a cluster's objects
+`.kinds.pod_template`            conversion between a replica type and a pod template
+`.kinds.pod_security`            the restricted Pod Security Standard
+`.kinds.shapes`                  fields of the kinds, and their types
+`.entrypoints`                   conversion between an entrypoint and a command line
+`.remainder`                     annotation with the parts of a spec that a manifest has no field for
+`.text.merge_patch`              JSON merge patches that change single items of lists
+`.crossing`                      adapts a job of one engine to another
+`.support`                       problems of a spec on a kind, each with its field
+`.leaks`                         warnings about secrets in plain text
+`.pasted`                        reads the job in a text that a user pasted
+`.text.yaml_reader`              YAML parser with limits and positions
+`.text.reindent`                 restores indentation that a web page removed
+`.text.yaml_writer`              YAML in the order that people use
+`.names`                         names of annotations, labels and variables that we write
 ===============================  ======================================================================
 """
 

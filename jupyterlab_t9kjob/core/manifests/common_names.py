@@ -1,6 +1,6 @@
-"""Names that every engine can have, and the patch that gives a manifest its own names back.
+"""Gives a manifest names that are valid in a spec, and returns the patch that restores its own names.
 
-A spec has no field for the name of a container, and its replica types are small letters.
+A spec has no field for the name of a container. Its replica types are lowercase.
 """
 
 from __future__ import annotations
@@ -19,12 +19,22 @@ from .text.merge_patch import BY, ORDER
 
 
 def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give name, types and training containers the names that a spec has for them.
+    """Replace the manifest's name, replica types and training container names by names that are valid in a spec.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    manifest
+        A canonical manifest; it is copied.
+    notes
+        Collects a hint for each name that changes.
 
     Returns
     -------
     manifest, renames
-        The patch that gives the types and containers their own names back.
+        The manifest with its new names, and the patch that restores the types and containers. The job's own name is
+        not restored.
     """
     manifest = deepcopy(manifest)
     metadata = manifest["metadata"]
@@ -70,7 +80,7 @@ def _rename_group(form: Format, group: dict[str, Any], notes: Notes) -> tuple[st
 
 
 def _rename_container(form: Format, template: dict[str, Any]) -> dict[str, Any]:
-    """Put the training container first and give it its usual name; the patch undoes both."""
+    """Move the training container to the front and give it the usual name; return the patch that undoes both."""
     containers = template["spec"]["containers"]
     index = training_container(containers, form.training)
     if index is None or any(container.get("name") == CONTAINER for container in containers):

@@ -1,8 +1,8 @@
-"""A spec ⇄ a manifest, whichever kind it is: `render` and `parse`.
+"""Converts a spec to a manifest of any kind, and back: `render` and `parse`.
 
-Both rest on two functions of a kind: ``build`` makes the manifest of a spec, ``read`` a spec of a
-manifest, as far as the model goes. What is lost between them is found by building what was read:
-the difference is `JobSpec.extra`, so nothing of a manifest is lost, whatever it says.
+Both rely on two functions of a kind: ``build`` makes the manifest of a spec, and ``read`` makes a spec of those fields
+of a manifest that the model has. `parse` then builds the spec that it has read and compares the result with the
+manifest. The difference becomes `JobSpec.extra`, so no field of the manifest is lost.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ def render(
     Parameters
     ----------
     spec
-        A spec that the kind can run (see `.support.problems`); what it can't say is left out.
+        A spec that the kind can run (see `.support.problems`). Settings that the kind does not have are left out.
     kind
-        The engine that is to run it.
+        The manifest kind.
     context
-        What else goes into it; nothing by default.
+        Namespace, owner and other facts that are not in the spec; none by default.
     dialect
-        The cluster's spelling of the kind; None for the usual one.
+        The cluster's dialect of the kind; None for the usual one.
 
     Raises
     ------
     FieldError
-        If `spec.extra` makes something of it that is no job any more.
+        If `spec.extra` breaks the manifest.
     """
     context = context or Context()
     form = KINDS[kind]
@@ -91,19 +91,19 @@ def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
 
 
 def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
-    """Read a manifest, whoever made it: ours, pasted, or as the cluster has it.
+    """Read a manifest that we rendered, that a user wrote, or that a cluster returned.
 
     Parameters
     ----------
     manifest
-        A PyTorchTrainingJob in either spelling, or a PyTorchJob; its status doesn't matter.
+        A PyTorchTrainingJob in either dialect, or a PyTorchJob. Its status is ignored.
     dialect
-        The cluster's spelling, for notes of what would be written differently; None for the usual one.
+        The cluster's dialect, for notes about fields that would be rewritten; None for the usual one.
 
     Raises
     ------
     ManifestError
-        If it is of another kind, or a field has the wrong type. `field` is a JSON pointer that begins
+        If the manifest is of another kind, or a field has the wrong type. `field` is a JSON pointer that begins
         with ``/manifest``.
     """
     notes = Notes()
@@ -127,9 +127,17 @@ def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
 
 
 def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
-    """Return what of a manifest its spec does not say, in words; next to nothing, for there is `JobSpec.extra`.
+    """Return the fields of a manifest that its spec does not contain, as dotted paths.
 
-    What a cluster has put there (`status`, uid …) does not count, nor what means the same in other words.
+    The list is nearly always empty, because `JobSpec.extra` keeps unknown fields. Fields that a cluster sets (`status`,
+    uid …) and equivalent spellings are not listed.
+
+    Parameters
+    ----------
+    manifest
+        The manifest.
+    spec
+        The spec that was read from it.
     """
     kind = kind_of(manifest, Notes())
     form = KINDS[kind]
@@ -143,18 +151,25 @@ def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
 
 
 def _said(patch: dict[str, Any]) -> dict[str, Any]:
-    """Return a patch without what it removes."""
+    """Return the parts of a patch that set a value, without those that remove one."""
     said = {key: _said(value) if isinstance(value, dict) else value for key, value in patch.items()}
     return {key: value for key, value in said.items() if value not in (None, {})}
 
 
 def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
-    """Return the kind of a manifest, by its own words or, without these, by what is in it.
+    """Return the kind of a manifest, by its `kind` field or, if it has none, by its field of replica types.
+
+    Parameters
+    ----------
+    manifest
+        Manifest of any kind.
+    notes
+        Collects assumptions about a missing kind or another API version.
 
     Raises
     ------
     ManifestError
-        If it is something else.
+        If the kind is not registered.
     """
     kind, version, spec = manifest.get("kind"), manifest.get("apiVersion"), manifest.get("spec")
     for name, form in KINDS.items():
@@ -184,7 +199,7 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
 
 
 def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, Any]:
-    """Return a copy of the right shape, without nulls and without what a cluster has put there."""
+    """Check the types of a manifest's fields; return a copy without nulls and without fields that a cluster sets."""
     result = shapes.without_nulls(manifest)
     result.pop("status", None)
     shapes.check(result, form.shape, notes)
@@ -199,7 +214,7 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
     pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
     for key, group in pairs:
         found = group
-        for name in ("template", "spec", "containers"):  # of a type that the kind does not know, anything may be said
+        for name in ("template", "spec", "containers"):  # an unknown replica type may have any shape
             found = found.get(name) if isinstance(found, dict) else None
         if not found:
             field = f"/manifest/spec/{form.replicas}/{key}/template/spec/containers"
@@ -222,7 +237,7 @@ def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _read(form: Format, manifest: dict[str, Any], notes: Notes) -> JobSpec:
-    """Return the spec of a canonical manifest, with what the model lacks as `extra`."""
+    """Return the spec of a canonical manifest, with the fields that the model lacks as `extra`."""
     named, renames = with_usual_names(form, manifest, notes)
     try:
         spec = form.read(named)
@@ -249,7 +264,7 @@ def _no_job(error: ValidationError) -> ManifestError:
 
 
 def _merged(extra: dict[str, Any], renames: dict[str, Any]) -> dict[str, Any]:
-    """Join two patches that touch different things."""
+    """Merge two patches that change different fields."""
     result = dict(extra)
     for key, value in renames.items():
         here = result.get(key)
@@ -261,7 +276,7 @@ def _merged(extra: dict[str, Any], renames: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_log_dir(form: Format, spec: JobSpec, log_dir: str | None) -> JobSpec:
-    """Return a spec whose first log directory is the one that the job is told."""
+    """Return a spec whose first log directory is the value of ``T9KJOB_LOG_DIR`` in the manifest."""
     if not log_dir or log_directory(spec) == log_dir:
         return spec
     others = [path for path in spec.tensorboard.log_dirs if path != log_dir]
@@ -274,7 +289,7 @@ def _with_log_dir(form: Format, spec: JobSpec, log_dir: str | None) -> JobSpec:
 
 
 def _test(form: Format, read: JobSpec, log_dir: str | None) -> Callable[[JobSpec], bool]:
-    """Return whether a spec amounts to the manifest that was read, and to its log directory if that is ours."""
+    """Return a function that is True for specs with the manifest and the log directory that were read."""
     wanted = _settled(form, read)
     told = None if log_dir is None else (log_dir, log_directory(read))
 
@@ -285,7 +300,7 @@ def _test(form: Format, read: JobSpec, log_dir: str | None) -> Callable[[JobSpec
 
 
 def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
-    """Return the manifest of a spec in its one form; None if it is none."""
+    """Return the canonical manifest of a spec; None if the spec's extra content breaks it."""
     try:
         return _canonical(form, _checked(_full(form, spec), form, Notes()))
     except ManifestError:

@@ -1,4 +1,4 @@
-"""From one engine to another: a job of one manifest kind becomes one of another kind, or one without a manifest."""
+"""Adapts a job of one manifest kind to another kind, or to an engine without manifests."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def cross(
     target: Kind | None,
     capabilities: Mapping[str, Capability],
 ) -> tuple[JobSpec, list[Check]]:
-    """Return the spec that another engine can run, and what is lost on the way, in words.
+    """Return the spec adapted to another engine, and warnings about what is lost.
 
     Parameters
     ----------
     spec
         A job of an engine, such as `Parsed.spec`.
     source, target
-        Manifest kinds of the engine that the spec is from and of the engine that it is for; None for an engine whose
-        jobs have no manifest.
+        Manifest kinds of the engine that the spec was written for and of the engine that is to run it; None for an
+        engine whose jobs have no manifest.
     capabilities
-        What the target can do.
+        Features of the target.
     """
     result, notes = adapt(spec, capabilities)
-    # an engine without manifests keeps the extra content of the manifest that its job was made from
+    # An engine without manifests keeps the extra content of the manifest from which its job was made.
     source = source or kind_of_extra(spec.extra)
     if spec.extra and target is not None and source is not None and target != source:
         extra, lost = _moved(spec, source, target)
@@ -48,7 +48,7 @@ def cross(
 
 
 def _moved(spec: JobSpec, source: Kind, target: Kind) -> tuple[dict[str, Any], list[str]]:
-    """Move the patches of pod templates to where the other kind has these; the rest is lost."""
+    """Move patches of pod templates to their fields in the other kind; return them and the paths that are lost."""
     rest = deepcopy(spec.extra)
     form = KINDS[target]
     patches = form.put_templates(*KINDS[source].take_templates(rest, spec), spec)

@@ -1,4 +1,4 @@
-"""From an entrypoint to the words of a command, and back."""
+"""Converts entrypoints to command lines of containers, and back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ..spec import Entrypoint, JobSpec, Mount, ReplicaSpec
 
 IMAGES_OWN: Final = "(the image's own command)"
-"""Stands as entrypoint where a container says nothing of what it runs."""
+"""Value of the entrypoint if a container has neither command nor args."""
 
 NO_PYTHON: Final = "--no_python"
 NOTEBOOK_SUFFIX: Final = ".t9kjob.py"
@@ -23,19 +23,19 @@ class Argv(NamedTuple):
 
 
 class Program(NamedTuple):
-    """What is run, with its arguments."""
+    """An entrypoint with its arguments."""
 
     entrypoint: Entrypoint
     args: list[str]
 
 
 def program_of(spec: JobSpec, group: ReplicaSpec) -> Program:
-    """Return what a replica type runs, by itself or as the job does."""
+    """Return the program of a replica type: its own, or the job's."""
     return Program(group.entrypoint or spec.entrypoint, spec.args if group.args is None else group.args)
 
 
 def working_directory(spec: JobSpec) -> str | None:
-    """Return where the job runs: as given, else its script's folder; None leaves it to the image."""
+    """Return the working directory: the given one, else the folder of the script, else None for the image's."""
     if spec.working_dir:
         return spec.working_dir
     path = PurePosixPath(spec.entrypoint.value)
@@ -44,7 +44,7 @@ def working_directory(spec: JobSpec) -> str | None:
 
 
 def log_directory(spec: JobSpec) -> str | None:
-    """Return where the job writes event files (job-model.md §2, *Defaults that save an hour*)."""
+    """Return the directory of TensorBoard's event files: the first given one, else the default."""
     if spec.tensorboard.log_dirs:
         return spec.tensorboard.log_dirs[0]
     return default_log_directory(spec)
@@ -59,9 +59,16 @@ def default_log_directory(spec: JobSpec) -> str | None:
 
 
 def words_of(program: Program, cwd: str | None) -> list[str]:
-    """Return a program as it stands behind ``python`` or torchrun's options.
+    """Return the words of a program that follow ``python`` or torchrun's options.
 
-    A script below the working directory is named from there; a module has ``-m`` before it.
+    A script below the working directory is given as a relative path. A module is preceded by ``-m``.
+
+    Parameters
+    ----------
+    program
+        The program.
+    cwd
+        Working directory in the container; None if it is not known.
     """
     entrypoint, args = program
     if entrypoint.kind == "command":
@@ -76,7 +83,15 @@ def words_of(program: Program, cwd: str | None) -> list[str]:
 
 
 def program_from(words: list[str], cwd: str | None) -> Program:
-    """Read what stands behind ``python`` or torchrun's options; the reverse of `words_of`."""
+    """Return the program whose words follow ``python`` or torchrun's options; the reverse of `words_of`.
+
+    Parameters
+    ----------
+    words
+        A script or ``-m`` and a module, then the arguments.
+    cwd
+        Working directory in the container; None if it is not known.
+    """
     if words[:1] == ["-m"] and len(words) > 1 and words[1]:
         return Program(Entrypoint(kind="module", value=words[1]), words[2:])
     if not words or not words[0]:
@@ -89,9 +104,16 @@ def program_from(words: list[str], cwd: str | None) -> Program:
 
 
 def plain_argv(program: Program, cwd: str | None) -> Argv:
-    """Return the command of a replica with torchrun off: ``python`` and the script, or a command.
+    """Return the command of a replica without torchrun: ``python`` and the script, or the job's own command.
 
-    ``command: [python]`` with the rest in ``args`` is what T9k advises (t9k.md §1.4).
+    ``command: [python]`` with the script in ``args`` is the form that T9k recommends (t9k.md §1.4).
+
+    Parameters
+    ----------
+    program
+        The program.
+    cwd
+        Working directory in the container; None if it is not known.
     """
     words = words_of(program, cwd)
     if program.entrypoint.kind == "command":
@@ -100,10 +122,18 @@ def plain_argv(program: Program, cwd: str | None) -> Argv:
 
 
 def program_from_plain(argv: Argv, cwd: str | None) -> Program:
-    """Read the command of a replica with torchrun off."""
+    """Return the program of a replica without torchrun; the reverse of `plain_argv`.
+
+    Parameters
+    ----------
+    argv
+        The container's command and args.
+    cwd
+        Working directory in the container; None if it is not known.
+    """
     command, args = argv
     words = [*(command or []), *args]
-    # Other spellings of Python, and options of its own, are kept as a command.
+    # Other interpreters, and options of Python itself, are kept as a command.
     if command and words[0] == "python" and len(words) > 1 and (_is_module(words[1:]) or not words[1].startswith("-")):
         return program_from(words[1:], cwd)
     if not words or not words[0]:
@@ -112,7 +142,7 @@ def program_from_plain(argv: Argv, cwd: str | None) -> Program:
 
 
 def split_argv(argv: Argv) -> Argv:
-    """Return the same command with only its program in ``command``: Kubernetes joins the two."""
+    """Return the same command line with only the program in ``command``. Kubernetes joins both lists."""
     command, args = argv
     if not command:
         return Argv(None, args)
@@ -120,11 +150,11 @@ def split_argv(argv: Argv) -> Argv:
 
 
 def log_options(spec: JobSpec) -> list[str]:
-    """Return torchrun's options that keep the rank files on a volume of the job; none if there is none.
+    """Return torchrun's options that write the ranks' logs to a volume of the job; none if the job has no volume.
 
-    One folder a pod, named by its uid, so that neither a restart nor another job of the same name
-    writes over it; below it torchrun makes ``<rendezvous id>_<random>/attempt_<n>/<rank>/``.
-    Underscores: old images know no dashes (job-model.md §5).
+    Each pod has its own folder, named by its uid, so a restarted pod or another job of the same name does not overwrite
+    the files. torchrun adds ``<rendezvous id>_<random>/attempt_<n>/<rank>/``. The options are spelled with underscores,
+    because torchrun in old images does not accept dashes (job-model.md §5).
     """
     if not spec.keep_logs or spec.torchrun is None:
         return []
@@ -136,16 +166,16 @@ def log_options(spec: JobSpec) -> list[str]:
 
 
 def rank_logs(spec: JobSpec) -> str | None:
-    """Return the folder below which each pod has one of its own for its rank files, by its uid.
+    """Return the folder that contains each pod's folder of rank logs, named by the pod's uid.
 
-    None where no rank files are kept on a volume.
+    Returns None if rank logs are not kept on a volume.
     """
     options = log_options(spec)
     return str(PurePosixPath(options[0].removeprefix("--log_dir=")).parent) if options else None
 
 
 def _mount_for_logs(spec: JobSpec) -> Mount | None:
-    """Choose the writable mount on which the job works, else the first."""
+    """Return the writable mount that contains the working directory, else the first writable mount."""
     mounts = [mount for mount in spec.mounts if not mount.read_only]
     cwd = PurePosixPath(working_directory(spec) or "/")
     around = [mount for mount in mounts if cwd.is_relative_to(mount.mount_path)]

@@ -1,7 +1,7 @@
-"""What looks like a secret in plain sight: its value, where a reference to a Secret belongs.
+"""Warns of secrets that are written in plain text instead of a reference to a Secret.
 
-Whoever can read a job reads its environment and its command; so does every log of the API server.
-Messages name the place, never the value.
+Everyone who can read the job can read its environment and its command, and the API server's logs contain them too.
+Messages name the variable or the option, never its value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAMES: Final = re.compile(
     r"([_-](ID|VALUE))?$",
     re.IGNORECASE,
 )
-# Names that say where a secret is, or that are none.
+# Names that point to a secret, and names that are not about secrets.
 _HARMLESS: Final = re.compile(r"^(OLD)?PWD$|(PAD|EOS|BOS|UNK|SEP|CLS|MASK)_TOKEN$", re.IGNORECASE)
 _VALUES: Final = re.compile(
     r"^(AKIA|ASIA)[0-9A-Z]{16}$"
@@ -28,19 +28,19 @@ _VALUES: Final = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|^[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:[^/\s:@$]{1,200}@",
 )
-# “NAME=value” and “--name value” within a text, with the value in quotes or not.
+# “NAME=value” and “--name value” within a text; the value may be in quotes.
 _ASSIGNED: Final = re.compile(
     r"(?P<before>(?:(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[=\s]\s*(?!-)|\b(?P<variable>[A-Za-z_]\w*)=))"
     r"(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|'\"]+)"
 )
 _WORDS: Final = re.compile(r"[^\s'\"=;&|]+")
 MASK: Final = "***"
-"""Stands for a secret in what is kept of other people's commands."""
+"""Replaces a secret in a command that is shown or kept in a record."""
 _HINT: Final = _("Put the value into a Secret and refer to it: name and key.")
 
 
 def leaks(spec: JobSpec) -> Iterator[Check]:
-    """Return a warning for each variable or argument that looks like a secret's value."""
+    """Yield a warning for each variable or argument whose value looks like a secret."""
     for field, variable in variables_of(spec):
         if variable.value and is_secret(variable.name, variable.value):
             message = _("{name} looks like a secret, and everybody who sees the job can read it.", name=variable.name)
@@ -61,7 +61,7 @@ def leaks(spec: JobSpec) -> Iterator[Check]:
 
 
 def variables_of(spec: JobSpec) -> Iterator[tuple[str, EnvVar]]:
-    """Return the environment variables of the job and of its replica types, each with its field."""
+    """Yield the environment variables of the job and of its replica types, each with its JSON pointer."""
     for index, variable in enumerate(spec.env):
         yield f"/spec/env/{index}", variable
     for number, group in enumerate(spec.replica_specs):
@@ -70,13 +70,21 @@ def variables_of(spec: JobSpec) -> Iterator[tuple[str, EnvVar]]:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a value, or one of this name, looks like a secret."""
+    """Return True if a value looks like a secret, by its own form or by its name.
+
+    Parameters
+    ----------
+    name
+        Name of the variable or option, without dashes in front.
+    value
+        Value in plain text.
+    """
     value = value.strip()
     return bool(_VALUES.search(value[:4096])) or (len(value) >= 4 and _is_named_one(name, value))
 
 
 def masked(words: Sequence[str]) -> list[str]:
-    """Return the words of a command with `MASK` in place of values that look like secrets, also within shell text."""
+    """Return a command line with `MASK` in place of secrets, also inside shell code."""
     found: list[str] = []
     option = ""
     for word in words:
@@ -98,7 +106,7 @@ def _masked_word(match: re.Match[str]) -> str:
 
 
 def _is_named_one(name: str, value: str) -> bool:
-    """Return true if the value of this name is a secret: a path, a reference or a switch is not the secret itself."""
+    """Return True if the name is a secret's. Paths, references and switches are not secrets."""
     name = name.replace("-", "_")
     if not value or not _NAMES.search(name) or _HARMLESS.search(name):
         return False
@@ -107,7 +115,7 @@ def _is_named_one(name: str, value: str) -> bool:
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Return each word as (option, value); a value that stands alone has the option before it."""
+    """Yield each word as (option, value). A value in a word of its own is paired with the option before it."""
     before = ""
     for word in words:
         option, equals, value = word.partition("=")

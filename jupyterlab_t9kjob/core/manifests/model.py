@@ -1,4 +1,4 @@
-"""What goes into a manifest beside the spec, and what comes out of one."""
+"""Data that accompanies a spec when a manifest is rendered, and the results of reading one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Kind = str
 
 
 class ManifestError(FieldError):
-    """A manifest can't be read.
+    """A manifest that can't be read.
 
     Parameters
     ----------
     message, code, field, hint, verbatim
-        As of every `JobError`; `field` is a JSON pointer that begins with ``/manifest``.
+        As for every `JobError`; `field` is a JSON pointer that begins with ``/manifest``.
     line, column
-        Where in the text, from 1; None where there is no text.
+        Position in the text, from 1; None if there is no text.
     """
 
     code = "InvalidManifest"
@@ -44,18 +44,18 @@ class ManifestError(FieldError):
 
 @dataclass(frozen=True)
 class Context:
-    """What an engine knows of a submission beside the spec.
+    """Facts about a submission that are not part of the spec.
 
     Attributes
     ----------
     namespace
-        Where the job goes.
+        Namespace of the job.
     request_id, owner, rerun_of
-        Written down as annotations, see `.names`.
+        Values of annotations, see `.names`.
     user
-        ``USER`` and ``LOGNAME`` of the job; None adds neither.
+        ``USER`` and ``LOGNAME`` of the job; None to set neither.
     home
-        ``HOME`` of the job; None leaves the image's.
+        ``HOME`` of the job; None to keep the image's.
     """
 
     namespace: str | None = None
@@ -73,15 +73,15 @@ class Parsed:
     Attributes
     ----------
     spec
-        The job. What the model lacks is in its `extra`.
+        The job. Fields that the model lacks are in its `extra`.
     notes
-        What was mended, assumed or kept, in words; `Check.field` begins with ``/manifest``.
+        Corrections, assumptions and fields that are kept; `Check.field` begins with ``/manifest``.
     kind
-        The engine whose manifest it is.
+        Kind of the manifest.
     name
-        ``metadata.name`` as written; the spec's is one that every engine can have.
+        ``metadata.name`` as written. The spec's name may differ, because it is valid on every engine.
     namespace
-        ``metadata.namespace``, if there is one.
+        ``metadata.namespace``, if the manifest has one.
     """
 
     spec: JobSpec
@@ -93,26 +93,26 @@ class Parsed:
 
 @dataclass
 class Notes:
-    """Collects what there is to say while a manifest is read."""
+    """Collects hints and warnings while a manifest is read."""
 
     checks: list[Check] = field(default_factory=list)
 
     def hint(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
-        """Say something that is good to know."""
+        """Add a hint: a change or an assumption that is most likely right."""
         self.checks.append(Check(level="hint", code=code, message=message, field=field, hint=hint))
 
     def warn(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
-        """Say something that may well be wrong."""
+        """Add a warning: a change or an assumption that may be wrong."""
         self.checks.append(Check(level="warning", code=code, message=message, field=field, hint=hint))
 
 
 def child(pointer: str, key: str | int) -> str:
-    """Return the JSON pointer of a value's field or item."""
+    """Return the JSON pointer of a field or an item of the value at `pointer`."""
     return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 
 def in_words(pointer: str) -> Text:
-    """Return a JSON pointer as people write it: ``spec.replicaSpecs[0].replicas``."""
+    """Return a JSON pointer in the usual notation: ``spec.replicaSpecs[0].replicas``."""
     text = ""
     for part in pointer.split("/")[1:]:
         if part == "manifest" and not text:

@@ -1,30 +1,30 @@
-"""Every name that this product puts on a cluster's objects, in one place.
+"""Names of all annotations, labels and environment variables that this product writes to a cluster's objects.
 
 Annotations
 -----------
 ==========================================  ==================================================================
 ``jupyterlab-t9kjob/display-name``          the job's name as its user wrote it
-``jupyterlab-t9kjob/owner``                 who submitted it: a hint for *mine*, never a proof (t9k.md §5)
-``jupyterlab-t9kjob/request-id``            the submission's id: *already exists* with the same id is success
-``jupyterlab-t9kjob/rerun-of``              uid of the job that this one repeats
-``jupyterlab-t9kjob/stopped``               when and by whom the job was stopped: it is paused, and counts as ended
-``jupyterlab-t9kjob/paused``                when and by whom the job was paused from a lab
-``jupyterlab-t9kjob/reminded``              the deadline at which the job's controller was made to look at it
+``jupyterlab-t9kjob/owner``                 user who submitted the job; anyone can forge it, see t9k.md §5
+``jupyterlab-t9kjob/request-id``            id of the submission; a repeated request finds its job by this id
+``jupyterlab-t9kjob/rerun-of``              uid of the job that this job repeats
+``jupyterlab-t9kjob/stopped``               time and user of a stop: the job is paused, and counts as ended
+``jupyterlab-t9kjob/paused``                time and user of a pause from a lab
+``jupyterlab-t9kjob/reminded``              deadline at which a change made the controller reconcile the job
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
-``jupyterlab-t9kjob/spec``                  what of the spec the manifest can't say (see `.remainder`)
+``jupyterlab-t9kjob/spec``                  parts of the spec that the manifest has no field for (see `.remainder`)
 ==========================================  ==================================================================
 
 Environment variables of the training container
 -----------------------------------------------
 =======================  =============================================================================================
 ``T9KJOB_NAME``          the job's name
-``T9KJOB_LOG_DIR``       where it writes TensorBoard's event files
+``T9KJOB_LOG_DIR``       directory for TensorBoard's event files
 ``T9KJOB_POD``           the pod's name
-``T9KJOB_POD_UID``       the pod's uid: names the folder of its rank files
-``USER`` ``LOGNAME``     torch asks for them, and a bare uid has no entry in the image's ``/etc/passwd``
-``HOME``                 the lab's, where that is on a volume of the job
-``TORCHELASTIC_LOG_…``   torchrun names the global rank beside the local one in ``--tee``'s prefix, from torch 2.2 on
-``PYTHONUNBUFFERED``     the pod's log gets lines at once: torchrun's ``--tee`` would pass on 8 KiB at a time
+``T9KJOB_POD_UID``       the pod's uid, which names the folder of its rank logs
+``USER`` ``LOGNAME``     torch reads them, because a bare uid has no entry in the image's ``/etc/passwd``
+``HOME``                 the lab's home, if it is on a volume of the job
+``TORCHELASTIC_LOG_…``   adds the global rank to the prefix of lines from ``--tee``, since torch 2.2
+``PYTHONUNBUFFERED``     sends lines to the pod's log at once; otherwise ``--tee`` gets them in blocks of 8 KiB
 =======================  =============================================================================================
 """
 
@@ -50,19 +50,19 @@ ENV_POD_UID: Final = "T9KJOB_POD_UID"
 ENV_UNBUFFERED: Final = "PYTHONUNBUFFERED"
 ENV_LINE_PREFIX: Final = "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE"
 LINE_PREFIX: Final = "[rank${rank}.${role_name}${local_rank}]:"
-"""Prefix of a rank's lines in torchrun's log: “[rank5.default1]:”; torchrun's own is “[default1]:”.
+"""Prefix of a rank's lines in torchrun's log: “[rank5.default1]:”. torchrun's default is “[default1]:”.
 
 See `logs.serving.sift`.
 """
 
 KUEUE: Final = "kueue.x-k8s.io"
 T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
-"""API groups of what queues jobs."""
+"""API groups of the systems that queue jobs."""
 KUEUE_QUEUE: Final = f"{KUEUE}/queue-name"
-"""Label that hands a job to a queue of Kueue (kube-engines.md §2.1)."""
+"""Label that assigns a job to a queue of Kueue (kube-engines.md §2.1)."""
 
 CONTAINER: Final = "pytorch"
-"""The training container: PyTorchJob insists on it, the T9k examples use it (t9k.md §1.4)."""
+"""Name of the training container. PyTorchJob requires it, and T9k's examples use it (t9k.md §1.4)."""
 
 SHM: Final = "dshm"
 SHM_PATH: Final = "/dev/shm"  # noqa: S108 (a volume of the pod)

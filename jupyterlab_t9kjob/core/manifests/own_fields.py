@@ -1,4 +1,4 @@
-"""What we add to a manifest beside the spec: annotations and environment variables; and taking them out again."""
+"""Adds our annotations and environment variables to a manifest, and removes them again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .names import (
     RERUN_OF,
 )
 
-# In this order before the job's own; the last one marks their end.
+# Our variables precede the job's own in this order. The last one marks the end of ours.
 OUR_ENV: Final = (
     ENV_NAME,
     ENV_LOG_DIR,
@@ -40,7 +40,17 @@ OUR_ENV: Final = (
 
 
 def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> None:
-    """Put in the namespace, and annotations of what the engine knows."""
+    """Add the namespace and our annotations to a manifest.
+
+    Parameters
+    ----------
+    manifest
+        Manifest to change.
+    spec
+        The job.
+    context
+        Facts about the submission.
+    """
     metadata = manifest["metadata"]
     rest = {key: metadata.pop(key) for key in list(metadata) if key != "name"}
     if context.namespace:
@@ -59,7 +69,22 @@ def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> N
 
 
 def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Context) -> list[str]:
-    """Put our variables before the job's, so that those may refer to them; none that it has itself."""
+    """Add our variables to the training containers; return the names of those that were added.
+
+    Ours precede the job's own, so that the job's own variables may refer to them. A variable that the job sets itself
+    is not added.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    manifest
+        Manifest to change.
+    spec
+        The job.
+    context
+        Facts about the submission.
+    """
     values = {
         ENV_NAME: spec.name,
         ENV_LOG_DIR: log_directory(spec),
@@ -67,7 +92,7 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
         "LOGNAME": context.user,
         "HOME": context.home,
         ENV_UNBUFFERED: None if form.sets_unbuffered else "1",
-        # the ranks of one replica alone are its local ones
+        # The ranks of a single replica are its local ranks.
         ENV_LINE_PREFIX: LINE_PREFIX if log_options(spec) and (spec.total_replicas > 1 or spec.elastic) else None,
     }
     entries: dict[str, dict[str, Any]] = {
@@ -86,7 +111,20 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
 
 
 def take_ours(form: Format, manifest: dict[str, Any]) -> dict[str, str]:
-    """Remove from a manifest what `render` has added, and return it."""
+    """Remove the annotations and variables that `render` added.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    manifest
+        Manifest to change.
+
+    Returns
+    -------
+    ours
+        The removed annotations, with ``T9KJOB_LOG_DIR`` if that variable was removed.
+    """
     annotations = manifest["metadata"].get("annotations", {})
     ours = {name: annotations.pop(name) for name in list(annotations) if name.startswith(PREFIX)}
     names = [name for name in ours.get(ENV, "").split(",") if name in OUR_ENV]

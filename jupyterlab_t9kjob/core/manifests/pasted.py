@@ -1,4 +1,4 @@
-"""From a text that a user pasted or edited to a job: `read_job`."""
+"""Reads the job in a text that a user pasted or edited: `read_job`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .registry import KINDS
 from .text.reindent import reindented
 from .text.yaml_reader import Document, Place, read_documents
 
-# What stands for “and so on” in a page's examples.
+# Examples on web pages use such lines for “and so on”.
 _ELISION: Final = re.compile(r"^[ \t]*(\.\.\.|…)[ \t]*$", re.MULTILINE)
 _MENDED: Final = {
     "Reindented": _("The text had lost its indentation; it was put back by the names of the fields."),
@@ -30,31 +30,31 @@ class Pasted(Parsed):
     Attributes
     ----------
     manifest
-        As it stands there, for a job that is submitted as edited.
+        The manifest as written, for a job that is submitted unchanged.
     """
 
     manifest: dict[str, Any] | None = None
 
 
 def read_job(text: str, *, dialect: Any = None) -> Pasted:
-    """Read the job in a text of YAML or JSON.
+    """Return the job in a text of YAML or JSON.
 
-    Of several documents, or of a List, the first job is taken, and a note says what was left out.
-    Notes and errors have the line.
+    If the text contains several documents or a List, the first job is taken, and a note names the other objects.
+    Notes and errors have a line number.
 
     Parameters
     ----------
     text
-        What was pasted; up to 1 MiB. Blocking: some hundred milliseconds for the largest.
+        YAML or JSON, up to 1 MiB. Blocking: the largest texts take some hundred milliseconds.
     dialect
-        The cluster's spelling of the job's kind; None for the usual one.
+        The cluster's dialect of the job's kind; None for the usual one.
 
     Raises
     ------
     TooLarge
         If the text is too long.
     ManifestError
-        If there is no job in it, or a wrong one. `line` and `column` say where, if that can be told.
+        If the text contains no job or an invalid one. `line` and `column` are set if the position is known.
     """
     notes = Notes()
     document, prefix, manifest = _job_in(_documents(text, notes), notes)
@@ -74,12 +74,12 @@ def read_job(text: str, *, dialect: Any = None) -> Pasted:
 
 
 def places_of(text: str, pointers: Sequence[str]) -> list[Place | None]:
-    """Return where in a text fields of its job stand, each if that can be told (blocking).
+    """Return the position of each field in the text of a job, None for a field that is not found (blocking).
 
     Parameters
     ----------
     text
-        What `read_job` reads.
+        Text that `read_job` accepts.
     pointers
         JSON pointers that begin with ``/manifest``.
     """
@@ -92,7 +92,7 @@ def places_of(text: str, pointers: Sequence[str]) -> list[Place | None]:
 
 
 def _documents(text: str, notes: Notes) -> list[Document]:
-    """Read a text; where that fails, without what copying from a page does to it."""
+    """Return the documents of a text. If it can't be parsed, undo the usual damage from copying and try again."""
     try:
         return read_documents(text)
     except ManifestError as error:
@@ -114,7 +114,7 @@ def _documents(text: str, notes: Notes) -> list[Document]:
 
 
 def _job_in(documents: list[Document], notes: Notes) -> tuple[Document, str, dict[str, Any]]:
-    """Return the first job, and where in its document it stands."""
+    """Return the first job: its document, its JSON pointer in the document, and the object."""
     objects = [
         (document, prefix, value)
         for document in documents

@@ -21,7 +21,7 @@ GROUP: Final = "jupyterlab_t9kjob.manifest_kinds"
 
 
 class Kinds(Mapping[Kind, Format]):
-    """All kinds of the installed distributions, loaded at the first use. One that fails is logged and left out."""
+    """All kinds of the installed distributions, loaded at the first use. A kind that fails is logged and omitted."""
 
     @cached_property
     def _formats(self) -> dict[Kind, Format]:
@@ -47,7 +47,7 @@ KINDS: Final = Kinds()
 
 
 def kind_of_extra(extra: dict[str, Any]) -> Kind | None:
-    """Return the kind whose fields the extra content of a specification has; None if it has those of none."""
+    """Return the kind whose field of replica types occurs in the extra content of a spec; None if there is none."""
     fields = extra.get("spec")
     found = (name for name, form in KINDS.items() if isinstance(fields, dict) and form.replicas in fields)
     return next(found, None)

@@ -1,10 +1,11 @@
-"""What of a spec its manifest can't say, kept in an annotation beside it.
+"""Annotation that keeps the parts of a spec for which a manifest has no field.
 
-A manifest has no word for the kernel of a local run, or for a working directory that is left to its
-default. The annotation says such things as ``{"/working_dir": null}``: JSON pointers into the spec,
-each with its value. It may only choose among specs that amount to the same manifest: an entry that
-would change anything is out of date, or not meant well, and doesn't count. So whoever edits the
-manifest need not know of the annotation, and it can't make a job look like another.
+A manifest has no field for the kernel of a local run, or for a working directory that is left to its default. The
+annotation keeps such values as JSON pointers into the spec, each with its value: ``{"/working_dir": null}``.
+
+An entry is applied only if the manifest of the resulting spec stays the same. Other entries are outdated or forged and
+are ignored. Users may therefore edit a manifest without knowing the annotation, and the annotation can't make a job
+look like another one.
 """
 
 from __future__ import annotations
@@ -19,11 +20,19 @@ from pydantic import ValidationError
 from ..spec import JobSpec
 
 _MOST = 200_000
-"""Characters of an annotation that are looked at: all of an object's annotations have 256 KiB."""
+"""Largest annotation that is read, in characters. All annotations of an object together may have 256 KiB."""
 
 
 def remainder(spec: JobSpec, read: JobSpec) -> str | None:
-    """Return the annotation that leads from what was read to the spec; None if they are equal."""
+    """Return the annotation that turns the spec `read` into `spec`; None if they are equal.
+
+    Parameters
+    ----------
+    spec
+        The spec to restore.
+    read
+        The spec as it is read from the manifest alone.
+    """
     changes = dict(_differences(read.model_dump(mode="json"), spec.model_dump(mode="json"), ""))
     if not changes:
         return None
@@ -31,16 +40,16 @@ def remainder(spec: JobSpec, read: JobSpec) -> str | None:
 
 
 def complete(read: JobSpec, annotation: str, fits: Callable[[JobSpec], bool]) -> JobSpec:
-    """Return what was read with what the annotation adds.
+    """Return the spec with the values of the annotation.
 
     Parameters
     ----------
     read
-        The spec as its manifest alone says it.
+        The spec as it is read from the manifest alone.
     annotation
-        What `remainder` returned at some time, or anything.
+        Text from `remainder`, possibly outdated, or any other text.
     fits
-        Whether a spec amounts to the same manifest.
+        Returns True if the manifest of a spec is the one that was read.
     """
     changes = _decoded(annotation)
     whole = _changed(read, changes)
@@ -77,7 +86,7 @@ def _differences(one: Any, other: Any, pointer: str) -> Iterator[tuple[str, Any]
 
 
 def _changed(spec: JobSpec, changes: dict[str, Any]) -> JobSpec | None:
-    """Return the spec with other values at these places; None if there is no such spec."""
+    """Return the spec with the values at the given JSON pointers changed; None if the result is invalid."""
     data = spec.model_dump(mode="json")
     for pointer, value in changes.items():
         if not _put(data, pointer, deepcopy(value)):

@@ -1,4 +1,4 @@
-"""What is wrong with a specification on a manifest kind, at its field: `problems`."""
+"""Problems of a spec on a manifest kind, each with its field: `problems`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OURS: Final = (
     "--node-rank",
     "--no-python",
 )
-"""Options of torchrun that every job sets itself."""
+"""Options of torchrun that each job sets itself."""
 _ABOVE_LIMIT: Final = {
     "cpu": _("The request for cpu is above its limit."),
     "memory": _("The request for memory is above its limit."),
@@ -42,7 +42,7 @@ _LOG_OPTIONS: Final = ("--log-dir", "--tee", "-t", "--redirects", "-r")
 
 
 def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
-    """Return what is wrong with a spec on a kind, errors first, before any cluster is asked.
+    """Return the problems of a spec on a kind, errors first. No cluster is asked.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
     kind
         The manifest kind.
     dialect
-        The cluster's spelling of the kind, which may lack words for some things; None for the usual one.
+        The cluster's dialect of the kind, which may lack some fields; None for the usual one.
     """
     form = KINDS[kind]
     order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
@@ -190,7 +190,7 @@ def _security(spec: JobSpec) -> Iterator[Check]:
 
 
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
-    """Check that the extra content leaves the job what it is; `render` finds what breaks its shape."""
+    """Check that the extra content changes neither kind nor name of the job, and that `render` accepts it."""
     form = KINDS[kind]
     plain: dict[str, Any] = form.build(spec)
     changed = apply(plain, spec.extra)
