@@ -1,1 +1,1 @@
-"""The kinds of objects that describe a job: rendering, parsing, limits."""
+"""Manifest kinds: rendering, parsing, field types and capabilities."""

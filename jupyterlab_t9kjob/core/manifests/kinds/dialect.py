@@ -1,7 +1,7 @@
-"""The two spellings of a PyTorchTrainingJob, which one ``v1beta1`` has had (t9k.md §1.3, kube-engines.md §3.2).
+"""The two dialects of PyTorchTrainingJob that ``v1beta1`` has had (t9k.md §1.3, kube-engines.md §3.2).
 
 ================  =====================================================  ======================================
-what              older                                                  current
+feature           older                                                  current
 ================  =====================================================  ======================================
 switches          ``enable``                                             ``enabled``
 elastic jobs      ``torchrunConfig.minNodes``                            ``elastic``
@@ -9,8 +9,7 @@ TensorBoard       ``tensorboardSpec.trainingLogFilesets``                ``tenso
 pausing           –                                                      ``runMode.pause``
 ================  =====================================================  ======================================
 
-Everything else here knows the current one only: manifests are translated when they come in and
-when they go out.
+All other modules use the current dialect. Manifests are translated when they are read and before they are submitted.
 """
 
 from __future__ import annotations
@@ -29,21 +28,21 @@ KIND: Final = "PyTorchTrainingJob"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a cluster spells a PyTorchTrainingJob.
+    """Dialect in which a cluster reads PyTorchTrainingJobs.
 
     Attributes
     ----------
     switch
-        ``enabled`` or ``enable``.
+        Name of switches: ``enabled`` or ``enable``.
     elastic
-        Whether elastic jobs have a block of their own; else ``torchrunConfig.minNodes``.
+        True if elastic jobs have a block of their own; False if they use ``torchrunConfig.minNodes``.
     log_dir
-        Whether TensorBoard's source is ``logDir``; else ``trainingLogFilesets``.
+        True if TensorBoard reads ``logDir``; False if it reads ``trainingLogFilesets``.
     pause
-        Whether a job can be paused.
+        True if jobs can be paused.
     certain
-        Whether the cluster's schema said so. Where it doesn't, a dry run must come before a create:
-        a wrong spelling turns torchrun off without a word.
+        True if the dialect was found in the cluster's schema. Otherwise a dry run must precede each create, because a
+        wrong switch turns torchrun off without an error.
     """
 
     switch: str = "enabled"
@@ -65,7 +64,7 @@ class Dialect:
         Returns
         -------
         Dialect
-            The current one, not certain, where the document doesn't tell.
+            The current dialect with `certain` False if the document does not contain the kind's fields.
         """
         for schema in _schemas(document):
             spec = _property(schema, "spec")
@@ -87,7 +86,7 @@ OLDER: Final = Dialect(switch="enable", elastic=False, log_dir=False, pause=Fals
 
 
 def dialect_of(manifest: dict[str, Any]) -> Dialect:
-    """Return the dialect in which a manifest of the right shape is written."""
+    """Return the dialect of a manifest whose fields have the right types."""
     spec = manifest.get("spec", {})
     mode, torchrun = spec.get("runMode", {}), spec.get("torchrunConfig", {})
     switches = [torchrun, spec.get("elastic", {}), mode.get("debug", {}), mode.get("pause", {})]
@@ -100,19 +99,19 @@ def dialect_of(manifest: dict[str, Any]) -> Dialect:
 
 
 def translate(manifest: dict[str, Any], to: Dialect) -> tuple[dict[str, Any], Notes]:
-    """Return a manifest as a cluster of another dialect wants it, and what was changed, in words.
+    """Translate a manifest to a dialect.
 
     Parameters
     ----------
     manifest
-        A PyTorchTrainingJob of the right shape, in either spelling or a mixture.
+        A PyTorchTrainingJob with fields of the right types, in either dialect or a mixture.
     to
         The dialect of the result.
 
     Returns
     -------
     manifest, notes
-        The same manifest if it is written so already. A warning says what `to` has no words for.
+        The translated manifest, and notes about each change. A warning names fields that `to` does not have.
     """
     result, notes = deepcopy(manifest), Notes()
     spec = result.get("spec")
@@ -158,7 +157,7 @@ def _translate_switches(spec: dict[str, Any], to: Dialect, notes: Notes) -> None
 
 
 def _respelled(fields: list[str], wanted: str) -> Text:
-    """Return the sentence that says how switches are spelled now."""
+    """Return the sentence that names the translated switches and their new spelling."""
     if wanted == "enabled":
         return _n(
             "{fields} is the older spelling; it is written as {wanted}.",
@@ -205,7 +204,7 @@ def _to_min_nodes(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
         return
     most = total_replicas(spec)
     if not isinstance(elastic, dict) or not elastic.get(to.switch):
-        # Without it, nobody has written down what the older controller takes.
+        # The older controller's default for a missing minNodes is not documented.
         torchrun.setdefault("minNodes", most)
         return
     torchrun["minNodes"] = elastic.get("minReplicas", most)
@@ -218,7 +217,7 @@ def _to_min_nodes(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
 
 
 def _without(fields: list[str], most: int) -> Text:
-    """Return the sentence that says which one or two fields of elastic jobs a cluster lacks."""
+    """Return the sentence that names the one or two fields of elastic jobs that the cluster does not have."""
     if len(fields) == 1:
         return _n(
             "This cluster's version has no {field}: the job has {n} replica at most.",
@@ -305,12 +304,12 @@ def _drop_pause(spec: dict[str, Any], to: Dialect, notes: Notes) -> None:
 
 
 def total_replicas(spec: dict[str, Any]) -> int:
-    """Return the replicas of all types of a PyTorchTrainingJob's spec."""
+    """Return the number of replicas of all types in a PyTorchTrainingJob's spec."""
     return sum(group.get("replicas", 1) for group in spec.get("replicaSpecs", []))
 
 
 def _schemas(document: Any) -> Iterator[dict[str, Any]]:
-    """Return the schemas of the kind in what a cluster gave us."""
+    """Yield the kind's schemas in an OpenAPI document or a CustomResourceDefinition."""
     if not isinstance(document, dict):
         return
     if document.get("kind") == "CustomResourceDefinition":

@@ -1,4 +1,4 @@
-"""What a manifest kind declares: its fields, how a specification becomes a manifest and back, and its limits."""
+"""`Format`, the declaration of a manifest kind: its fields, its conversion to and from a spec, and its capabilities."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ def _no_problem(_spec: JobSpec, _dialect: Any) -> Iterable[Check]:
 
 @dataclass(frozen=True)
 class Format:
-    """What a manifest kind declares. It is registered as an entry point, see `core.manifests.registry`.
+    """Declaration of a manifest kind. It is registered as an entry point, see `core.manifests.registry`.
 
     Attributes
     ----------
     api_version, kind
-        Those fields of the object.
+        ``apiVersion`` and ``kind`` of the object.
     shape
-        The object's fields, see `.shapes`.
+        Fields of the object and their types, see `.shapes`.
     replicas
-        The field of the object's spec that has the replica types. Every job has it.
+        Field of the object's spec that holds the replica types. Every job has it.
     training
-        The name that the training container must have; None for any.
+        Required name of the training container; None if any name is allowed.
     build, canonical, read, templates
-        From a specification to a manifest and back, see `.t9k`.
+        Conversion between specs and manifests, see `.t9k`.
     capabilities
         Features that jobs of the kind have, see `core.features`.
     take_templates, put_templates
-        Take the patches of the first and the last replica type's pod template out of the extra content of a
-        specification, and return them by the names that this kind gives the types. So extra content reaches another
-        kind.
+        Move extra content to another kind. The first function removes the patches of the first and the last replica
+        type's pod template from a spec's extra content. The second returns these patches by the names that its kind
+        gives to the types.
     listed_by
-        The field by which items of `replicas` are told apart; None if `replicas` is an object.
+        Field that identifies the items of `replicas`; None if `replicas` is an object.
     problems
-        What cannot be right in a specification of this kind, in a dialect.
+        Returns the problems of a spec that only this kind has, in a dialect.
     own_options
-        Options of torchrun that jobs of this kind set themselves, beside those of all kinds.
+        Options of torchrun that jobs of this kind set themselves, in addition to those of all kinds.
     sets_unbuffered
         True if the kind's controller sets ``PYTHONUNBUFFERED`` itself.
     usual
-        The dialect that is assumed while no cluster tells another; None for a kind with one spelling.
+        Dialect that is assumed until a cluster's schema was read; None for a kind with one dialect.
     translate
-        Rewrites a manifest in a dialect, and notes what was changed.
+        Translates a manifest to a dialect, and returns notes about the changes.
     """
 
     api_version: str
@@ -92,14 +92,14 @@ def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def taken(extra: dict[str, Any], field: str, names: Iterable[str]) -> dict[str, Patch]:
-    """Take the patches of pod templates out of extra content, by the name of their replica type.
+    """Remove the patches of pod templates from extra content; return them by the name of their replica type.
 
     Parameters
     ----------
     extra
-        Extra content of a specification; what is taken is removed from it.
+        Extra content of a spec; it is changed.
     field
-        The field of the object's spec that has the replica types.
+        Field of the object's spec that holds the replica types.
     names
         Names of the replica types.
     """
@@ -116,7 +116,7 @@ def taken(extra: dict[str, Any], field: str, names: Iterable[str]) -> dict[str, 
 
 
 def _with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
-    """Leave the training container the name that every kind knows."""
+    """Remove the patch that renames the training container, so that it keeps the name that every kind accepts."""
     pod = template.get("spec")
     containers = pod.get("containers") if isinstance(pod, dict) else None
     container = containers.get(CONTAINER) if isinstance(containers, dict) else None
@@ -152,12 +152,12 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
 
 
 def capabilities(table: Mapping[str, Text | None]) -> dict[str, Capability]:
-    """Return the capabilities of a kind: those of every job in a cluster, and its own.
+    """Return the capabilities of a kind: those of every job in a cluster, and those in `table`.
 
     Parameters
     ----------
     table
-        By name of the feature why the kind lacks it; None for a feature that it has.
+        By name of the feature: the reason why the kind lacks it, or None if the kind has it.
     """
     reasons = {**_EVERYWHERE, **table}
     return {name: Capability(supported=reason is None, reason=reason) for name, reason in reasons.items()}

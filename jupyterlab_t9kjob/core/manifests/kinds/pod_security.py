@@ -1,4 +1,4 @@
-"""The restricted Pod Security Standard: the fields that it needs, and the fields of a pod that violate it.
+"""The restricted Pod Security Standard: the fields that it requires, and the fields of a pod that violate it.
 
 Source: Kubernetes documentation, "Pod Security Standards", profile *Restricted*; the profile includes *Baseline*.
 """
@@ -10,9 +10,9 @@ from copy import deepcopy
 from typing import Any, Final
 
 POD: Final[dict[str, Any]] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-"""Fields of a pod's security context by which it fits."""
+"""Fields that the standard requires in a pod's security context."""
 CONTAINER: Final[dict[str, Any]] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-"""Fields of each container's security context by which it fits."""
+"""Fields that the standard requires in each container's security context."""
 
 _SECCOMP: Final = ("RuntimeDefault", "Localhost")
 _HOST: Final = ("hostNetwork", "hostPID", "hostIPC")
@@ -32,7 +32,15 @@ def restricted_container() -> dict[str, Any]:
 
 
 def is_restricted(pod: dict[str, Any], container: dict[str, Any]) -> bool:
-    """Return whether the security contexts of a pod and of its training container have the fields of the standard."""
+    """Return True if both security contexts have the fields that the standard requires.
+
+    Parameters
+    ----------
+    pod
+        Security context of the pod.
+    container
+        Security context of the training container.
+    """
     return all(pod.get(name) == value for name, value in POD.items()) and container == CONTAINER
 
 

@@ -1,4 +1,4 @@
-"""A replica type ⇄ a pod template: what both kinds share."""
+"""Converts a replica type to a pod template, and back, for all kinds."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ RESTART_POLICIES: Final = ("Never", "OnFailure", "Always", "ExitCode")
 
 @dataclass
 class Part:
-    """What a pod template says, in the words of the spec.
+    """Contents of a pod template as fields of a spec.
 
     Attributes
     ----------
     argv
-        The training container's command.
+        Command and arguments of the training container.
     program
-        What that runs; the kind fills it in.
+        Program that `argv` runs. The kind sets it, because launchers differ.
     """
 
     argv: Argv
@@ -54,7 +54,7 @@ class Part:
 
 
 def compact(value: dict[str, Any]) -> dict[str, Any]:
-    """Drop what is None or empty."""
+    """Return an object without the fields that are None or empty."""
     return {key: item for key, item in value.items() if item is not None and item != {} and item != []}
 
 
@@ -62,7 +62,17 @@ def compact(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, Any]:
-    """Return the pod template of a replica type that runs `argv`."""
+    """Return the pod template of a replica type.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    argv
+        Command and arguments of the training container.
+    """
     runtime = group.runtime or spec.runtime
     shm = (spec.shm and spec.shm.volume) or SHM
     names = volume_names(spec.mounts, shm)
@@ -115,20 +125,20 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
 
 
 def merged_env(job: list[EnvVar], group: list[EnvVar] | None) -> list[EnvVar]:
-    """Return the variables of a replica type: its own stand in for the job's of the same name."""
+    """Return the variables of a replica type. Its own variables replace the job's of the same name."""
     own = {variable.name for variable in group or []}
     return [*(variable for variable in job if variable.name not in own), *(group or [])]
 
 
 def volume_names(mounts: list[Mount], shm: str = SHM) -> list[str]:
-    """Return the name of each mount's volume: ``data``, ``data-2``, …, one for each claim.
+    """Return the volume name of each mount: ``data``, ``data-2``, …; mounts of the same PVC share a volume.
 
     Parameters
     ----------
     mounts
-        The job's mounts; a name that one has is kept.
+        The job's mounts. A mount that names its volume keeps the name.
     shm
-        The name of the memory volume, which is taken.
+        Name of the memory volume, which no other volume can have.
     """
     taken = {mount.volume for mount in mounts if mount.volume} | {shm}
     free = (name for n in range(1, 2 * len(mounts) + 3) if (name := f"data-{n}" if n > 1 else "data") not in taken)
@@ -142,7 +152,7 @@ def volume_names(mounts: list[Mount], shm: str = SHM) -> list[str]:
 
 
 def build_resources(resources: Resources) -> dict[str, Any]:
-    """Return limits and requests; a device's request is its limit."""
+    """Return limits and requests of a container. A device's request equals its limit."""
     device = {resources.device.name: resources.device.count} if resources.device else {}
     cpu, memory = resources.cpu, resources.memory
     return compact({
@@ -159,23 +169,23 @@ def _build_env(variable: EnvVar) -> dict[str, Any]:
 
 
 def _written(quantity: str | None) -> str | int | None:
-    """Return a quantity as people write it: a whole number without quotes."""
+    """Return a quantity in its usual YAML form: a whole number is not quoted."""
     return int(quantity) if quantity and re.fullmatch(r"0|[1-9][0-9]{0,17}", quantity) else quantity
 
 
-# -- one form for what means the same ----------------------------------------------------------------------------------
+# -- canonical form ----------------------------------------------------------------------------------------------------
 
 
 def canonical_template(template: dict[str, Any], training: str | None) -> dict[str, Any]:
-    """Return a template as `build_template` would write it, as far as that changes nothing.
+    """Return a template in the form of `build_template`, with the same meaning.
 
     Parameters
     ----------
     template
-        A template of the right shape.
+        A template whose fields have the right types.
     training
-        Name of the training container if the kind insists on one, else None: then ``python``, or the
-        first (t9k.md §1.4).
+        Required name of the training container. None selects the container named ``python``, or else the first
+        (t9k.md §1.4).
     """
     pod = dict(template.get("spec", {}))
     for name in ("containers", "initContainers"):
@@ -192,7 +202,7 @@ def canonical_template(template: dict[str, Any], training: str | None) -> dict[s
 
 
 def training_container(containers: list[dict[str, Any]], training: str | None) -> int | None:
-    """Return the index of the container that trains."""
+    """Return the index of the training container; None if there are no containers."""
     for index, container in enumerate(containers):
         if container.get("name") == (training or "python"):
             return index
@@ -207,21 +217,21 @@ def _canonical_container(container: dict[str, Any]) -> dict[str, Any]:
 
 
 def canonical_resources(resources: dict[str, Any]) -> dict[str, Any]:
-    """Write whole numbers as numbers, and give a device that has a limit the same request."""
+    """Return limits and requests with whole numbers as integers, and with each device's limit as its request."""
     result = dict(resources)
     for name in ("limits", "requests"):
         if isinstance(amounts := result.get(name), dict):
             result[name] = {key: quantity(amount) for key, amount in amounts.items()}
     limits, requests = result.get("limits"), result.get("requests", {})
     if isinstance(limits, dict) and isinstance(requests, dict):
-        # Kubernetes itself takes the limit as the request of a device (t9k.md §1.9).
+        # Kubernetes uses a device's limit as its request (t9k.md §1.9).
         devices = {key: amount for key, amount in limits.items() if "/" in key}
         result["requests"] = {**devices, **requests}
     return compact(result)
 
 
 def quantity(amount: Any) -> Any:
-    """Return a quantity in the one form: ``8`` for ``"8"``, text for a fraction."""
+    """Return a quantity in canonical form: the integer ``8`` for ``"8"``, text for a fraction."""
     if isinstance(amount, float):
         return int(amount) if amount.is_integer() and abs(amount) < 1e18 else str(amount)
     return _written(amount) if isinstance(amount, str) else amount
@@ -238,7 +248,15 @@ def _canonical_volume(volume: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_template(template: dict[str, Any], training: str | None) -> Part:
-    """Read a template of the canonical form; what the model lacks is left to `JobSpec.extra`."""
+    """Return the fields of a spec in a canonical template. Fields that the model lacks are ignored.
+
+    Parameters
+    ----------
+    template
+        A template from `canonical_template`.
+    training
+        Required name of the training container; None if any name is allowed.
+    """
     pod = template.get("spec", {})
     containers = pod.get("containers", [])
     index = training_container(containers, training)
@@ -275,7 +293,7 @@ def read_template(template: dict[str, Any], training: str | None) -> Part:
 
 
 def read_metadata(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a spec that stand in a manifest's metadata."""
+    """Return name, labels and annotations of a manifest as fields of a spec."""
     metadata = manifest["metadata"]
     return {
         "name": metadata["name"],
@@ -285,7 +303,7 @@ def read_metadata(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_resources(resources: dict[str, Any]) -> Resources:
-    """Read limits and requests; of several devices the one that computes."""
+    """Return limits and requests. Of several devices the first that is not an RDMA device is used."""
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
 
     def both(name: str) -> Quantity:
@@ -298,7 +316,7 @@ def read_resources(resources: dict[str, Any]) -> Resources:
 
 
 def whole(value: Any, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
-    """Return a whole number within bounds, None for anything else."""
+    """Return an integer within the given bounds, None for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
 
 
@@ -310,7 +328,7 @@ def _read_env(entries: list[dict[str, Any]]) -> list[EnvVar]:
     names = [entry.get("name", "") for entry in entries]
     variables = []
     for name, entry in zip(names, entries, strict=True):
-        # What is not said here stays in the patch: references to fields, and names that occur twice.
+        # References to fields and repeated names have no place in the model, so `JobSpec.extra` keeps them.
         if not re.fullmatch(ENV_NAME_PATTERN, name) or len(name) > 256 or names.count(name) > 1:
             continue
         if entry.keys() <= {"name", "value"}:
@@ -350,12 +368,12 @@ def _read_mounts(entries: list[dict[str, Any]], volumes: list[dict[str, Any]]) -
 
 
 def read_groups(parts: list[tuple[ReplicaSpec, Part]]) -> dict[str, Any]:
-    """Return the fields of a spec that has these replica types: the first one's are the job's.
+    """Return the fields of a spec from its replica types. Fields of the whole job come from the first type.
 
     Parameters
     ----------
     parts
-        Each type with its number, policy and weight, and what its template says. `Part.program` is set.
+        Each type with its replicas, restart policy and weight, and the contents of its template. `Part.program` is set.
     """
     first = parts[0][1]
     assert first.program is not None  # noqa: S101

@@ -1,8 +1,8 @@
-"""`JobSpec` ⇄ ``PyTorchJob`` (``kubeflow.org/v1``) of Kubeflow's training operator.
+"""Converts a `JobSpec` to a ``PyTorchJob`` (``kubeflow.org/v1``) of Kubeflow's training operator, and back.
 
-Fields and semantics: kube-engines.md §2 and §3. The operator starts what the container says, so the
-torchrun command is ours; it is read back only where it is exactly what we would write, anything
-else is a command like any other.
+Fields and semantics: kube-engines.md §2 and §3. The operator runs the container's own command, so `build` writes the
+torchrun command. `read` recognizes a torchrun command only if it is exactly the command that `build` writes. Any other
+command stays a command.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ KIND: Final = "PyTorchJob"
 API_VERSION: Final = f"{GROUP}/v1"
 TRAINING: Final = CONTAINER
 UNLIMITED: Final = 2**31 - 1
-"""``backoffLimit`` is an int32, and unset means no limit (kube-engines.md §2.1)."""
+"""Value of ``backoffLimit`` for no limit, the largest int32. An unset field means no limit, too (kube-engines.md §2.1)."""
 
 DEFAULT_RESTART: Final = "OnFailure"
 CLEAN_UP: Final = {"None": "None", "Unfinished": "Running", "All": "All"}
-# Only Volcano reads runPolicy.schedulingPolicy.queue; elsewhere Kueue's label does it (kube-engines.md §2.1).
+# Only Volcano reads runPolicy.schedulingPolicy.queue. Other schedulers use Kueue's label (kube-engines.md §2.1).
 GANG_SCHEDULERS: Final = ("volcano",)
-# Without a Master the operator names worker 0, as PET_RDZV_ENDPOINT.
+# In a job without a Master, the operator sets PET_RDZV_ENDPOINT to worker 0.
 MASTER_ENDPOINT: Final = "$(MASTER_ADDR):$(MASTER_PORT)"
 ELASTIC_ENDPOINT: Final = "$(PET_RDZV_ENDPOINT)"
 LONE_ENDPOINT: Final = "localhost:0"
@@ -62,7 +62,7 @@ _FIRST: Final = "--nnodes="
 
 
 def build(spec: JobSpec) -> dict[str, Any]:
-    """Return the manifest of a spec, without its `extra` and without what we add."""
+    """Return the manifest of a spec, without its `extra` and without our annotations and variables."""
     policy, scheduling = spec.run_policy, spec.scheduling
     gang = scheduling.scheduler in GANG_SCHEDULERS
     queue = {KUEUE_QUEUE: scheduling.queue} if scheduling.queue and not gang else {}
@@ -75,7 +75,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
             "annotations": dict(spec.annotations),
         }),
         "spec": compact({
-            # The default starts one process for each core of a pod without GPUs (kube-engines.md §3.4).
+            # The operator's default starts one process per core in a pod without GPUs (kube-engines.md §3.4).
             "nprocPerNode": str(spec.torchrun.proc_per_node) if spec.torchrun else "1",
             "elasticPolicy": _build_elastic(spec.elastic),
             "pytorchReplicaSpecs": _build_replicas(spec),
@@ -98,9 +98,9 @@ def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
 
 
 def _build_replicas(spec: JobSpec) -> dict[str, Any]:
-    """Return the roles: Workers alone where the job is elastic, else a Master and the others.
+    """Return the roles: only Workers for an elastic job, otherwise a Master and the remaining replicas as Workers.
 
-    The operator counts an elastic job's Workers only (kube-engines.md §2.2), so it has no Master.
+    An elastic job has no Master, because the operator counts only its Workers (kube-engines.md §2.2).
     """
     first, last = spec.replica_specs[0], spec.replica_specs[-1]
     if spec.elastic is not None:
@@ -136,12 +136,19 @@ def _mode(program: Program) -> list[str]:
 
 
 def launcher_options(spec: JobSpec, role: str) -> list[str]:
-    """Return torchrun's options of a role: `lone`, `master`, `worker` or `elastic`.
+    """Return torchrun's options for a role.
 
-    Everything is said in full, for what the operator sets (``PET_*``) depends on its version, and
-    torchrun's own default rendezvous can't begin again after a node is lost (kube-engines.md §3.4).
-    The Master is told that it hosts the rendezvous; torchrun's guess can fail before DNS is ready
-    (§3.3). The user's own options come first, so that the first of ours marks their end.
+    All options are written in full. The variables that the operator sets (``PET_*``) depend on its version, and
+    torchrun's default rendezvous can't restart after a node is lost (kube-engines.md §3.4). The Master is told to host
+    the rendezvous, because torchrun's own detection can fail before DNS is ready (§3.3). The user's options come first:
+    when the command is read, ``--nnodes`` marks their end.
+
+    Parameters
+    ----------
+    spec
+        The job; torchrun is on.
+    role
+        `lone`, `master`, `worker` or `elastic`.
     """
     torchrun = spec.torchrun
     assert torchrun is not None  # noqa: S101
@@ -162,13 +169,20 @@ def launcher_options(spec: JobSpec, role: str) -> list[str]:
     ]
 
 
-# -- one form for what means the same ----------------------------------------------------------------------------------
+# -- canonical form ----------------------------------------------------------------------------------------------------
 
 
 def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
-    """Return a manifest as `build` would write it, as far as that changes nothing.
+    """Return a manifest in the form of `build`, with the same meaning and with defaults written out.
 
-    Defaults are written out (kube-engines.md §2.1).
+    Defaults: kube-engines.md §2.1.
+
+    Parameters
+    ----------
+    manifest
+        A manifest whose fields have the right types.
+    notes
+        Collects a hint if restarts are not limited; None for no notes.
     """
     spec = dict(manifest.get("spec", {}))
     policy = {"backoffLimit": UNLIMITED, "cleanPodPolicy": "None", **spec.get("runPolicy", {})}
@@ -216,15 +230,15 @@ def _canonical_template(template: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(manifest: dict[str, Any]) -> JobSpec:
-    """Return the spec that a canonical manifest amounts to.
+    """Return the spec of a canonical manifest.
 
-    A Master and Workers that do the same are one replica type; others are two. What the model lacks
-    is left out; the caller finds it by building the result again.
+    A Master and Workers with the same contents become one replica type; otherwise they become two. Fields that the
+    model lacks are ignored. The caller finds them when it builds the result again.
 
     Raises
     ------
     pydantic.ValidationError
-        If the model refuses it.
+        If a value is not valid in a spec.
     """
     launched = JobSpec(**_read_fields(manifest, launcher=True))
     if launched.torchrun is None:
@@ -236,7 +250,7 @@ def read(manifest: dict[str, Any]) -> JobSpec:
 
 
 def _commands(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """Return what the training containers of the roles run."""
+    """Return command and args of the training container of each role."""
     commands = []
     for name in ("Master", "Worker"):
         pod = manifest["spec"]["pytorchReplicaSpecs"].get(name, {}).get("template", {}).get("spec", {})
@@ -296,7 +310,7 @@ def _read_role(name: str, role: dict[str, Any]) -> ReplicaSpec:
 
 
 def _folded(groups: list[tuple[ReplicaSpec, Part]]) -> list[tuple[ReplicaSpec, Part]]:
-    """Make one type of a Master, alone or with Workers that do the same."""
+    """Merge a Master and Workers with the same contents into one replica type."""
     (first, part), *others = groups
     replicas = first.replicas
     for group, other in others:
@@ -314,7 +328,7 @@ def _folded(groups: list[tuple[ReplicaSpec, Part]]) -> list[tuple[ReplicaSpec, P
 
 
 def _read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program | None]:
-    """Read a torchrun command of ours: its settings, and what it runs."""
+    """Return torchrun's settings and the program of a command that `build` wrote; None for any other command."""
     if argv.command != [LAUNCHER]:
         return None, None
     extra = list(takewhile(lambda word: not word.startswith(_FIRST), argv.args))

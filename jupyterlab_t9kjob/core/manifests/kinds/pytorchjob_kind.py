@@ -55,7 +55,7 @@ KUBEFLOW: Final = Format(
     _take_templates,
     _put_templates,
     problems=_problems,
-    # kube-engines.md §3.3 for the rendezvous' host
+    # --rdzv-conf sets the rendezvous' host (kube-engines.md §3.3).
     own_options=("--rdzv-conf",),
     sets_unbuffered=True,  # kube-engines.md §2.2
 )

@@ -1,7 +1,7 @@
-"""Which fields the manifests have, and of what type: for messages before a cluster is asked.
+"""Fields of the manifests and their types, to report mistakes before a cluster is asked.
 
-Sources: t9k.md §1.2 and §1.3 (both spellings), kube-engines.md §2.1, and for pods the core/v1 API.
-A field whose content is none of our business is `ANYTHING`; it is kept as it is.
+Sources: t9k.md §1.2 and §1.3 (both dialects), kube-engines.md §2.1, and the core/v1 API for pods. The contents of an
+`ANYTHING` field are not checked and are kept unchanged.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Plain:
     Attributes
     ----------
     types
-        What Python makes of it.
+        Python types of valid values.
     refusal
-        Sentence that says what it must be, for a value of another type: with ``field`` and ``found``.
+        Sentence that states the required type, for an invalid value; its parameters are ``field`` and ``found``.
     hint
-        What to do if it isn't.
+        Sentence that says how to correct the value.
     lenient
-        Other types that are taken, with a note.
+        Other types that are accepted with a note.
     """
 
     types: tuple[type, ...]
@@ -38,7 +38,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class MapOf:
-    """An object whose keys are free."""
+    """An object with arbitrary keys, whose values have one type."""
 
     value: Any
 
@@ -123,7 +123,7 @@ POD: Final = {
     ),
 }  # fmt: skip
 TEMPLATE: Final = {"metadata": MapOf(ANYTHING), "spec": POD}
-# Both spellings (t9k.md §1.3); `.dialect` makes one of them.
+# Switches have both spellings here (t9k.md §1.3). `.dialect` translates them to one.
 SWITCH: Final = {"enabled": FLAG, "enable": FLAG}
 T9K: Final = {
     "apiVersion": TEXT,
@@ -213,7 +213,7 @@ _NAMES: Final = {
 
 
 def without_nulls(value: Any) -> Any:
-    """Drop fields that are null: to Kubernetes they are absent."""
+    """Return a value without fields that are null, which Kubernetes treats as absent."""
     if isinstance(value, dict):
         return {key: without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -222,12 +222,23 @@ def without_nulls(value: Any) -> Any:
 
 
 def check(value: Any, shape: Any, notes: Notes, pointer: str = "/manifest") -> None:
-    """Check the types of what is known, and note what isn't known.
+    """Check the types of known fields and note unknown ones.
+
+    Parameters
+    ----------
+    value
+        Part of a manifest.
+    shape
+        Fields of that part and their types.
+    notes
+        Collects a warning for each unknown field.
+    pointer
+        JSON pointer of that part.
 
     Raises
     ------
     ManifestError
-        If a field has another type than its kind says; the cluster would refuse it too.
+        If a field has the wrong type. The cluster would refuse it too.
     """
     if shape is ANYTHING:
         return

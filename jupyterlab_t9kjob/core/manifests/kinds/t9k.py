@@ -1,6 +1,6 @@
-"""`JobSpec` ⇄ ``PyTorchTrainingJob`` (``batch.tensorstack.dev/v1beta1``), in its current spelling.
+"""Converts a `JobSpec` to a ``PyTorchTrainingJob`` (``batch.tensorstack.dev/v1beta1``), and back; current dialect.
 
-Fields and semantics: t9k.md §1.2 to §1.5. `.dialect` makes the older spelling of it.
+Fields and semantics: t9k.md §1.2 to §1.5. `.dialect` translates to the older dialect.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .t9kboard import build_tensorboard, canonical_tensorboard, read_tensorboard
 API_VERSION: Final = f"{GROUP}/v1beta1"
 TRAINING: Final = None
 CLEAN_UP: Final = ("None", "Unfinished", "All")
-# The old reference gives Never for this kind; t9k.md §1.2 for the others.
+# T9k's old reference documents Never for this kind; the other defaults are in t9k.md §1.2.
 DEFAULT_RESTART: Final = "Never"
 DEFAULT_BACKOFF: Final = 3
 DEFAULT_PROCESSES: Final = "1"
@@ -50,7 +50,7 @@ __all__ = ["API_VERSION", "KIND", "TRAINING", "build", "canonical", "read", "tem
 
 
 def build(spec: JobSpec) -> dict[str, Any]:
-    """Return the manifest of a spec, without its `extra` and without what we add."""
+    """Return the manifest of a spec, without its `extra` and without our annotations and variables."""
     policy = spec.run_policy
     return {
         "apiVersion": API_VERSION,
@@ -101,7 +101,7 @@ def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
 
 def _build_group(spec: JobSpec, group: ReplicaSpec) -> dict[str, Any]:
     program, cwd = program_of(spec, group), working_directory(spec)
-    # With torchrun on, the controller ignores `command` (t9k.md §1.4).
+    # If torchrun is on, the controller ignores `command` (t9k.md §1.4).
     argv = plain_argv(program, cwd) if spec.torchrun is None else Argv(None, words_of(program, cwd))
     return compact({
         "type": group.type,
@@ -132,17 +132,24 @@ def _build_pause(spec: JobSpec) -> dict[str, Any] | None:
         })
         for resume in spec.resume
     ]  # fmt: skip
-    # Resume specs can't be added later (t9k.md §1.2), so they stand there from the start.
+    # Resume specs can't be added later (t9k.md §1.2), so they are written when the job is created.
     return compact({"enabled": spec.paused, "resumeSpecs": types}) if spec.paused or types else None
 
 
-# -- one form for what means the same ----------------------------------------------------------------------------------
+# -- canonical form ----------------------------------------------------------------------------------------------------
 
 
 def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
-    """Return a manifest as `build` would write it, as far as that changes nothing.
+    """Return a manifest in the form of `build`, with the same meaning.
 
-    Defaults are written out, and what is switched off is left out; `notes` is told of what goes.
+    Defaults are written out, and blocks that are switched off are removed.
+
+    Parameters
+    ----------
+    manifest
+        A manifest whose fields have the right types, in the current dialect.
+    notes
+        Collects hints about removed settings; None for no notes.
     """
     notes = notes or Notes()
     spec = dict(manifest.get("spec", {}))
@@ -177,7 +184,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
 
 
 def _switched_on(block: dict[str, Any] | None, name: str, notes: Notes) -> dict[str, Any] | None:
-    """Return a block that is on; None, and a note if that says anything, for one that is off."""
+    """Return a block that is switched on. For a block that is switched off return None, and note its lost settings."""
     if block is None or block.get("enabled"):
         return block
     settings = sorted(block.keys() - {"enabled"})
@@ -217,7 +224,7 @@ def _canonical_group(group: dict[str, Any], torchrun: bool) -> dict[str, Any]:
 
 
 def training_of(template: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the training container of a template in a list of one, or none."""
+    """Return a list with the training container of a template; an empty list if there is none."""
     containers = template.get("spec", {}).get("containers", [])
     named = [container for container in containers if container.get("name") == "python"]
     return (named or containers)[:1]
@@ -246,14 +253,14 @@ def _canonical_pause(block: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def read(manifest: dict[str, Any]) -> JobSpec:
-    """Return the spec that a canonical manifest amounts to.
+    """Return the spec of a canonical manifest.
 
-    What the model lacks is left out; the caller finds it by building the result again.
+    Fields that the model lacks are ignored. The caller finds them when it builds the result again.
 
     Raises
     ------
     pydantic.ValidationError
-        If the model refuses it.
+        If a value is not valid in a spec.
     """
     spec = manifest["spec"]
     torchrun, mode, policy = spec.get("torchrunConfig"), spec.get("runMode", {}), spec.get("runPolicy", {})
@@ -289,7 +296,7 @@ def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _without_log_options(spec: JobSpec) -> JobSpec:
-    """Take our options for rank files for what they are."""
+    """Remove our options for rank logs from torchrun's extra options, and set `keep_logs` accordingly."""
     ours = log_options(spec)
     if not ours or spec.torchrun is None:
         return spec

@@ -1,4 +1,4 @@
-"""``tensorboardSpec`` of a PyTorchTrainingJob: the TensorBoard that the platform runs (t9k.md §1.2)."""
+"""Converts ``tensorboardSpec`` of a PyTorchTrainingJob, the TensorBoard that T9k runs (t9k.md §1.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .pod_template import build_resources, canonical_resources, compact, read_re
 
 
 def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:
-    """Return the block of a spec; None if the job has no TensorBoard of its own."""
+    """Return the ``tensorboardSpec`` of a job; None if the job requests no TensorBoard in the cluster."""
     board = spec.tensorboard.cluster
     if board is None:
         return None
@@ -29,7 +29,7 @@ def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:
 
 
 def canonical_tensorboard(board: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return a block with its paths and amounts in the one form."""
+    """Return a ``tensorboardSpec`` with paths and quantities in canonical form."""
     if board is None:
         return None
     source = board.get("logDir", {})
@@ -49,7 +49,15 @@ def _canonical_path(path: str) -> str:
 
 
 def read_tensorboard(board: dict[str, Any], mounts: list[Mount]) -> dict[str, Any]:
-    """Return the fields of `JobSpec.tensorboard`; paths that the job does not see are left out."""
+    """Return `JobSpec.tensorboard` as fields; its log directories are empty if the job does not see all of them.
+
+    Parameters
+    ----------
+    board
+        A canonical ``tensorboardSpec``.
+    mounts
+        The job's mounts.
+    """
     paths = [
         _in_job(volume.get("name", ""), path, mounts)
         for volume in board.get("logDir", {}).get("pvc", [])
@@ -61,7 +69,7 @@ def read_tensorboard(board: dict[str, Any], mounts: list[Mount]) -> dict[str, An
 
 
 def _in_job(claim: str, path: str, mounts: list[Mount]) -> str | None:
-    """Return where the job sees a path of a claim; None if it doesn't."""
+    """Return the path in the job of a path on a PVC; None if the job does not mount it."""
     for mount in mounts:
         root = (mount.sub_path or "").lstrip("/")
         if mount.claim == claim and PurePosixPath(path).is_relative_to(root):

@@ -1,1 +1,1 @@
-"""Manifests as text: reading and writing YAML, patches."""
+"""Manifests as text: reads and writes YAML, restores indentation, and computes patches."""

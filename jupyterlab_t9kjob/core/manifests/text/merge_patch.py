@@ -1,13 +1,13 @@
-"""JSON merge patches (RFC 7386) that can also reach single items of a list.
+"""JSON merge patches (RFC 7386) that can also change single items of a list.
 
-A plain merge patch replaces a list whole, so a patch that adds a port to a container would carry
-the whole container, and undo whatever is changed in it later. Where the items of a list have names
-of their own, a patch here is an object that says so::
+A plain merge patch replaces a whole list. A patch that adds a port to a container would then contain the whole
+container, and would undo later changes of it. If the items of a list have names, a patch here is an object with the
+field ``$by``::
 
     {"containers": {"$by": "name", "pytorch": {"ports": [{"containerPort": 22}]}}}
 
-``$by`` names the field by which items are found; null removes one, an unknown one is appended,
-and ``$order`` puts them in order. A manifest has no field ``$by``, so nothing is lost by it.
+``$by`` is the field that identifies the items. The value null removes an item, an unknown name appends one, and
+``$order`` sorts them. No manifest has a field ``$by``, so the notation is unambiguous.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ KEYS: Final[Mapping[str, str]] = {
     "env": "name",
     "pvc": "name",
 }
-"""By which field the items of a list are told apart."""
+"""Field that identifies the items of a list, by the list's own field."""
 
 _MISSING: Final = object()
 
 
 def apply(target: Any, patch: Any) -> Any:
-    """Return `target` as `patch` changes it; neither is changed itself.
+    """Return `target` changed by `patch`. Neither argument is modified.
 
     Parameters
     ----------
     target
         Any JSON value.
     patch
-        An object merges (null removes a key), any other value replaces.
+        An object is merged, and its nulls remove keys. Any other value replaces the target.
     """
     if not isinstance(patch, dict):
         return deepcopy(patch)
@@ -54,7 +54,7 @@ def apply(target: Any, patch: Any) -> Any:
             result.pop(key, None)
             continue
         changed = apply(result.get(key), value)
-        # A list of which no item is left is as good as none.
+        # An empty list means the same as no list.
         if changed == [] and isinstance(value, dict):
             result.pop(key, None)
         else:
@@ -63,12 +63,12 @@ def apply(target: Any, patch: Any) -> Any:
 
 
 def diff(source: Any, target: Any) -> dict[str, Any]:
-    """Return the patch that makes `target` of `source`, both objects without nulls.
+    """Return the patch that turns `source` into `target`; both are objects without nulls.
 
     Returns
     -------
     dict
-        ``apply(source, diff(source, target)) == target``; empty if they are equal.
+        ``apply(source, diff(source, target)) == target``; empty if both are equal.
     """
     patch: dict[str, Any] = {key: None for key in source if key not in target}
     for key, value in target.items():
@@ -79,10 +79,19 @@ def diff(source: Any, target: Any) -> dict[str, Any]:
 
 
 def vanished(sent: Any, received: Any, pointer: str = "") -> Iterator[str]:
-    """Say what of a value did not come back.
+    """Yield the fields of a value that an API server did not return.
 
-    An API server that doesn't know a field drops it without a word (t9k.md §1.3). What is empty may
-    go: null, false, 0, "", [] and {} are the same as nothing to most schemas.
+    An API server drops fields that it does not know, without an error (t9k.md §1.3). Empty values are not reported:
+    null, false, 0, "", [] and {} mean the same as an absent field in most schemas.
+
+    Parameters
+    ----------
+    sent
+        Value in the request.
+    received
+        Value in the response.
+    pointer
+        JSON pointer of the value.
 
     Yields
     ------
@@ -106,7 +115,7 @@ def vanished(sent: Any, received: Any, pointer: str = "") -> Iterator[str]:
 
 
 def leaves(patch: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Return the paths of what a patch sets or removes, as people would name them."""
+    """Yield the paths that a patch sets or removes, with names of items instead of indices."""
     for key, value in patch.items():
         if key in (BY, ORDER):
             continue
@@ -117,7 +126,7 @@ def leaves(patch: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def _is_item(patch: Mapping[str, Any], value: dict[str, Any]) -> bool:
-    """Whether a patch adds an item as a whole: then it has its own name in it."""
+    """Return True if a patch adds the item as a whole. The item then contains its own name."""
     return isinstance(by := patch.get(BY), str) and by in value
 
 
@@ -135,7 +144,7 @@ def _change(source: Any, target: Any, key: str | None) -> Any:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal; to Python, true is also 1."""
+    """Return True if two JSON values are equal. Unlike Python's ``==``, true differs from 1."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
     if isinstance(one, list) and isinstance(other, list):
@@ -144,7 +153,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _has_keys(items: Any, key: str) -> bool:
-    """Whether each item of a list can be found by its key."""
+    """Return True if each item of a list has a unique name in its field `key`."""
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         return False
     names = [item.get(key) for item in items]

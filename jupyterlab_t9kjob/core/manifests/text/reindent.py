@@ -1,9 +1,8 @@
-"""Puts back the indentation that a text lost on its way through the clipboard.
+"""Restores the indentation of a manifest that was copied without leading spaces.
 
-Some web pages hand out their manifests without leading spaces (seed 003 is such a text). Which
-fields a job has is known, and so is their order in the text: each key belongs to the innermost
-open object that has a field of this name and not yet a value for it. What comes out is shown to the
-user with a note, never taken without a word.
+Some web pages offer manifests in that form. The fields of a job and their types are known, and the lines are still in
+order. Each key therefore belongs to the innermost open object that has a field of this name without a value. The result
+is shown to the user with a warning.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class _Open:
 
 
 def reindented(text: str) -> str | None:
-    """Return a flat manifest with its indentation; None if it is none, or can't be told.
+    """Return a flat manifest with its indentation; None if the text is no such manifest or is ambiguous.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def reindented(text: str) -> str | None:
 
 
 def _place(match: re.Match[str], stack: list[_Open]) -> int | None:
-    """Return the level of a line, and open what it opens."""
+    """Return the level of a line, and push the objects and lists that the line opens; None if it fits nowhere."""
     key, is_item = match["key"], bool(match["dash"])
     if key is None or (is_item and not _takes_object(stack, key)):
         return _place_item(stack) if is_item else None
@@ -79,7 +78,7 @@ def _place(match: re.Match[str], stack: list[_Open]) -> int | None:
 
 
 def _place_item(stack: list[_Open]) -> int | None:
-    """Return the level of ``- text``: it belongs to the list that was opened last."""
+    """Return the level of a line ``- text``: an item of the list of texts that was opened last."""
     while stack:
         if isinstance(stack[-1].shape, list) and isinstance(stack[-1].shape[0], Plain):
             return stack[-1].level

@@ -1,8 +1,8 @@
-"""Reading YAML that somebody pasted: with limits, with positions, and with errors in words.
+"""Reads YAML from untrusted sources, with limits, positions and messages for users.
 
-PyYAML's own constructors recurse, expand aliases without end, take the last of two equal keys and
-forget where a value stood. Its parser does none of that, so the values are built from its events.
-Scalars are what Kubernetes' own reader takes them for: no dates, no base 60, no Python objects.
+PyYAML's own constructors recurse, expand aliases without a limit, accept duplicate keys and discard positions. This
+module uses only PyYAML's parser and builds the values from its events. Scalars are resolved as in Kubernetes' own
+YAML reader: without dates, base 60 and Python objects.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ...translation import Text, _
 from ..model import ManifestError, child, in_words
 
 MOST_BYTES: Final = 1 << 20
-"""Of a text: what etcd would not take as an object either is not parsed."""
+"""Largest text, in bytes. etcd does not store larger objects either."""
 
 MOST_VALUES: Final = 50_000
-"""Of all documents together, aliases counted as what they stand for."""
+"""Largest number of values in all documents together. An alias counts as all values that it expands to."""
 
 MOST_LEVELS: Final = 60
 
@@ -55,7 +55,7 @@ _COLLECTIONS: Final = {None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:se
 
 
 class Place(NamedTuple):
-    """Where something stands in a text, from 1."""
+    """Position in a text, from 1."""
 
     line: int
     column: int
@@ -63,12 +63,14 @@ class Place(NamedTuple):
 
 @dataclass(eq=False)
 class Node:
-    """A value of a text, and where it stands: a tree, for pointers alone could fill the memory.
+    """A value of a text with its position.
+
+    The nodes form a tree, because a dictionary of all JSON pointers could fill the memory.
 
     Attributes
     ----------
     place
-        Where the value stands, or its key.
+        Position of the value, or of its key.
     """
 
     place: Place | None = None
@@ -82,7 +84,15 @@ class Node:
         return child(self.parent.pointer if self.parent else "", self.key)
 
     def add(self, key: str | int, event: Event) -> Node:
-        """Return the node of a field or an item that stands where `event` is."""
+        """Return a new child node for a field or an item.
+
+        Parameters
+        ----------
+        key
+            Name of the field, or index of the item.
+        event
+            The parser's event at the position of the child.
+        """
         node = self.children[str(key)] = Node(_place(event), key, self)
         return node
 
@@ -94,16 +104,16 @@ class Document:
     Attributes
     ----------
     value
-        Its content: what JSON can say.
+        Content as a JSON value.
     root
-        Where everything stands.
+        Positions of all values.
     """
 
     value: Any = None
     root: Node = field(default_factory=Node)
 
     def place(self, pointer: str) -> Place | None:
-        """Return where a value stands, or what it is in where it isn't written itself.
+        """Return the position of a value, or of its closest ancestor that is in the text.
 
         Parameters
         ----------
@@ -120,15 +130,15 @@ class Document:
 
 
 def read_documents(text: str) -> list[Document]:
-    """Read all documents of a text.
+    """Return all documents of a text.
 
     Raises
     ------
     TooLarge
-        If it is larger than `MOST_BYTES`.
+        If the text is larger than `MOST_BYTES`.
     ManifestError
-        If it is no YAML, or such as no manifest needs: equal keys, aliases that explode, more than
-        `MOST_LEVELS` levels, tags. `line` and `column` say where.
+        If the text is no YAML, or uses features that no manifest needs: duplicate keys, aliases that expand to too many
+        values, more than `MOST_LEVELS` levels, tags. `line` and `column` are set.
     """
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
@@ -150,7 +160,7 @@ def read_documents(text: str) -> list[Document]:
 
 
 def plain_scalar(text: str) -> Any:
-    """Return what a word without quotes means."""
+    """Return the value of a plain (unquoted) scalar."""
     if _NULL.fullmatch(text):
         return None
     if switch := _BOOL.fullmatch(text):
@@ -172,7 +182,7 @@ class _Anchor(NamedTuple):
 
 
 class _Reader:
-    """Builds values from events, and counts them."""
+    """Builds values from the parser's events, and counts them."""
 
     def __init__(self, events: Iterator[Event]) -> None:
         self._events = events
@@ -234,10 +244,10 @@ class _Reader:
 
     def _scalar(self, event: ScalarEvent, node: Node) -> Any:
         text, tag = event.value, event.tag
-        # A long text behind many aliases is as bad as many values.
+        # A long text that many aliases repeat needs as much memory as many values.
         self._count(len(text) // 64, event)
         if tag in (None, "!"):
-            # A plain scalar is resolved, one in quotes is text.
+            # Plain scalars are resolved; quoted scalars are text.
             return plain_scalar(text) if event.implicit[0] and tag is None else text
         if tag not in _TAGS:
             message = _("The tag {tag} has no place in a manifest.", tag=tag)
@@ -299,7 +309,7 @@ def _twice(key: str, event: Event, node: Node, before: dict[str, Any]) -> Manife
 
 
 def lost_indentation(place: Place | None) -> ManifestError:
-    """Return the error for a text that lost its leading spaces on its way."""
+    """Return the error for a text without its indentation."""
     message = _("The indentation is gone: spec is empty, and its fields stand beside it.")
     hint = _("Copy the text from where its lines are still indented, such as the page's copy button.")
     return _at("NoIndentation", message, place, "/manifest/spec", hint)

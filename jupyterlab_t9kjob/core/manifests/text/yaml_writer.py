@@ -1,4 +1,4 @@
-"""Writing a manifest as people write it: usual order of keys, texts of several lines as blocks."""
+"""Writes manifests as YAML, with keys in the usual order and multi-line texts as blocks."""
 
 from __future__ import annotations
 
@@ -28,14 +28,20 @@ _RANKS: Final = {
     **{key: 10_000 + rank for rank, key in enumerate(_LAST)},
 }
 _RESOLVER: Final = yaml.SafeLoader("")
-# Keys that others chose stay in their order.
+# The order of keys that users choose is kept.
 _FREE: Final = frozenset({"labels", "annotations", "nodeSelector", "matchLabels", "data"})
 
 
 def to_yaml(manifest: Any, like: Any = None) -> str:
     """Return a manifest, or any JSON value, as YAML that reads back as the same value.
 
-    Where the order of keys is free it is that of `like`: two states of an object then differ by what has changed.
+    Parameters
+    ----------
+    manifest
+        The value.
+    like
+        A value whose order of keys is used where the order is free, so that a text comparison of two states of an
+        object shows only changed values.
     """
     return yaml.dump(
         _ordered(_as_in(like, manifest)),
@@ -66,10 +72,10 @@ def _ordered(value: Any, free: bool = False) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no aliases, and quotes whatever another reader might take for something else."""
+    """Writes no aliases, and quotes texts that a YAML reader could take for another type."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Write a value each time that it occurs."""
+        """Return True: repeated values are written in full."""
         return True
 
 
@@ -85,7 +91,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _ambiguous(text: str) -> bool:
-    """Whether a reader of YAML 1.1 or 1.2 takes a word for something else than text."""
+    """Return True if a YAML 1.1 or 1.2 reader takes the text for another type when it is not quoted."""
     if not isinstance(plain_scalar(text), str) or text in ("y", "Y", "n", "N", "<<", "="):
         return True
     tag: str = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
