@@ -1,4 +1,4 @@
-"""The services behind the handlers, put together. Imported at the first request, not at the server's start."""
+"""Creates the services behind the handlers. Imported at the first request, so that the server starts quickly."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from .tensorboard.manager import TensorBoardManager
 
 @dataclass
 class Services:
-    """The parts of a running extension.
+    """The services of a running extension.
 
     Attributes
     ----------
     jobs
-        The engines.
+        Access to the jobs of all engines.
     launch
-        From a file to a job.
+        Fills and checks the launch form.
     logs
-        Log lines.
+        Log lines of jobs.
     tensorboards
         TensorBoard processes.
     feed
-        What pages are told.
+        Pushes changes to the pages.
     """
 
     jobs: JobService
@@ -47,13 +47,13 @@ class Services:
     feed: Feed
 
     async def start(self) -> None:
-        """Start what runs by itself."""
+        """Start the services that run in the background."""
         await self.jobs.start()
         await self.tensorboards.start()
         await self.feed.start()
 
     async def stop(self) -> None:
-        """Stop it. Jobs go on; TensorBoards end."""
+        """Stop the services. Jobs go on; TensorBoard processes end."""
         await self.feed.stop()
         await asyncio.gather(self.tensorboards.stop(), self.jobs.stop())
 
@@ -68,14 +68,14 @@ def make_services(
     parent: Any,
     tensorboard: dict[str, Any],
 ) -> Services:
-    """Put the parts together.
+    """Create the services and connect them.
 
     Parameters
     ----------
     home
-        Directory that keeps the jobs.
+        Directory of the records of jobs.
     contents_manager, kernel_spec_manager, kernel_manager, session_manager
-        The Jupyter server's.
+        Managers of the Jupyter server.
     parent
         The server extension, whose traits are the settings of the engines.
     tensorboard

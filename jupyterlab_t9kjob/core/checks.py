@@ -1,4 +1,4 @@
-"""Checks of a job before it is submitted, and what an engine can do."""
+"""Checks and previews of a job before it is submitted, and capabilities of engines."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .translation import Text
 
 
 class Capability(Model):
-    """Whether an engine can do a thing; if not, a sentence for the user that says why."""
+    """A feature of an engine: supported, or missing for a reason that a sentence gives."""
 
     supported: bool
     reason: Text | None = None
 
 
 class Check(Model):
-    """One line below the preview: an error, a warning, a hint, or something that is well."""
+    """One line below the preview: an error, a warning, a hint, or a passed check."""
 
     level: Literal["error", "warning", "hint", "passed"]
     code: str
@@ -37,7 +37,7 @@ class Check(Model):
 
     @classmethod
     def of(cls, problem: JobError) -> Check:
-        """Return a typed error as such a line."""
+        """Return the check that shows an error."""
         return cls(
             level="error",
             code=problem.code,
@@ -50,7 +50,7 @@ class Check(Model):
 
 
 class Preview(Model):
-    """What a spec amounts to on an engine."""
+    """Preview of a job on an engine: its command, its manifest, and checks."""
 
     command: str = Field(description="As one would type it, one option a line.")
     environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")

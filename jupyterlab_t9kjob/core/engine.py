@@ -85,10 +85,10 @@ class Engine(Protocol):
     order: int
 
     async def start(self) -> None:
-        """Load the jobs that exist and begin to watch them.
+        """Load the existing jobs and begin to watch them.
 
-        An engine that cannot work now, such as one whose cluster does not answer, starts nevertheless, says so in
-        `info`, and tries again by itself.
+        If the engine can't work now, for example because its cluster does not answer, this method returns nevertheless.
+        The engine reports the reason in `info` and retries by itself.
         """
 
     async def stop(self) -> None:
@@ -104,10 +104,10 @@ class Engine(Protocol):
         """
 
     async def info(self) -> EngineInfo:
-        """Return the engine's present state. It is asked for often and must be quick."""
+        """Return the engine's present state. The method is called often and must be fast."""
 
     async def jobs(self) -> list[JobSummary]:
-        """Return all jobs that the engine knows, newest first; an engine without connection has none."""
+        """Return all jobs that the engine knows, newest first; an empty list while it has no connection."""
 
     async def job(self, uid: str) -> Job:
         """Return one job in full.
@@ -119,7 +119,7 @@ class Engine(Protocol):
         """
 
     async def replicas(self, uid: str) -> list[Replica]:
-        """Return the job's replicas with their attempts, in the spec's order; planned ones before they exist.
+        """Return the job's replicas with their attempts, in the spec's order. Planned replicas are included.
 
         Raises
         ------
@@ -147,27 +147,27 @@ class Engine(Protocol):
         spec
             The job.
         namespace
-            Where the job goes; empty if the engine has no namespaces.
+            Namespace of the job; empty if the engine has no namespaces.
         request_id
-            Identifies the request: the same id again returns the first job and creates none.
+            Id of the request. If a job of this id exists, that job is returned and no job is created.
         edited
             A manifest that is submitted unchanged instead of the spec's own; the spec describes it. None for engines
             without a manifest kind.
         rerun_of
-            Id of the job that this one repeats.
+            Id of the job that the new job repeats.
         prepare
-            Awaited when nothing is left that would refuse the job, and before its processes start.
+            Awaited after all checks have passed, and before the job's processes start.
 
         Raises
         ------
         FieldError
-            If a field of the spec cannot run here. Nothing was created.
+            If a field of the spec can't run on this engine. No job was created.
         Conflict
             If the name is taken.
         NotAllowed
             If the account lacks a permission.
         Unavailable
-            If the engine cannot be reached.
+            If the engine can't be reached.
         """
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
@@ -190,7 +190,7 @@ class Engine(Protocol):
         """
 
     async def remove(self, uid: str) -> None:
-        """Remove the record and the logs of an ended job; never files of the user. Listeners are notified with None.
+        """Remove the record and the logs of an ended job, and none of the user's files. Notify listeners with None.
 
         Raises
         ------
@@ -212,15 +212,15 @@ class Engine(Protocol):
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Keep a job's logs up to date until the returned function is called.
 
-        Logs that have to be fetched, and whose job has ended, are complete when this returns.
+        If the job has ended, logs that must be fetched are complete when this method returns.
 
         Parameters
         ----------
         uid
             The job.
         grown
-            Called on the event loop after this server has received more bytes. The size of a `LogFile` that other
-            processes write is watched anyway; the growth of a `LogReader` is noticed only by this call.
+            Called on the event loop after this server has received more bytes. The server watches the size of a
+            `LogFile` that other processes write. It notices the growth of a `LogReader` only by this call.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What the factory of an engine is called with."""
+"""`EngineContext`, the argument of an engine's factory."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class EngineContext:
-    """What the factory of an engine is called with.
+    """Argument of an engine's factory: folders, kernels and configuration of the server.
 
     Attributes
     ----------
     home
-        Folder that keeps records of jobs. An engine of another distribution uses a folder of its own name in it. The
-        folder need not exist.
+        Folder for records of jobs. An engine of another distribution uses a subfolder with its own name. The folder
+        may not exist yet.
     root
-        The contents root, to name files as the contents API does; None if files are not on this machine.
+        The contents root, for converting paths to those of the contents API; None if files are not on this machine.
     resolve_kernel
         Returns the Python of a kernel.
     lab_kernels
@@ -41,9 +41,9 @@ class EngineContext:
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def shared(self, make: Callable[[EngineContext], T]) -> T:
-        """Return the object that `make` returns for this server: the first call makes it, later calls return it.
+        """Return the object that `make` creates for this server; only the first call creates it.
 
-        Engines share an object, such as the connection to a cluster, by calling this with the same function.
+        Engines that share an object, such as the connection to a cluster, call this method with the same function.
         """
         if make not in self._shared:
             self._shared[make] = make(self)

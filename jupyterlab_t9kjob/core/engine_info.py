@@ -1,4 +1,4 @@
-"""What the API says about an engine: its facts, its state, the machine or cluster behind it."""
+"""The API's models of an engine: its facts, its state, and the machine or cluster behind it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .translation import Text
 
 
 class RestartTexts(Model):
-    """What each restart policy does on an engine, in a sentence for the form; a policy may be left out."""
+    """Effect of each restart policy on an engine, as a sentence for the form; a policy may be missing."""
 
     with_torchrun: dict[RestartPolicy, Text] = Field(default_factory=dict)
     without_torchrun: dict[RestartPolicy, Text] = Field(default_factory=dict)
@@ -86,7 +86,7 @@ StaleCode = Literal[
     "Refused",
     "Silent",
 ]
-"""Why changes in a cluster may have been missed."""
+"""Codes of reasons why changes in a cluster may have been missed."""
 
 
 class ClusterInfo(Model):

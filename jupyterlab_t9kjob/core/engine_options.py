@@ -73,10 +73,10 @@ class HasManifests(Protocol):
 
 @runtime_checkable
 class HasDialect(Protocol):
-    """The engine's cluster may have another spelling of the manifest kind than the usual one."""
+    """The engine's cluster may use another dialect of the manifest kind than the usual one."""
 
     async def dialect(self) -> Any:
-        """Return the spelling as the kind's `translate` takes it; the usual one while no cluster answers."""
+        """Return the dialect as the kind's `translate` accepts it; the usual one until the cluster has answered."""
 
 
 @runtime_checkable
@@ -84,7 +84,7 @@ class InheritsFromLab(Protocol):
     """The engine's jobs take volumes, image and ids from JupyterLab's own pod."""
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
-        """Return what jobs inherit, and what the namespace enforces if one is named; None if they inherit nothing."""
+        """Return the lab's defaults for jobs, with the namespace's security standard if one is given; None for none."""
 
 
 @runtime_checkable
@@ -97,9 +97,9 @@ class HasVolumes(Protocol):
         Raises
         ------
         NotAllowed
-            If the account may not list them.
+            If the account has no permission to list volumes.
         FieldError
-            If there is no such namespace.
+            If the namespace does not exist.
         """
 
 
@@ -128,19 +128,19 @@ class HasNodes(Protocol):
 
 
 class CapacitySource(Protocol):
-    """Counts what is free while at least one client subscribes."""
+    """Keeps the capacity current while at least one client subscribes."""
 
     async def now(self) -> Capacity:
-        """Return what is free now.
+        """Return the current capacity.
 
         Raises
         ------
         JobError
-            If it is not known.
+            If the capacity is unknown.
         """
 
     def look(self, moved: Callable[[], None]) -> Callable[[], None]:
-        """Count from now on and call `moved` at every change; return a function that ends the subscription."""
+        """Call `moved` after every change of the capacity; return a function that ends the subscription."""
 
 
 @runtime_checkable
@@ -148,15 +148,15 @@ class SharesCapacity(Protocol):
     """The engine keeps the capacity in the sidebar up to date."""
 
     def capacity_source(self) -> CapacitySource:
-        """Return the source. Of several engines with a source, the first one's is shown."""
+        """Return the source. If several engines have one, the sidebar shows that of the first engine."""
 
 
 @runtime_checkable
 class Refreshes(Protocol):
-    """The engine remembers what it found and what the account may do."""
+    """The engine caches the resources of its cluster and the account's permissions."""
 
     async def refresh(self) -> None:
-        """Find out anew what there is and what the account may do."""
+        """Read the resources and permissions again."""
 
 
 @runtime_checkable
@@ -172,4 +172,4 @@ class Attends(Protocol):
     """The engine works harder while a page is open, for example to notice a lost connection sooner."""
 
     def attend(self) -> Callable[[], None]:
-        """Note that a page is open; return a function that is called when no page is open any more."""
+        """Note that a page is open; return a function to call when the last page is closed."""

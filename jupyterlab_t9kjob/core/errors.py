@@ -1,4 +1,4 @@
-"""Typed errors that become the API's error answers: what happened, why, and what the user can do."""
+"""Typed errors, which become error responses of the API: the problem, its cause, and what the user can do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class JobError(Exception):
     message
         Sentence that says what happened.
     code
-        Identifier for programs; the class's own by default.
+        Identifier for programs; by default that of the class.
     field
         JSON pointer into the spec (``/spec/entrypoint/value``), for errors of one field.
     hint
         Sentence that says what the user can do.
     verbatim
-        Words of the system or the cluster, as they are.
+        Message of the operating system or the cluster, unchanged.
     """
 
     status = 500
@@ -45,21 +45,21 @@ class JobError(Exception):
 
 
 class BadRequest(JobError):
-    """The request itself is malformed."""
+    """The request is malformed."""
 
     status = 400
     code = "BadRequest"
 
 
 class NotAllowed(JobError):
-    """The account may not do this."""
+    """The account lacks a permission."""
 
     status = 403
     code = "Forbidden"
 
 
 class NotFound(JobError):
-    """There is no such thing, or no longer."""
+    """The requested object does not exist, or no longer exists."""
 
     status = 404
     code = "NotFound"
@@ -73,21 +73,21 @@ class Conflict(JobError):
 
 
 class TooLarge(JobError):
-    """The request is larger than anything that is meant."""
+    """The request exceeds a size limit."""
 
     status = 413
     code = "TooLarge"
 
 
 class FieldError(JobError):
-    """A field of the spec is wrong; `field` says which."""
+    """A field of the spec is invalid; `field` is its JSON pointer."""
 
     status = 422
     code = "InvalidField"
 
 
 class Unavailable(JobError):
-    """The engine, or something it needs, can't be reached or is not installed."""
+    """The engine, or a program that it needs, can't be reached or is not installed."""
 
     status = 503
     code = "Unavailable"

@@ -1,7 +1,7 @@
-"""What of a spec not every engine can do: where it is used, and how to do without.
+"""Features of a spec that some engines lack: where a spec uses them, and how to remove them.
 
-Each feature has the name of a capability; an engine says of each whether it has it, and if not, why
-(`EngineInfo.capabilities`). Checks and the way from one engine to another both rest on this list.
+Each feature has a capability of the same name. An engine reports in `EngineInfo.capabilities` which features it has,
+and why others are missing. The engine's checks and the adaptation to another engine both use this list.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def only(*supported: str, reason: Text) -> dict[str, Capability]:
     Parameters
     ----------
     supported
-        Names of the features that it has, of `FEATURES`.
+        Names of the features that the engine has, from `FEATURES`.
     reason
-        Sentence that says why all others are missing.
+        Sentence that says why the engine lacks all others.
     """
     return {
         name: Capability(supported=name in supported, reason=None if name in supported else reason) for name in FEATURES
@@ -42,18 +42,18 @@ def only(*supported: str, reason: Text) -> dict[str, Capability]:
 
 @dataclasses.dataclass(frozen=True)
 class Use:
-    """A place where a spec uses a feature.
+    """One use of a feature in a spec.
 
     Attributes
     ----------
     capability
-        The feature's name.
+        Name of the feature.
     field
         JSON pointer that begins with ``/spec``.
     refused
-        Whether a job means something else without it. What isn't refused is ignored, with a hint.
+        True if an engine without the feature refuses the job; False if it ignores the field, with a hint.
     without
-        The changes that take it away: pointer → value, or `REMOVED`; none if it can't be taken away.
+        Changes that remove the use, by JSON pointer: a new value or `REMOVED`. Empty if the use can't be removed.
     """
 
     capability: str
@@ -63,7 +63,7 @@ class Use:
 
 
 def uses(spec: JobSpec) -> Iterator[Use]:
-    """Return every use of a feature that some engine lacks."""
+    """Yield every use of a feature that some engine lacks."""
     yield from _of_the_job(spec)
     yield from _of_the_placement(spec)
     for index, group in enumerate(spec.replica_specs):
@@ -85,7 +85,7 @@ def uses(spec: JobSpec) -> Iterator[Use]:
                 yield Use("secrets", f"{place}/env/{number}", without={f"{place}/env/{number}": REMOVED})
         quantities = (group.resources.cpu, group.resources.memory)
         if any(quantity.request or quantity.limit for quantity in quantities):
-            # Kept: they do no harm, and count again on the next cluster.
+            # Requests and limits do no harm on an engine that ignores them, and the next cluster may use them.
             yield Use("resource_limits", f"{place}/resources", refused=False)
     for number, variable in enumerate(spec.env):
         if variable.secret is not None:
@@ -126,7 +126,7 @@ def _of_the_job(spec: JobSpec) -> Iterator[Use]:
         field = "/spec/tensorboard/cluster"
         yield Use("cluster_tensorboard", field, refused=False, without={field: None})
     if spec.extra:
-        # Kept: it counts again where there is a manifest of the same kind.
+        # The extra content is kept: an engine with the same manifest kind uses it again.
         yield Use("extra", "/spec/extra", refused=False)
 
 
@@ -143,7 +143,7 @@ def _of_the_placement(spec: JobSpec) -> Iterator[Use]:
             field = f"/spec/scheduling/{name}"
             yield Use("scheduling", field, refused=False, without={field: nothing})
     if spec.runtime.image is not None:
-        # Kept: the next cluster may have it.
+        # The image is kept: another cluster may have it.
         yield Use("image", "/spec/runtime/image", refused=False)
     if spec.mounts:
         yield Use("mounts", "/spec/mounts", refused=False)
@@ -154,7 +154,15 @@ def _of_the_placement(spec: JobSpec) -> Iterator[Use]:
 
 
 def unsupported(spec: JobSpec, capabilities: Mapping[str, Capability]) -> Iterator[Check]:
-    """Return what an engine can't do of a spec: an error where it would be another job, else a hint."""
+    """Yield a check for each use of a feature that an engine lacks: an error if it is refused, else a hint.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    capabilities
+        Features of the engine.
+    """
     for use in uses(spec):
         reason = _missing(use, capabilities)
         if reason is not None and use.refused:
@@ -165,20 +173,20 @@ def unsupported(spec: JobSpec, capabilities: Mapping[str, Capability]) -> Iterat
 
 
 def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpec, list[Check]]:
-    """Return a spec for another engine, without what that can't do.
+    """Return a spec without the features that another engine lacks.
 
     Parameters
     ----------
     spec
         A job of any engine, such as one that was read from a manifest.
     capabilities
-        What the other engine can do.
+        Features of the other engine.
 
     Returns
     -------
     spec, notes
-        What is lost, in words, each with its field in the given spec. What can't be taken away without
-        making it another job stays, and is refused by the engine's own checks.
+        The new spec, and one check for each feature that is lost, with its field in the given spec. A use that
+        can't be removed stays, and the engine's own checks refuse it.
     """
     changes: dict[str, Any] = {}
     notes = []
@@ -191,7 +199,7 @@ def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpe
     if not changes:
         return spec, notes
     data = spec.model_dump(mode="json")
-    # From the last to the first, so that what is removed from a list doesn't move what comes before.
+    # In descending order, so that a removal from a list does not shift items that are still to be changed.
     for pointer in sorted(changes, key=_order, reverse=True):
         _change(data, pointer, changes[pointer])
     return JobSpec.model_validate(data), notes
@@ -203,7 +211,7 @@ def _missing(use: Use, capabilities: Mapping[str, Capability]) -> Text | None:
 
 
 def _note(use: Use, reason: Text) -> Check:
-    """Return what becomes of a use that the other engine lacks."""
+    """Return the note about a use of a feature that the other engine lacks."""
     if not use.refused:
         message = _("Without effect: {reason}", reason=reason)
         return Check(level="hint", code="Lost", message=message, field=use.field)

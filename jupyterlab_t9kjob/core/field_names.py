@@ -1,4 +1,4 @@
-"""Names of request fields as the form shows them, for messages: people know no JSON pointers."""
+"""Names of request fields as the form shows them. Messages use these names instead of JSON pointers."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ _NAMED: Final = [(re.compile(pattern, re.DOTALL), name) for pattern, name in _NA
 
 
 def name_of(pointer: str) -> Text:
-    """Return what a field is called; one that no form shows by its own key, “request_id”.
+    """Return the name of a field. A field that no form shows is named by its key: “request_id”.
 
     Parameters
     ----------
     pointer
-        JSON pointer into the body of a request; an empty one is the request itself.
+        JSON pointer into the body of a request; empty for the request itself.
     """
     for pattern, name in _NAMED:
         found = pattern.fullmatch(pointer)

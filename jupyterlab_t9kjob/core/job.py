@@ -329,7 +329,7 @@ def parse_job_id(value: str) -> tuple[str, str, str, str]:
     Raises
     ------
     ValueError
-        If it does not have exactly four parts.
+        If the id does not have exactly four parts.
     """
     parts = value.split(":")
     if len(parts) != 4:

@@ -42,10 +42,10 @@ class LogChunk:
     Attributes
     ----------
     data
-        The bytes; empty if there are none behind the offset yet.
+        The bytes; empty if the stream has no bytes after the offset yet.
     time
-        When the bytes were written, in seconds since the epoch; of no meaning if the reader is not `timed`. Bytes that
-        were written at different times belong into several chunks.
+        Time at which the bytes were written, in seconds since the epoch; ignored if the reader is not `timed`. Bytes
+        that were written at different times belong to different chunks.
     """
 
     data: bytes

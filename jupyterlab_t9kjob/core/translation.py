@@ -1,17 +1,16 @@
-"""Texts for users that can be given in any language.
+"""Texts for users that can be translated.
 
 `_` makes a `Text` from a message and named parameters::
 
     reason = _("Rank {rank} ended with exit code {exit_code}", rank=3, exit_code=1)
 
-A `Text` is a `str`, namely the English text, and keeps its message and parameters. The text is made in the reader's
-language when an answer is written: models declare such fields as `Text`, whose serializer calls `translated`. Records
-on disk keep message and parameters (``model_dump_json(context=STORED)``), so a record that was written in one language
-is read in another.
+A `Text` is a `str` with the English text, and it keeps its message and parameters. The text is translated when a
+response is written: models declare such fields as `Text`, whose serializer calls `translated`. Records on disk keep
+message and parameters (``model_dump_json(context=STORED)``), so a record does not depend on the language.
 
 Messages are found by ``pybabel extract -k _ -k _n:1,2``. They are whole sentences or whole labels: languages differ in
-the order of words, so a sentence is never put together from parts of one. A parameter is a name, a number, the words
-of another program, or a `Text` that can stand alone, such as a duration.
+the order of words, so a sentence is never assembled from parts. A parameter is a name, a number, the message of another
+program, or a `Text` that is complete by itself, such as a duration.
 """
 
 from __future__ import annotations
@@ -42,16 +41,16 @@ class Catalogue(Protocol):
 
 
 class Text(str):
-    """A text for users: English as a `str`, with all that is needed to make it in another language.
+    """A text for users: English as a `str`, with the message and parameters that a translation needs.
 
     Attributes
     ----------
     message
         The English message with named placeholders; None for words that are never translated.
     plural
-        The message for any number but one; None if the message does not count.
+        The message for any number except one; None if the message does not depend on a number.
     params
-        Values of the placeholders by name. A counting message has its number as ``n``.
+        Values of the placeholders by name. A message with a plural has its number as ``n``.
     """
 
     __slots__ = ("message", "params", "plural")
@@ -61,7 +60,7 @@ class Text(str):
     params: Mapping[str, Parameter]
 
     def __new__(cls, message: str, plural: str | None = None, params: Mapping[str, Parameter] | None = None) -> Text:
-        """Make the text of a message; prefer `_` and `_n`, whose messages the catalogue's tools find."""
+        """Make the text of a message. Use `_` and `_n` instead, because the catalogue's tools find their messages."""
         params = params or {}
         text = super().__new__(cls, (message if plural is None or params["n"] == 1 else plural).format_map(params))
         text.message, text.plural, text.params = message, plural, params
@@ -69,7 +68,7 @@ class Text(str):
 
     @classmethod
     def verbatim(cls, words: str) -> Text:
-        """Return words that are never translated, such as another program's."""
+        """Return a text that is never translated, such as a message of another program."""
         text = super().__new__(cls, words)
         text.message, text.plural, text.params = None, None, {}
         return text
@@ -81,7 +80,7 @@ class Text(str):
         Raises
         ------
         ValueError
-            If it has another form.
+            If `stored` is not a stored text.
         """
         if isinstance(stored, str):
             return stored if isinstance(stored, Text) else cls.verbatim(stored)
@@ -95,7 +94,7 @@ class Text(str):
             raise ValueError(f"not a stored text: {error!r}") from error
 
     def stored(self) -> Stored:
-        """Return the form that records keep: words themselves, or message and parameters."""
+        """Return the form that records keep: the text itself if it is never translated, else message and parameters."""
         if self.message is None:
             return str(self)
         params = {name: value.stored() if isinstance(value, Text) else value for name, value in self.params.items()}
@@ -104,7 +103,7 @@ class Text(str):
     def with_params(self, **params: Parameter) -> Text:
         """Return the text with other values of some of its parameters.
 
-        A name that is no parameter of the message itself is looked for in the texts among its parameters.
+        A parameter that the message itself lacks is set in the texts among its parameters.
         """
         own = {name: value for name, value in params.items() if name in self.params}
         others = {name: value for name, value in params.items() if name not in own}
@@ -116,7 +115,7 @@ class Text(str):
         return self if self.message is None else Text(self.message, self.plural, {**self.params, **within, **own})
 
     def with_words(self, change: Callable[[str], str]) -> Text:
-        """Return the text with `change` applied to all words in it that are not ours: cleaned, or cut short."""
+        """Return the text with `change` applied to all words outside the messages, for example to shorten them."""
         if self.message is None:
             return Text.verbatim(change(str(self)))
         params = {
@@ -154,25 +153,37 @@ def _(message: str, /, **params: Parameter) -> Text:
 
 
 def _n(singular: str, plural: str, n: int, /, **params: Parameter) -> Text:
-    """Return the text for a number of things; both messages may name the number as ``{n}``."""
+    """Return the text of a message that depends on a number. Both forms may contain the number as ``{n}``.
+
+    Parameters
+    ----------
+    singular
+        Message for one.
+    plural
+        Message for any other number.
+    n
+        The number.
+    params
+        Values of the other placeholders.
+    """
     return Text(singular, plural, {**params, "n": n})
 
 
 def sentences(*texts: str | None) -> Text | None:
-    """Return whole sentences one after the other, without those that are None; None if there are none."""
+    """Return sentences joined by spaces, without those that are None; None if no sentence remains."""
     said = [text for text in texts if text]
     return _joined(" ", said) if said else None
 
 
 def listing(names: Sequence[str], most: int | None = None) -> Text:
-    """Say names: “a”, “a and b”, “a, b and 4 others”.
+    """Return a list of names as a text: “a”, “a and b”, “a, b and 4 others”.
 
     Parameters
     ----------
     names
-        At least one.
+        At least one name.
     most
-        How many are named before the others are counted; None names all.
+        Number of names after which the others are only counted; None to name all.
     """
     shown = list(names if most is None else names[:most])
     left = len(names) - len(shown)
@@ -184,14 +195,14 @@ def listing(names: Sequence[str], most: int | None = None) -> Text:
 
 
 def alternatives(names: Sequence[str]) -> Text:
-    """Say alternatives, of which there is at least one: “a”, “a or b”, “a, b or c”."""
+    """Return at least one alternative as a text: “a”, “a or b”, “a, b or c”."""
     if len(names) == 1:
         return _joined("", names)
     return _("{names} or {last}", names=_joined(", ", names[:-1]), last=names[-1])
 
 
 def _joined(separator: str, texts: Sequence[str]) -> Text:
-    """Return texts with a separator between them; no catalogue has this message, so each is translated by itself."""
+    """Return texts joined by a separator. No catalogue has the joined message, so each text is translated by itself."""
     names = [f"text{index}" for index in range(len(texts))]
     return Text(separator.join(f"{{{name}}}" for name in names), None, dict(zip(names, texts, strict=True)))
 
@@ -204,16 +215,16 @@ _current: Callable[[], Catalogue | None] = _no_catalogue
 
 
 def use_catalogue(current: Callable[[], Catalogue | None]) -> None:
-    """Set where `translated` gets the catalogue of the reader's language; it returns None for English.
+    """Set the function that returns the catalogue of the reader's language, or None for English.
 
-    The language is the server's: JupyterLab keeps one for all its pages and extensions.
+    The language is a setting of the server: JupyterLab has one language for all pages and extensions.
     """
     global _current
     _current = current
 
 
 def translated(text: str) -> str:
-    """Return a text in the reader's language; in English where no translation is known."""
+    """Return a text in the reader's language; in English if there is no translation."""
     catalogue = _current()
     return str(text) if catalogue is None else _in(catalogue, text)
 
@@ -231,7 +242,7 @@ def _in(catalogue: Catalogue, text: str) -> str:
     try:
         return message.format_map(params)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        # A translation whose placeholders are wrong: the translator's fault must not cost the user the text.
+        # The placeholders of the translation are wrong, so the English text is used.
         return str(text)
 
 

@@ -20,7 +20,7 @@ SIGNALS: Final = {
     141: "SIGPIPE",
     143: "SIGTERM",
 }
-"""Exit codes of shells and container runtimes for a death by signal. A program may also choose them itself."""
+"""Exit codes that shells and container runtimes report after a signal. A program may also exit with them itself."""
 
 RESTART: Final = 138
 """Exit code with which a script asks for a restart (t9k.md §1.2)."""
@@ -77,12 +77,12 @@ def duration(seconds: float) -> Text:
 
 
 def exit_code(code: int) -> int:
-    """Turn Python's negative code of a death by signal into the shell's 128 + n."""
+    """Return the shell's exit code, 128 + n, for Python's negative code of a process that a signal ended."""
     return 128 - code if code < 0 else code
 
 
 def failure(who: str, code: int, error: str | None, *, signaled: bool | None = None) -> Text:
-    """Return the sentence that says how a replica or rank failed, always with its exit code.
+    """Return the sentence that says how a replica or rank failed, with its exit code.
 
     “Rank 3 failed with exit code 1: ValueError: …”, “The script was killed (137)”, “worker-0 ended with exit code 137
     (as after SIGKILL)”.
@@ -90,13 +90,13 @@ def failure(who: str, code: int, error: str | None, *, signaled: bool | None = N
     Parameters
     ----------
     who
-        What failed, as a sentence begins with it: “Rank 3”, “The script”, “worker-0”.
+        Subject of the sentence: “Rank 3”, “The script”, “worker-0”.
     code
         Exit code.
     error
-        Error that ended it; None if it is not known.
+        Error that ended the process; None if unknown.
     signaled
-        True if a signal ended it; None if that is not known, as for a container.
+        True if a signal ended the process; None if unknown, as for a container.
     """
     if error and len(error) > MOST_ERROR:
         error = f"{error[:MOST_ERROR]}…"
@@ -137,7 +137,15 @@ def _death(who: str, code: int) -> Text:
 
 
 def code_in_words(code: int, *, signaled: bool | None = None) -> Text:
-    """Return an exit code in words: “Killed (137)”, “As after SIGKILL (137)”; see `failure`."""
+    """Return an exit code in words: “Killed (137)”, “As after SIGKILL (137)”.
+
+    Parameters
+    ----------
+    code
+        Exit code.
+    signaled
+        True if a signal ended the process; None if unknown.
+    """
     if code == 0:
         return _("Completed")
     if signaled and code > 128:
@@ -160,11 +168,11 @@ def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None =
     Parameters
     ----------
     code
-        Its exit code.
+        Exit code; None if the attempt has none.
     cause
-        Code of what ended it from outside: ``PausedByUser``, ``Succeeded`` …; None if it ended by itself.
+        Code of the cause outside the attempt: ``PausedByUser``, ``Succeeded`` …; None if it ended by itself.
     signaled
-        See `failure`.
+        True if a signal ended the process; None if unknown.
     """
     if code == 0 or cause is None:
         return None if code is None else code_in_words(code, signaled=signaled)
@@ -172,7 +180,7 @@ def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None =
 
 
 def best_metric(metrics: Mapping[str, float]) -> str | None:
-    """Return the metric worth showing in one line, “val_acc 0.914”: an accuracy if there is one, else a loss."""
+    """Return the most informative metric, “val_acc 0.914”: an accuracy if there is one, else a loss."""
     for word in ("acc", "f1", "auc", "score", "loss"):
         for name, value in reversed(list(metrics.items())):
             if word in name:

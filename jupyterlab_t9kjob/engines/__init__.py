@@ -1,1 +1,1 @@
-"""The places where jobs run."""
+"""Engines: implementations of `core.engine.Engine`, and the registry that finds them."""

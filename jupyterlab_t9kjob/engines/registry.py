@@ -1,8 +1,8 @@
 """Finds engines through the entry-point group `jupyterlab_t9kjob.engines`.
 
-An entry point's name is the name of the engine, and its object a `core.engine_context.EngineFactory`. Engines are
-sorted by `Engine.order`, then by name. An engine of another distribution that cannot be made is listed as
-unavailable, with the reason, and the other engines work without it.
+The name of an entry point is the name of the engine, and its object is a `core.engine_context.EngineFactory`. Engines
+are sorted by `Engine.order`, then by name. If the engine of another distribution fails to load, it is listed as
+unavailable with the reason, and the other engines work without it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def load_engines(context: EngineContext) -> dict[str, Engine]:
     Raises
     ------
     Unavailable
-        If this distribution's own entry points are missing.
+        If the entry points of this distribution are missing.
     """
     points = list(entry_points(group=GROUP))
     if not any(_is_ours(point) for point in points):
@@ -48,7 +48,7 @@ def sort_engines(engines: Iterable[Engine]) -> dict[str, Engine]:
 
 
 def _unique(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    """Return one entry point for each valid name. This distribution's own names cannot be taken by another one."""
+    """Return one entry point for each valid name. Another distribution can't take a name of this one."""
     found: dict[str, EntryPoint] = {}
     for point in sorted(points, key=lambda point: (not _is_ours(point), _distribution(point))):
         if re.fullmatch(ENGINE_NAME_PATTERN, point.name) is None:

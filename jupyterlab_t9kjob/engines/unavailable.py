@@ -1,4 +1,4 @@
-"""The stand-in for an engine that could not be loaded or started."""
+"""Placeholder for an engine that could not be loaded or started."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..core.translation import Text, _
 
 
 class UnavailableEngine:
-    """An engine without jobs that says why it is not available.
+    """An engine without jobs that reports why it is not available.
 
     Parameters
     ----------
     name
         The engine's name.
     reason
-        Why it is not available.
+        Sentence that says why the engine is not available.
     label, facts
-        What is known about the engine.
+        The engine's label and facts, if they are known.
     """
 
     order = 1000
@@ -42,15 +42,15 @@ class UnavailableEngine:
         """Do nothing."""
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Do nothing: no job ever changes."""
+        """Return a function without effect: no job ever changes."""
         return lambda: None
 
     async def info(self) -> EngineInfo:
-        """Return the reason."""
+        """Return the engine's state with the reason."""
         return EngineInfo(name=self.name, label=self.label, facts=self.facts, available=False, reason=self._reason)
 
     async def jobs(self) -> list[JobSummary]:
-        """Return no job."""
+        """Return an empty list."""
         return []
 
     async def job(self, uid: str) -> Job:
@@ -62,7 +62,7 @@ class UnavailableEngine:
         self._not_found(uid)
 
     async def created_by(self, request_id: str) -> Job | None:
-        """Raise `Unavailable`: nobody can tell."""
+        """Raise `Unavailable`, because the engine's jobs can't be read."""
         raise Unavailable(self._reason)
 
     async def create(

@@ -189,19 +189,7 @@ class InCluster:
         return None
 
     async def _again(self, base: JobSpec, source: Source | None, names: set[str], *, keep_name: bool) -> JobSpec:
-        """Return the spec of a new job that repeats a job of this cluster.
-
-        Parameters
-        ----------
-        base
-            Spec of the earlier job.
-        source
-            The file that the new job runs instead; None to keep the entrypoint.
-        names
-            Names of jobs in the namespace.
-        keep_name
-            True if `base` is the same form, edited; False if the new job needs a name of its own.
-        """
+        """Return the spec of a job that repeats one of this cluster, with the file `source` if there is one."""
         spec = base
         if source is not None and base.entrypoint.kind in ("script", "notebook"):
             spec, value = await asyncio.to_thread(mounts.placed, spec, source.path, self._lab, self._namespace)

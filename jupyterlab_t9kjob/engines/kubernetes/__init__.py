@@ -1,1 +1,1 @@
-"""The engines that run jobs in a Kubernetes cluster."""
+"""Engines that run jobs in a Kubernetes cluster: T9k and Kubeflow."""

@@ -1,4 +1,4 @@
-"""The engine of a cluster: all jobs of one kind in the watched namespaces, whoever created them."""
+"""`KubernetesEngine`: all jobs of one kind in the watched namespaces, including those that other programs created."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
 
 GLANCE_SECONDS: Final = 0.5
-"""How long the answer about a waiting job is delayed for the capacity, which its reason may need."""
+"""Longest wait for the cluster's capacity, in seconds, when a pending job is opened: its reason may name free GPUs."""
 
 
 class KubernetesEngine:
-    """The engine of one kind of job in a cluster; see `core.engine.Engine` for its contract.
+    """Engine for one kind of job in a cluster; see `core.engine.Engine` for the contract.
 
     Parameters
     ----------
     kind
-        The kind.
+        The kind of job.
     cluster
-        The connection to the cluster, which the engines of all kinds share.
+        The connection to the cluster, which all engines of the cluster share.
     home
-        Home directory of the extension; records are kept below it.
+        Home directory of the extension, which contains the records.
     root
         The contents root; None if files are not on this machine.
     """
@@ -92,7 +92,7 @@ class KubernetesEngine:
     # -- start and stop -----------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Load the records, and start to connect to the cluster."""
+        """Load the records and begin to connect to the cluster."""
         self._end = self._cluster.listen(self._cluster_changed)
         await self._table.start()
         self._deadlines.start()
@@ -105,22 +105,22 @@ class KubernetesEngine:
         await self._failures.stop()
         await self._progress.stop()
         await self._logs.stop()
-        await self._table.stop()  # The last one: it may close the connection.
+        await self._table.stop()  # last, because the table may close the connection
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at each change of a job; return a function that ends the subscription."""
         return self._table.listen(listener)
 
     async def refresh(self) -> None:
-        """Find out anew what the cluster has and what this account may do."""
+        """Read the cluster's resources and the account's permissions again."""
         await self._cluster.refresh()
 
     def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
-        """Call `changed` when the cluster comes, goes or changes; return a function that ends the subscription."""
+        """Call `changed` when the connection or the cluster changes; return a function that ends the subscription."""
         return self._cluster.listen(changed)
 
     def attend(self) -> Callable[[], None]:
-        """Probe the watches while a page is open; return a function that ends that."""
+        """Probe the watches while a page is open; return a function that ends the probes."""
         return self._cluster.attend()
 
     def capacity_source(self) -> CapacityService:
@@ -164,11 +164,11 @@ class KubernetesEngine:
         return api_views.replicas(await self._open(uid), now=time.time())
 
     async def events(self, uid: str) -> list[Event]:
-        """Return the job's events, newest first, repeats folded."""
+        """Return the job's events, newest first; repeated events are one entry with a count."""
         return self._table.observer.events(await self._open(uid))
 
     async def manifest(self, uid: str) -> ManifestView:
-        """Return the job's manifest as submitted and as it is now; for other people's jobs only as it is now."""
+        """Return the manifest as submitted and as it is now. For another user's job, both are the current one."""
         snapshot = await self._open(uid)
         record = snapshot.job.record
         submitted = record.submitted if record is not None else None
@@ -201,7 +201,7 @@ class KubernetesEngine:
         return replace(lab, security=lab.security.model_copy(update={"restricted": restricted}))
 
     async def dialect(self) -> Dialect | None:
-        """Return the spelling that the cluster uses of the kind; None for a kind with one spelling."""
+        """Return the cluster's dialect of the kind; None for a kind with one dialect."""
         if not self._kind.dialects:
             return None
         await self._cluster.looked()
@@ -214,7 +214,7 @@ class KubernetesEngine:
         Raises
         ------
         NotAllowed
-            If the account may not list them.
+            If the account has no permission to list PVCs.
         """
         api = await self._cluster.api_for(self._kind)
         return await volumes.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
@@ -262,11 +262,11 @@ class KubernetesEngine:
         Raises
         ------
         FieldError
-            If the specification can't run here, or the cluster refuses a field of it.
+            If the spec can't run on this engine, or the cluster refuses a field.
         Conflict
             If the name is taken.
         NotAllowed
-            If the account lacks the permission.
+            If the account lacks a permission.
         Unavailable
             If the cluster does not answer, or does not have the kind.
         """
@@ -301,11 +301,11 @@ class KubernetesEngine:
         snapshot = await self._open(uid)
         self._actions.check(snapshot, action)
         await self._actions.act(snapshot, action, remove=remove)
-        # Not looked up by its uid: a deleted job without a record is no longer in the table.
+        # A deleted job without a record is no longer in the table, so its snapshot is used instead of its uid.
         return api_views.full(self._kind, self._table.observer.snapshot(snapshot.job))
 
     async def remove(self, uid: str) -> None:
-        """Remove the record and logs of a deleted job; never the user's files.
+        """Remove the record and logs of a deleted job, and none of the user's files.
 
         Raises
         ------
@@ -331,10 +331,10 @@ class KubernetesEngine:
         await self._logs.drop(record.uid)
         await self._records.drop(record)
 
-    # -- inside -------------------------------------------------------------------------------------------------------
+    # -- internals -----------------------------------------------------------------------------------------------------
 
     async def _open(self, uid: str) -> JobSnapshot:
-        """Return the state of a job that a user has opened; its record is kept from now on."""
+        """Return the state of a job that a user opens. From now on a record of the job is kept."""
         job = await self._table.get(uid)
         self._table.opened(job)
         return self._table.observer.snapshot(job)
@@ -347,7 +347,7 @@ class KubernetesEngine:
         self._progress.update(snapshot)
 
     def _cluster_changed(self) -> None:
-        """Publish the jobs whose files in the lab, permissions or connection have changed."""
+        """Notify listeners about jobs whose paths in the lab, permissions or connection have changed."""
         permissions = {name: self._cluster.rights(self._kind, name) for name in self._cluster.spaces}
         if self._cluster.lab != self._lab:
             self._table.publish_all(read_again=True)

@@ -1,4 +1,4 @@
-"""Entry points of the engines of a cluster, which share one connection."""
+"""Entry points of the engines in a cluster. All engines share one connection."""
 
 from __future__ import annotations
 

@@ -62,17 +62,7 @@ def compact(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, Any]:
-    """Return the pod template of a replica type.
-
-    Parameters
-    ----------
-    spec
-        The job.
-    group
-        The replica type.
-    argv
-        Command and arguments of the training container.
-    """
+    """Return the pod template of a replica type whose training container runs `argv`."""
     runtime = group.runtime or spec.runtime
     shm = (spec.shm and spec.shm.volume) or SHM
     names = volume_names(spec.mounts, shm)

@@ -44,7 +44,7 @@ KIND: Final = "PyTorchJob"
 API_VERSION: Final = f"{GROUP}/v1"
 TRAINING: Final = CONTAINER
 UNLIMITED: Final = 2**31 - 1
-"""Value of ``backoffLimit`` for no limit, the largest int32. An unset field means no limit, too (kube-engines.md §2.1)."""
+"""Value of ``backoffLimit`` for no limit: the largest int32. Unset means no limit, too (kube-engines.md §2.1)."""
 
 DEFAULT_RESTART: Final = "OnFailure"
 CLEAN_UP: Final = {"None": "None", "Unfinished": "Running", "All": "All"}
