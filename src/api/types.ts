@@ -587,7 +587,7 @@ export interface components {
         };
         /**
          * Capability
-         * @description Whether an engine can do a thing; if not, a sentence for the user that says why.
+         * @description A feature of an engine: supported, or missing for a reason that a sentence gives.
          */
         Capability: {
             /** Supported */
@@ -664,7 +664,7 @@ export interface components {
         };
         /**
          * Check
-         * @description One line below the preview: an error, a warning, a hint, or something that is well.
+         * @description One line below the preview: an error, a warning, a hint, or a passed check.
          */
         Check: {
             /**
@@ -2051,7 +2051,7 @@ export interface components {
         };
         /**
          * LaunchPreview
-         * @description What a form amounts to, with the kernel that it would use.
+         * @description Preview of a job, with the kernel that would run it.
          */
         LaunchPreview: {
             /**
@@ -2833,7 +2833,7 @@ export interface components {
         };
         /**
          * Prefill
-         * @description A filled form; without a file there are no options to offer.
+         * @description A filled form. A form without a file has no script options.
          */
         Prefill: {
             /** Path */
@@ -2882,10 +2882,10 @@ export interface components {
         };
         /**
          * PrefillRequest
-         * @description Ask for a filled form.
+         * @description Request for a filled form.
          *
-         *     `path` is what the user clicked, as the contents API names it, without a drive. It may be left
-         *     out where `spec` runs no file (a module, a command).
+         *     `path` is the file that the user clicked, as a path of the contents API without a drive. It is optional
+         *     if `spec` runs a module or a command.
          */
         PrefillRequest: {
             /**
@@ -2917,7 +2917,7 @@ export interface components {
         };
         /**
          * PreviewRequest
-         * @description Ask what a form amounts to.
+         * @description Request for the preview of a job: manifest or command, and checks.
          */
         PreviewRequest: {
             /**
@@ -3180,7 +3180,7 @@ export interface components {
         };
         /**
          * ReadManifest
-         * @description A manifest as a form: what became of it, and what would be lost without its text.
+         * @description A manifest as a form: the spec, notes about corrections, and the parts that the form would drop.
          */
         ReadManifest: {
             /** Engine */
@@ -3206,7 +3206,7 @@ export interface components {
         };
         /**
          * ReadManifestRequest
-         * @description Ask what a manifest amounts to: one that was pasted, opened from a file, or edited.
+         * @description Request to read a manifest that was pasted, opened from a file, or edited.
          */
         ReadManifestRequest: {
             /**
@@ -3443,7 +3443,7 @@ export interface components {
         };
         /**
          * RestartTexts
-         * @description What each restart policy does on an engine, in a sentence for the form; a policy may be left out.
+         * @description Effect of each restart policy on an engine, as a sentence for the form; a policy may be missing.
          */
         RestartTexts: {
             /** With Torchrun */
@@ -3695,7 +3695,7 @@ export interface components {
         };
         /**
          * ScriptInfo
-         * @description What a script's text tells about it.
+         * @description Facts that the server reads from a script's text, without running it.
          */
         ScriptInfo: {
             /**
