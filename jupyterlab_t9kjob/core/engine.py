@@ -1,19 +1,19 @@
 """The protocol that every engine satisfies. `JobService` and all code above it know engines only by this protocol.
 
-An engine is one place where jobs run: this machine, a kind of object in a cluster, a batch system. An engine that can
-do more also satisfies protocols of `core.engine_options`. `docs/developer/write-an-engine.md` builds one step by step.
+An engine is one place where jobs run: this machine, a kind of object in a cluster, a batch system. An engine with
+more abilities also satisfies protocols of `core.engine_options`. `docs/developer/write-an-engine.md` is a tutorial.
 
 States
 ------
-A job has one of seven phases. Its engine alone decides which, and notifies its listeners of every change::
+A job has one of seven phases. Only its engine changes the phase, and it notifies its listeners of every change::
 
     Pending ──▶ Running ──▶ Succeeded | Failed        an ended job never leaves its phase
        ▲           │
        │           ▼
     Resuming ◀── Paused                               only engines with the capability `pause`
 
-`Unknown` is the phase of a job whose state cannot be read now. Between a request and its effect the phase stays, and
-`JobSummary.pending_action` names the request. A deleted job has `deleted` set until its record is removed.
+`Unknown` is the phase of a job whose state cannot be read now. Between a request and its effect the phase does not
+change, and `JobSummary.pending_action` names the request. A deleted job has `deleted` set until its record is removed.
 """
 
 from __future__ import annotations

@@ -265,7 +265,15 @@ def _repeated(spec: JobSpec, source: Source) -> list[Check]:
 
 
 def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]:
-    """Return the required options that the arguments do not give."""
+    """Return the required options that have no value in the arguments.
+
+    Parameters
+    ----------
+    options
+        Options of the script's argparse parser.
+    args
+        Arguments of the job.
+    """
     takes_value = {flag for option in options if option.kind != "flag" for flag in option.flags}
     values_of_flags = sum(1 for argument in args if argument in takes_value)
     loose = sum(1 for argument in args if not argument.startswith("-")) - values_of_flags

@@ -107,7 +107,7 @@ class InCluster:
         base
             A spec to start from; None for a new job.
         crossed_from
-            The engine for which `base` was written, if the user switched engines in the form. None for a copy of a job.
+            Engine of the form that `base` comes from; None if `base` is an earlier job.
         """
         jobs = await self._jobs_of_clusters()
         names = {job.name for job in jobs if job.namespace == self._namespace}

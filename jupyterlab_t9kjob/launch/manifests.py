@@ -144,13 +144,29 @@ async def crossed(
 
 
 async def locate(problem: JobError, text: str) -> None:
-    """Set line and column of an error about a manifest, if its field is found in the text."""
+    """Set line and column of an error about a manifest, if its field is found in the text.
+
+    Parameters
+    ----------
+    problem
+        The error; it is changed.
+    text
+        Text of the manifest.
+    """
     for place in (await _places([problem], text)).values():
         problem.line, problem.column = place
 
 
 async def located(checks: list[Check], text: str) -> list[Check]:
-    """Return checks of a manifest with line and column added, where the field is found in the text."""
+    """Return checks of a manifest with line and column added, where the field is found in the text.
+
+    Parameters
+    ----------
+    checks
+        Checks of a job that is submitted as a manifest.
+    text
+        Text of the manifest.
+    """
     places = await _places(checks, text)
     return [
         check.model_copy(update=places[index]._asdict()) if index in places else check
@@ -193,7 +209,15 @@ def as_submitted(pasted: Pasted, text: str, dialect: Any) -> str:
 
 
 def lost(pasted: Pasted, text: str) -> list[Check]:
-    """Return warnings about parts of a manifest that the form has no field for and would drop (blocking)."""
+    """Return warnings about parts of a manifest that the form has no field for and would drop (blocking).
+
+    Parameters
+    ----------
+    pasted
+        The job that was read from the text.
+    text
+        Text of the manifest, whose comments are counted.
+    """
     found: list[Check] = []
     for path in not_in_spec(pasted.manifest or {}, pasted.spec)[:LISTED]:
         message = _("The form has no field for {path}.", path=path)

@@ -103,7 +103,15 @@ def _entrypoint(source: Source) -> Entrypoint:
 
 
 def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
-    """Return the flags in a spec's arguments whose value is a path in the job's own log directory."""
+    """Return the flags in a spec's arguments whose value is a path in the job's own log directory.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    options
+        Options of the script's argparse parser.
+    """
     flags = {flag for option in options if _holds_run(option) for flag in option.flags}
     own = f"{RUNS}/{spec.name}"
     return [

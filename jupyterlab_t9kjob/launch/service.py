@@ -171,7 +171,15 @@ class Launch:
         return replace(wanted, namespace=await self._namespace(request.engine, wanted.namespace))
 
     async def locate(self, problem: JobError, text: str) -> None:
-        """Set line and column of an error about a manifest, if its field is found in the text."""
+        """Set line and column of an error about a manifest, if its field is found in the text.
+
+        Parameters
+        ----------
+        problem
+            The error; it is changed.
+        text
+            Text of the manifest.
+        """
         await manifests.locate(problem, text)
 
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:

@@ -30,7 +30,15 @@ class Program(NamedTuple):
 
 
 def program_of(spec: JobSpec, group: ReplicaSpec) -> Program:
-    """Return the program of a replica type: its own, or the job's."""
+    """Return the program of a replica type: its own, or the job's.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    group
+        The replica type.
+    """
     return Program(group.entrypoint or spec.entrypoint, spec.args if group.args is None else group.args)
 
 

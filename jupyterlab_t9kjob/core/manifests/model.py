@@ -98,16 +98,48 @@ class Notes:
     checks: list[Check] = field(default_factory=list)
 
     def hint(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
-        """Add a hint: a change or an assumption that is most likely right."""
+        """Add a hint: a change or an assumption that is probably right.
+
+        Parameters
+        ----------
+        code
+            Identifier for programs.
+        message
+            Sentence that says what was changed, assumed or kept.
+        field
+            JSON pointer that begins with ``/manifest``.
+        hint
+            Sentence that says what the user can do.
+        """
         self.checks.append(Check(level="hint", code=code, message=message, field=field, hint=hint))
 
     def warn(self, code: str, message: Text, field: str = "/manifest", hint: Text | None = None) -> None:
-        """Add a warning: a change or an assumption that may be wrong."""
+        """Add a warning: a change or an assumption that may be wrong.
+
+        Parameters
+        ----------
+        code
+            Identifier for programs.
+        message
+            Sentence that says what was changed, assumed or kept.
+        field
+            JSON pointer that begins with ``/manifest``.
+        hint
+            Sentence that says what the user can do.
+        """
         self.checks.append(Check(level="warning", code=code, message=message, field=field, hint=hint))
 
 
 def child(pointer: str, key: str | int) -> str:
-    """Return the JSON pointer of a field or an item of the value at `pointer`."""
+    """Return the JSON pointer of a field or an item.
+
+    Parameters
+    ----------
+    pointer
+        JSON pointer of the object or list.
+    key
+        Name of the field, or index of the item.
+    """
     return f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
 
 

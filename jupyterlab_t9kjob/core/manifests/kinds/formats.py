@@ -81,7 +81,15 @@ class Format:
 
 
 def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the training container of each pod template."""
+    """Return the training container of each pod template.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    manifest
+        The manifest; the containers are parts of it, not copies.
+    """
     found = []
     for template in form.templates(manifest):
         containers = template.get("spec", {}).get("containers", [])

@@ -192,7 +192,7 @@ def canonical_template(template: dict[str, Any], training: str | None) -> dict[s
 
 
 def training_container(containers: list[dict[str, Any]], training: str | None) -> int | None:
-    """Return the index of the training container; None if there are no containers."""
+    """Return the index of the container named `training` (None: ``python``), else 0; None without containers."""
     for index, container in enumerate(containers):
         if container.get("name") == (training or "python"):
             return index

@@ -63,7 +63,12 @@ def apply(target: Any, patch: Any) -> Any:
 
 
 def diff(source: Any, target: Any) -> dict[str, Any]:
-    """Return the patch that turns `source` into `target`; both are objects without nulls.
+    """Return the patch that turns `source` into `target`.
+
+    Parameters
+    ----------
+    source, target
+        Objects without nulls.
 
     Returns
     -------
@@ -115,7 +120,15 @@ def vanished(sent: Any, received: Any, pointer: str = "") -> Iterator[str]:
 
 
 def leaves(patch: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the paths that a patch sets or removes, with names of items instead of indices."""
+    """Yield the paths that a patch sets or removes, with names of items instead of indices.
+
+    Parameters
+    ----------
+    patch
+        The patch.
+    path
+        Path at which the patch is applied.
+    """
     for key, value in patch.items():
         if key in (BY, ORDER):
             continue
