@@ -20,7 +20,7 @@ from ..core.translation import _
 from ..jobs.query import Query
 from ..jobs.service import JobService
 from . import manifests, mounts, prefill
-from .checks import check, log_directories, refuses, unfilled, worst_first
+from .checks import check, log_directories, refuses, worst_first
 from .entrypoint_reader import Reader
 from .in_cluster import Filled, InCluster
 from .kernels.kernels import Kernels
@@ -35,6 +35,7 @@ from .model import (
     ScriptInfo,
     SpecOrManifest,
 )
+from .option_checks import unfilled
 from .scripts.options import printable
 from .scripts.script import FIELD
 from .source_file import Source

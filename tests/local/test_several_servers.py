@@ -72,7 +72,7 @@ def test_one_name_at_the_same_moment(labs: Callable[..., Lab]) -> None:
         )
         assert sorted(answer.status for answer in answers) == [201, 409, 409, 409]
         refused = next(answer.json for answer in answers if answer.status == 409)
-        assert (refused["field"], refused["reason"]) == ("/spec/name", "NameTaken")
+        assert (refused["field"], refused["code"]) == ("/spec/name", "NameTaken")
         assert len(list(one.jobs.iterdir())) == number + 1
 
 

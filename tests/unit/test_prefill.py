@@ -583,11 +583,12 @@ async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
         (["--conf=a", "b"], []),
         (["-ca", "d"], []),
         (["--other"], ["--config", "data"]),
+        (["--con", "a", "b"], ["--config"]),  # an option of its own, so no abbreviation
     ],
 )
 async def test_required_options_without_a_value(place: Place, args: list[str], missing: list[str]) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\n"
-    text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('data')\n"
+    text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('--con')\nparser.add_argument('data')\n"
     place.write("train.py", text)
     form = await place.prefill("train.py")
     request = PreviewRequest(path="train.py", spec=form.spec.model_copy(update={"args": args}))

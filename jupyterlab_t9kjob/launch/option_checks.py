@@ -1,0 +1,103 @@
+"""Checks of a job's arguments against the options of its script."""
+
+from __future__ import annotations
+
+from ..core.checks import Check
+from ..core.spec import JobSpec
+from ..core.translation import _, sentences
+from .model import ScriptOption
+from .source_file import Source
+
+
+def missing_options(spec: JobSpec, source: Source) -> list[Check]:
+    """Warn of required options that have no value."""
+    return [
+        Check(
+            level="warning",
+            code="OptionMissing",
+            message=_("{script} requires {option}, which has no value.", script=source.path.name, option=name),
+            field="/spec/args",
+            option=name,
+            link=source.link(option.line),
+        )
+        for option in unfilled(source.script.info.options, spec.args)
+        for name in [(option.flags or [option.dest])[0]]
+    ]
+
+
+def repeated_options(spec: JobSpec, source: Source) -> list[Check]:
+    """Warn of options that the arguments contain more than once, because only the last one counts."""
+    option_of = {
+        flag: option
+        for option in source.script.info.options
+        if not option.repeatable
+        for flag in (*option.flags, *([option.off_flag] if option.off_flag else []))
+    }
+    seen: set[str] = set()
+    found: list[Check] = []
+    words = spec.args[: spec.args.index("--")] if "--" in spec.args else spec.args
+    for index, word in enumerate(words):
+        option = option_of.get(word.partition("=")[0])
+        if option is None:
+            continue
+        if option.dest in seen:
+            message = _("{option} is given more than once: only the last one counts.", option=option.flags[0])
+            hint, field = _("Remove the other one."), f"/spec/args/{index}"
+            found.append(Check(level="warning", code="OptionTwice", message=message, hint=hint, field=field))
+        seen.add(option.dest)
+    return found
+
+
+def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]:
+    """Return the required options that have no value in the arguments.
+
+    Parameters
+    ----------
+    options
+        Options of the script's argparse parser.
+    args
+        Arguments of the job.
+    """
+    known = {flag for option in options for flag in option.flags}
+    takes_value = {flag for option in options if option.kind != "flag" for flag in option.flags}
+    values_of_flags = sum(1 for argument in args if argument in takes_value)
+    loose = sum(1 for argument in args if not argument.startswith("-")) - values_of_flags
+    result: list[ScriptOption] = []
+    for option in options:
+        if not option.flags and option.required:
+            loose -= 1
+        given = any(_may_name(word, option.flags, known) for word in args) if option.flags else loose >= 0
+        if option.required and not given:
+            result.append(option)
+    return result
+
+
+def _may_name(word: str, flags: list[str], known: set[str]) -> bool:
+    """Return True if an argument may be one of an option's flags.
+
+    argparse accepts abbreviations and ``-xvalue``, but takes a word that is exactly one of the known flags for that
+    flag alone.
+    """
+    name = word.partition("=")[0]
+    if name in known:
+        return name in flags
+    return any(
+        len(name) > 2 and flag.startswith(name) if flag.startswith("--") else word.startswith(flag) for flag in flags
+    )
+
+
+def unread_options(source: Source) -> list[Check]:
+    """Say that the script has options that its text does not tell."""
+    unread = source.script.unread
+    if unread is None:
+        return []
+    sentence = unread.sentence.with_params(script=source.path.name)
+    return [
+        Check(
+            level="hint",
+            code="OptionsUnread",
+            message=sentences(sentence, _("Not all of its options can be shown here.")) or sentence,
+            hint=_("Type the others under More arguments."),
+            link=source.link(unread.line, unread.path),
+        )
+    ]
