@@ -45,7 +45,7 @@ test('a job of an engine of another distribution', async ({ page }) => {
     await test.step('the form has the fields that the engine supports', async () => {
       const where = form.getByLabel('Where the job runs');
       await expect(where).toContainText('This machine');
-      await where.getByText('Simple processes').click();
+      await where.getByRole('radio', { name: 'Simple processes' }).click();
       const groups = form.locator('.jp-t9k-Launch-group h3');
       await expect(groups).toHaveText([/^What/, /^TensorBoard/]);
       await expect(form.getByLabel('Kernel')).toBeVisible();
