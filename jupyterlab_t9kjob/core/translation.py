@@ -68,7 +68,9 @@ class Text(str):
 
     @classmethod
     def verbatim(cls, words: str) -> Text:
-        """Return a text that is never translated, such as a message of another program."""
+        """Return a text that is never translated, such as a message of another program; return a `Text` as it is."""
+        if isinstance(words, Text):
+            return words
         text = super().__new__(cls, words)
         text.message, text.plural, text.params = None, None, {}
         return text
@@ -83,13 +85,18 @@ class Text(str):
             If `stored` is not a stored text.
         """
         if isinstance(stored, str):
-            return stored if isinstance(stored, Text) else cls.verbatim(stored)
+            return cls.verbatim(stored)
         try:
+            message, plural = stored["message"], stored.get("plural")
             params = {
                 str(name): cls.restored(value) if isinstance(value, dict) else cast("Parameter", value)
                 for name, value in stored.get("params", {}).items()
             }
-            return cls(stored["message"], stored.get("plural"), params)
+            if not (isinstance(message, str) and message and isinstance(plural, str | None)):
+                raise ValueError("not a stored text: its message is not a string")
+            if plural is not None and not isinstance(params["n"], int):
+                raise ValueError("not a stored text: its number is not a whole number")
+            return cls(message, plural, params)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise ValueError(f"not a stored text: {error!r}") from error
 
@@ -223,6 +230,15 @@ def use_catalogue(current: Callable[[], Catalogue | None]) -> None:
     _current = current
 
 
+def language() -> str:
+    """Return a string that changes with the reader's language, as a key for caches of translated texts.
+
+    It is the header of the catalogue, which gettext returns as the translation of the empty message.
+    """
+    catalogue = _current()
+    return "" if catalogue is None else catalogue.gettext("")
+
+
 def translated(text: str) -> str:
     """Return a text in the reader's language; in English if there is no translation."""
     catalogue = _current()
@@ -233,16 +249,16 @@ def _in(catalogue: Catalogue, text: str) -> str:
     if not isinstance(text, Text) or text.message is None:
         return str(text)
     params = {name: _in(catalogue, value) if isinstance(value, str) else value for name, value in text.params.items()}
-    if text.plural is None:
-        message = catalogue.gettext(text.message)
-    else:
-        message = catalogue.ngettext(text.message, text.plural, int(params["n"]))
-    if message is text.message and params == text.params:
-        return str(text)
     try:
+        if text.plural is None:
+            message = catalogue.gettext(text.message)
+        else:
+            message = catalogue.ngettext(text.message, text.plural, int(params["n"]))
+        if message is text.message and params == text.params:
+            return str(text)
         return message.format_map(params)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        # The placeholders of the translation are wrong, so the English text is used.
+        # The catalogue's plural rule or the translation's placeholders are wrong, so the English text is used.
         return str(text)
 
 

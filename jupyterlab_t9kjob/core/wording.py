@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from .translation import Text, _
+from .translation import Text, _, _n
 
 SIGNALS: Final = {
     129: "SIGHUP",
@@ -73,7 +73,7 @@ def duration(seconds: float) -> Text:
         if minutes:
             return _("{hours} h {minutes} min", hours=whole // 3600, minutes=minutes)
         return _("{hours} h", hours=whole // 3600)
-    return _("{days} days", days=whole // 86400)
+    return _n("{n} day", "{n} days", whole // 86400)
 
 
 def exit_code(code: int) -> int:
@@ -98,8 +98,8 @@ def failure(who: str, code: int, error: str | None, *, signaled: bool | None = N
     signaled
         True if a signal ended the process; None if unknown, as for a container.
     """
-    if error and len(error) > MOST_ERROR:
-        error = f"{error[:MOST_ERROR]}…"
+    if error:
+        error = error.with_words(_cut) if isinstance(error, Text) else _cut(error)
     if signaled and code > 128:
         died = _death(who, code)
         if not error or error.startswith("Fatal Python error: "):
@@ -111,6 +111,10 @@ def failure(who: str, code: int, error: str | None, *, signaled: bool | None = N
         signal = SIGNALS[code]
         return _("{who} ended with exit code {exit_code} (as after {signal})", who=who, exit_code=code, signal=signal)
     return _("{who} ended with exit code {exit_code}", who=who, exit_code=code)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= MOST_ERROR else f"{words[:MOST_ERROR]}…"
 
 
 def _death(who: str, code: int) -> Text:

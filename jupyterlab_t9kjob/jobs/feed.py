@@ -2,7 +2,7 @@
 
 A change is published at once as a new revision; further changes are collected for up to `INTERVAL` seconds. A page at
 revision r gets one message with all changes since r. A slow page therefore skips revisions and needs no queue, and
-pages at the same revision share one encoded message.
+pages at the same revision share one encoded message. Messages are translated when they are encoded.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ..core.errors import JobError, NotFound
 from ..core.job import JobSummary
 from ..core.system.pace import rest
 from ..core.system.tasks import spawn
+from ..core.translation import language
 from ..tensorboard.model import TensorBoard
 from .feed_messages import Delta, JobDetail, Snapshot
 from .query import listed
@@ -181,8 +182,8 @@ class Feed:
         self._watchers: set[asyncio.Event] = set()
         self._attend = attend
         self._end_attention: Callable[[], None] | None = None
-        self._messages: dict[tuple[View, int | None, int | None], Iterable[str]] = {}
-        self._details: dict[str, tuple[int, asyncio.Task[str]]] = {}
+        self._messages: dict[tuple[str, View, int | None, int | None], Iterable[str]] = {}
+        self._details: dict[str, tuple[tuple[str, int], asyncio.Task[str]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._ends: list[Callable[[], None]] = []
 
@@ -201,7 +202,7 @@ class Feed:
         """Stop listening."""
         for end in self._ends:
             end()
-        tasks = self._tasks + [task for _revision, task in self._details.values()]
+        tasks = self._tasks + [task for _key, task in self._details.values()]
         tasks += [self._capacity_task] if self._capacity_task is not None else []
         for task in tasks:
             task.cancel()
@@ -261,7 +262,7 @@ class Feed:
         """
         if since is not None and since < max(self._jobs.complete_since, self._boards.complete_since):
             since = None
-        key = (view, since, capacity_since)
+        key = (language(), view, since, capacity_since)
         if key not in self._messages:
             had = 0 if since is None and capacity_since is not None else capacity_since
             news = self._capacity_after(had)
@@ -280,10 +281,10 @@ class Feed:
         JobError
             If the engine can't read the job.
         """
-        revision = self.job_revision(ident)
+        key = (language(), self.job_revision(ident))
         known = self._details.pop(ident, None)
-        if known is None or known[0] != revision or (known[1].done() and known[1].exception()):
-            known = (revision, spawn(self._detail(ident), "tell all of a job"))
+        if known is None or known[0] != key or (known[1].done() and known[1].exception()):
+            known = (key, spawn(self._detail(ident), "tell all of a job"))
         self._details[ident] = known
         if len(self._details) > KEPT_DETAILS:
             del self._details[next(iter(self._details))]

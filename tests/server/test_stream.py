@@ -13,8 +13,11 @@ from types import SimpleNamespace
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core import translation
 from jupyterlab_t9kjob.core.engine_info import EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Unavailable
+from jupyterlab_t9kjob.core.job import Reason
+from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.jobs import feed
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
@@ -315,6 +318,34 @@ async def test_many_pages_share_one_encoding(engine: FakeEngine, open_page, app:
     for page in pages:
         assert (await page.receive())["jobs"][0]["restarts"] == 1
     assert encoded <= 2
+
+
+async def test_a_page_in_another_language_gets_its_own_messages(
+    fakes: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+):
+    """The feed alone: the language of all pages changes while encoded messages are kept."""
+    from jupyterlab_t9kjob.jobs.service import JobService
+
+    class German:
+        def gettext(self, message: str, /) -> str:
+            return f"[{message}]" if message else "Language: de"
+
+        def ngettext(self, _singular: str, plural: str, _number: int, /) -> str:
+            return f"[{plural}]"
+
+    job = fakes.engine.put("train-1")
+    fakes.engine.change(job.uid, reason=Reason(code="Started", sentence=_("Running")))
+    published = feed.Feed(JobService({"local": fakes.engine}), fakes.tensorboards, fakes.capacity)
+    await published.start()
+    try:
+        view = feed.View(jobs=True, tensorboards=True)
+        (english,) = published.messages(view, None)
+        assert '"sentence":"Running"' in english and '"sentence":"Running"' in await published.detail(job.id)
+        monkeypatch.setattr(translation, "_current", German)
+        (german,) = published.messages(view, None)
+        assert '"sentence":"[Running]"' in german and '"sentence":"[Running]"' in await published.detail(job.id)
+    finally:
+        await published.stop()
 
 
 async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNamespace):

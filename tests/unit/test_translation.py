@@ -14,7 +14,18 @@ from pydantic import BaseModel, ValidationError
 
 import jupyterlab_t9kjob
 from jupyterlab_t9kjob.core import translation
-from jupyterlab_t9kjob.core.translation import STORED, Text, _, _n, listing, sentences, translated, use_catalogue
+from jupyterlab_t9kjob.core.translation import (
+    STORED,
+    Text,
+    _,
+    _n,
+    language,
+    listing,
+    sentences,
+    translated,
+    use_catalogue,
+)
+from jupyterlab_t9kjob.core.wording import failure
 
 SOURCES = sorted(Path(jupyterlab_t9kjob.__file__).parent.rglob("*.py"))
 
@@ -65,10 +76,55 @@ def test_a_record_keeps_message_and_parameters(backwards: None) -> None:
     assert read.model_dump()["said"] == "[zzz [2 jobs]]"
 
 
-@pytest.mark.parametrize("stored", [{"params": {}}, {"message": "{x}"}, {"message": "x", "params": 3}, 7, ["x"]])
+@pytest.mark.parametrize(
+    "stored",
+    [
+        {"params": {}},
+        {"message": "{x}"},
+        {"message": "x", "params": 3},
+        {"message": ""},
+        {"message": 3},
+        {"message": "x", "plural": 3, "params": {"n": 1}},
+        {"message": "x", "plural": "y"},
+        {"message": "x", "plural": "y", "params": {"n": "many"}},
+        7,
+        ["x"],
+    ],
+)
 def test_another_form_is_refused(stored: object) -> None:
     with pytest.raises(ValidationError):
         Answer.model_validate({"said": stored})
+
+
+def test_a_catalogue_with_a_wrong_plural_rule_gives_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(Backwards):
+        def ngettext(self, singular: str, plural: str, number: int, /) -> str:
+            raise ValueError("the plural rule has an error")
+
+    monkeypatch.setattr(translation, "_current", Wrong)
+    assert translated(_n("{n} job", "{n} jobs", 2)) == "2 jobs"
+
+
+def test_the_language_is_that_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    class German(Backwards):
+        def gettext(self, message: str, /) -> str:
+            return message or "Language: de"
+
+    assert language() == ""
+    monkeypatch.setattr(translation, "_current", German)
+    assert language() == "Language: de"
+
+
+def test_words_of_others_stay_a_text() -> None:
+    said = _("{who} waits", who="a")
+    assert Text.verbatim(said) is said
+
+
+def test_a_long_error_that_is_a_text_stays_translatable() -> None:
+    error = _("the disk that holds {path} is full", path="/" * 400)
+    said = failure("Rank 1", 1, error)
+    assert isinstance(said, Text) and isinstance(said.params["error"], Text)
+    assert said.params["error"].message == error.message and len(said) < 400
 
 
 def test_a_copy_is_the_same_text() -> None:
