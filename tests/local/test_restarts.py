@@ -142,7 +142,7 @@ async def test_a_used_up_count_ends_the_job_with_its_first_replica_only(bench: B
         replica_specs=group(replicas=2, restart_policy="OnFailure"),
         run_policy={"backoff_limit": 2},
     )
-    alone = "1 of 2 replicas are running"  # and the other one does not start again
+    alone = "1 of 2 replicas is running"  # and the other one does not start again
     job = await bench.until(job.uid, lambda job: job.reason is not None and job.reason.sentence == alone)
     assert (job.phase, job.restarts, (await bench.codes(job.uid))[-1]) == ("Running", 2, "ReplicaFailed")
     (bench.root / "go").touch()

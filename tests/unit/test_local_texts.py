@@ -10,9 +10,11 @@ import pytest
 
 from jupyterlab_t9kjob.core.system.disk import trouble_of
 from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.engines.local.jobs.api_views import Views
 from jupyterlab_t9kjob.engines.local.jobs.events import events_of
 from jupyterlab_t9kjob.engines.local.jobs.reasons import reason_of
-from jupyterlab_t9kjob.engines.local.supervisor.record import EventRecord, new_record
+from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
+from jupyterlab_t9kjob.engines.local.supervisor.record import EventRecord, Record, new_record
 
 FULL = trouble_of(OSError(errno.EROFS, "Read-only file system"), Path("/data"))._asdict()
 OLD_FULL = {"code": "DiskReadOnly", "sentence": "the disk that holds /data is read-only", "hint": "Ask."}
@@ -20,6 +22,11 @@ FAILURE = {
     "replica": "worker-1", "rank": 1, "exit_code": 1, "signaled": False, "error": "ValueError: no", "stream": None,
     "disk": None,
 }  # fmt: skip
+
+
+def recorded() -> Record:
+    plan: Any = {"uid": "u", "name": "n", "replicas": [{"name": "worker-0"}]}
+    return new_record(plan, {"hostname": "h", "boot_id": "b", "pid_namespace": "p"}, paused=False, rerun_of=None)
 
 
 def event(code: str, **more: Any) -> EventRecord:
@@ -53,15 +60,26 @@ def test_an_event_of_facts(code: str, facts: dict[str, Any], message: str) -> No
     assert isinstance(found.message, Text)
 
 
+@pytest.mark.parametrize("more", [{}, {"facts": {}}, {"facts": {"cap": None}}, {"facts": []}])
+def test_an_event_without_its_facts_shows_its_code(more: dict[str, Any]) -> None:
+    found = events_of([event("LogCut", **more), event("Created", facts={})], 2)
+    assert [one.message for one in found] == ["Created.", "LogCut"]
+
+
 def test_an_event_of_an_older_record() -> None:
     older = event("Started", message="Running on this machine.")
     (found,) = events_of([older, older], 1)
     assert (found.message, found.count) == ("Running on this machine.", 2)
 
 
+def test_an_error_of_a_disk_without_words() -> None:
+    assert trouble_of(OSError(), Path("/data")).sentence == "the disk that holds /data has an error"
+
+
 @pytest.mark.parametrize(
     ("code", "facts", "sentence", "hint"),
     [
+        ("WaitingForDevices", {"needs": 2}, "WaitingForDevices", None),
         (
             "WaitingForDevices",
             {"needs": 2, "free": 1, "ahead": 0, "words": "Needs 2 GPUs, 1 is free", "holders": "a and b"},
@@ -84,9 +102,21 @@ def test_an_event_of_an_older_record() -> None:
         ),
     ],
 )
-def test_a_reason_of_facts_and_of_older_words(code: str, facts: dict[str, Any], sentence: str, hint: str) -> None:
-    plan: Any = {"uid": "u", "name": "n", "replicas": [{"name": "worker-0"}]}
-    record = new_record(plan, {"hostname": "h", "boot_id": "b", "pid_namespace": "p"}, paused=False, rerun_of=None)
+def test_a_reason_of_facts_and_of_older_words(
+    code: str, facts: dict[str, Any], sentence: str, hint: str | None
+) -> None:
+    record = recorded()
     record["outcome"] = {"phase": "Pending", "code": code, "facts": facts, "ended_by": None}
     reason = reason_of(record, 0, None)
     assert (reason.sentence, reason.hint) == (sentence, hint)
+
+
+def test_a_job_with_odd_progress_and_failure_is_shown_without_them(tmp_path: Path) -> None:
+    job = StoredJob(tmp_path / "u")
+    job.record = recorded()
+    job.record["progress"] = {"text": {"params": {}}, "updated_at": 1.0}
+    job.record["failure"] = FAILURE | {"attempt": 1, "note": {"message": 3}, "last_output": None, "frames": []}
+    job.record["outcome"] = {"phase": "Failed", "code": "ExitCode", "facts": {}, "ended_by": None}
+    shown = Views(None).job(job, foreign=False)
+    assert (shown.progress, shown.failure) == (None, None)
+    assert shown.reason is not None and shown.reason.sentence == "ExitCode"

@@ -81,7 +81,9 @@ class DiskTrouble(NamedTuple):
                 return _("{path} is no directory", path=path)
             case "DiskSilent":
                 return _("the disk that holds {path} does not answer", path=path)
-        return _("the disk that holds {path} has an error ({words})", path=path, words=str(self.words))
+        if not self.words:
+            return _("the disk that holds {path} has an error", path=path)
+        return _("the disk that holds {path} has an error ({words})", path=path, words=self.words)
 
     @property
     def hint(self) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -35,8 +36,11 @@ from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable
 from ..supervisor.log_files import FoundLog, find_logs
 from ..supervisor.record import ACTIVE, AttemptRecord, Record, ReplicaRecord
+from .fact_texts import ODD_RECORD
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
 from .stored_job import StoredJob
+
+log = logging.getLogger(__name__)
 
 _PENDING: dict[tuple[str, str], PendingAction] = {
     ("Paused", "run"): "resuming",
@@ -158,8 +162,14 @@ class Views:
             fields["actions"].remove("rerun")
         return fields
 
-    def _failure(self, failure: dict[str, Any], spec: JobSpec, cwd: Path) -> Failure:
-        failure = readable(failure)
+    def _failure(self, failure: dict[str, Any], spec: JobSpec, cwd: Path) -> Failure | None:
+        try:
+            return self._of_recorded(readable(failure), spec, cwd)
+        except ODD_RECORD:
+            log.warning("The failure of a local job has unexpected parts", exc_info=True)
+            return None
+
+    def _of_recorded(self, failure: dict[str, Any], spec: JobSpec, cwd: Path) -> Failure:
         frames = [
             Frame(**_known(Frame, frame) | {"path": self._frame_path(frame["file"], spec, cwd)})
             for frame in failure["frames"]
@@ -244,11 +254,19 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "replicas_running": running,
         "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
         "processes": processes,
-        "progress": Progress(**_known(Progress, progress)) if progress is not None else None,
+        "progress": _progress(progress) if progress is not None else None,
         "read_only": _("This job runs on {host}, so it can only be changed there.", host=host) if foreign else None,
         "deleted": record["deleted"],
         "actions": actions_of(record, job.desired, foreign=foreign),
     }
+
+
+def _progress(recorded: dict[str, Any]) -> Progress | None:
+    try:
+        return Progress(**_known(Progress, recorded))
+    except ODD_RECORD:
+        log.warning("The progress of a local job has unexpected parts", exc_info=True)
+        return None
 
 
 def _pending_action(job: StoredJob, record: Record) -> PendingAction | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
 from ....core.job import Event
-from ....core.translation import Text, _, sentences
+from ....core.translation import Text, _, _n, sentences
 from ....logs.storage.cap import size_in_words
 from ..supervisor.record import EventRecord
-from .fact_texts import disk_texts, failure_text, killed_text, wait_text
+from .fact_texts import ODD_RECORD, disk_texts, failure_text, killed_text, wait_text
+
+log = logging.getLogger(__name__)
 
 _MESSAGES: Final = {
     "Created": _("Created."),
@@ -56,6 +59,14 @@ def events_of(records: list[EventRecord], replicas: int) -> list[Event]:
 
 
 def _message(record: EventRecord, replicas: int) -> Text:
+    try:
+        return _of_facts(record, replicas)
+    except ODD_RECORD:
+        log.warning("The event %s of a local job has unexpected facts", record["reason"], exc_info=True)
+        return Text.verbatim(record["reason"])
+
+
+def _of_facts(record: EventRecord, replicas: int) -> Text:
     if "message" in record:  # Earlier versions wrote sentences.
         return Text.verbatim(record["message"])
     code, facts = record["reason"], record["facts"]
@@ -69,7 +80,7 @@ def _message(record: EventRecord, replicas: int) -> Text:
         case "Started":
             if facts["replicas"] == 1:
                 return _("Running on this machine.")
-            return _("All {count} replicas are running.", count=facts["replicas"])
+            return _n("{n} replica is running.", "All {n} replicas are running.", facts["replicas"])
         case "WorkerRestart":
             name = str(record["replica"])
             return _("torchrun started the ranks of {name} again ({number}).", name=name, number=facts["number"])

@@ -12,6 +12,9 @@ from ....core.system.disk import DiskTrouble
 from ....core.translation import Text, _, _n, listing
 from ....core.wording import failure
 
+ODD_RECORD: Final = (AttributeError, KeyError, TypeError, ValueError)
+"""Errors of making a text from a record with missing or unexpected parts. The text is then the record's code."""
+
 _MOST_NAMES: Final = 2
 """Number of jobs that a text names before the others are counted."""
 

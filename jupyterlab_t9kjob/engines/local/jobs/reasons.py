@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -15,7 +16,9 @@ from ....core.wording import best_metric, duration
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
-from .fact_texts import disk_texts, failure_text, holders_text, killed_text, wait_text
+from .fact_texts import ODD_RECORD, disk_texts, failure_text, holders_text, killed_text, wait_text
+
+log = logging.getLogger(__name__)
 
 _UNGUARDED: Final = _(
     "The processes that were found were ended. A background process that the job had just started may still run. Run"
@@ -60,6 +63,15 @@ def reason_of(record: Record, replicas_running: int, processes: int | None) -> R
     processes
         Number of the whole job's ranks; None if it is not known.
     """
+    try:
+        return _of_outcome(record, replicas_running, processes)
+    except ODD_RECORD:
+        code = record["outcome"]["code"]
+        log.warning("The reason %s of a local job has unexpected facts", code, exc_info=True)
+        return Reason(code=code, sentence=Text.verbatim(code))
+
+
+def _of_outcome(record: Record, replicas_running: int, processes: int | None) -> Reason:
     code, facts = record["outcome"]["code"], record["outcome"]["facts"]
     if code in ("ExitCode", "BackoffLimitExceeded"):
         return _failed(code, record)
@@ -141,7 +153,9 @@ def _sentence(record: Record, replicas_running: int, processes: int | None) -> T
             return _("Paused by you")
         case "ResumedByUser":
             total = len(record["replicas"])
-            return _("{running} of {total} replicas are back", running=replicas_running, total=total)
+            return _n(
+                "{n} of {total} replicas is back", "{n} of {total} replicas are back", replicas_running, total=total
+            )
         case "Succeeded":
             return _succeeded(record)
         case "Stopped":
@@ -194,7 +208,7 @@ def _succeeded(record: Record) -> Text:
 def _running(record: Record, running: int, processes: int | None) -> Text:
     total = len(record["replicas"])
     if running == total and total > 1:
-        return _("All {total} replicas are running", total=total)
+        return _n("{n} replica is running", "All {n} replicas are running", total)
     if running == total and processes is None:
         return _("Running")
     if running == total:
@@ -204,8 +218,13 @@ def _running(record: Record, running: int, processes: int | None) -> Text:
     if any(replica["status"] == "Restarting" for replica in record["replicas"]):
         if running == 0:
             return _("Its processes will start again")
-        return _("{running} of {total} replicas are running, the rest starts again", running=running, total=total)
-    return _("{running} of {total} replicas are running", running=running, total=total)
+        return _n(
+            "{n} of {total} replicas is running, the rest starts again",
+            "{n} of {total} replicas are running, the rest starts again",
+            running,
+            total=total,
+        )
+    return _n("{n} of {total} replicas is running", "{n} of {total} replicas are running", running, total=total)
 
 
 def _not_started(facts: Mapping[str, Any]) -> Reason:

@@ -218,7 +218,7 @@ def _folder_error(folder: Path) -> tuple[str, Text] | None:
     except NotADirectoryError:
         return "NotADirectory", _("The working directory {path} is not a folder.", path=path)
     except OSError as error:
-        words = str(error.strerror)
+        words = error.strerror or type(error).__name__
         return "Unreadable", _("The working directory {path} can't be entered: {error}.", path=path, error=words)
     return None
 

@@ -252,7 +252,7 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
     text = f"cd {shlex.quote(str(cwd))}\n" + f" \\\n{INDENT}".join(lines)
     if count == 1:
         return text
-    note = _("once for each of the {count} replicas", count=count)
+    note = _n("once for the {n} replica", "once for each of the {n} replicas", count)
     return f"# {translated(note)}\n{text}"
 
 

@@ -65,7 +65,7 @@ class LogCap:
                 self._check_at = now + RETRY_SECONDS
                 raise
             self._cap = None
-            return self._event_once("LogNotCut", {"cap": cap, "error": error.strerror})
+            return self._event_once("LogNotCut", {"cap": cap, "error": error.strerror or type(error).__name__})
         return self._event_once("LogCut", {"cap": cap})
 
     def _event_once(self, code: str, facts: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:

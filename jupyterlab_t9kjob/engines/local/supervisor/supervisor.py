@@ -118,7 +118,7 @@ class Supervisor:
         try:
             wait = self._claim.obtain()
         except OSError as error:  # A full disk, for example: the next tick tries again.
-            facts = {"error": error.strerror}
+            facts = {"error": error.strerror or type(error).__name__}
         else:
             if wait is None:
                 self._start_all()
@@ -207,7 +207,7 @@ class Supervisor:
         try:
             event = self._log_cap.keep(at_once=at_once)
         except OSError as error:  # The next call tries again.
-            log(f"the log could not be cut: {error.strerror}")
+            log(f"the log could not be cut: {error}")
             return
         if event is not None:
             self._keeper.add_event(*event, warning=True)
