@@ -70,7 +70,8 @@ def _sentence(error: Exception, host: str) -> Text:
         words = cause.reason.replace("_", " ").lower()
         return _("No secure connection to the cluster at {host} can be made: {error}.", host=host, error=words)
     if isinstance(cause, socket.gaierror):
-        return _("The address of the cluster at {host} can't be found: {error}.", host=host, error=str(cause.strerror))
+        words = cause.strerror or type(cause).__name__
+        return _("The address of the cluster at {host} can't be found: {error}.", host=host, error=words)
     words = str(error) or type(error).__name__
     if isinstance(cause, OSError) and cause.errno:
         words = os.strerror(cause.errno)  # asyncio replaces the system's words by its own.

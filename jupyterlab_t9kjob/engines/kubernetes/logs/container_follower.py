@@ -178,7 +178,7 @@ class ContainerFollower:
             return max(self._failed(), min(error.retry_after or 0.0, LASTING_DELAY))
         except Unreachable as error:
             self._failing_since = None
-            self.trouble = Text.verbatim(answer_of(error))
+            self.trouble = answer_of(error)
             return self._failed()
         except Exception as error:
             log.exception("Keeping the log of %s failed", self._pod.path)

@@ -21,7 +21,8 @@ MOST_SENTENCE: Final = 300
 MOST_NAME: Final = 120
 MOST_VERBATIM: Final = 4000
 
-_SHORTEST_CUT: Final = 8
+_SHORTEST_CUT: Final = 40
+"""Number of characters that each name or message of a text that is too long keeps."""
 
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:
@@ -54,14 +55,24 @@ def cleaned(text: Text, most: int = MOST_SENTENCE) -> Text:
     text
         The text.
     most
-        Length in characters. The longest names and messages are cut until the English text is no longer than this.
+        Length in characters. The longest names and messages are cut to the same length, but not below
+        `_SHORTEST_CUT`, so that the English text is no longer than this.
     """
+    lengths: list[int] = []
+
+    def clean(words: str) -> str:
+        line = plain(words, most)
+        lengths.append(len(line))
+        return line
+
+    text = text.with_words(clean)
+    excess = len(text) - most
+    if excess <= 0:
+        return text
     cut = most
-    text = text.with_words(partial(plain, most=cut))
-    while len(text) > most and cut > _SHORTEST_CUT:
-        cut = max(_SHORTEST_CUT, cut - (len(text) - most))
-        text = text.with_words(partial(plain, most=cut))
-    return text
+    while cut > _SHORTEST_CUT and sum(max(0, length - cut) for length in lengths) < excess:
+        cut -= 1
+    return text.with_words(partial(plain, most=cut))
 
 
 def made(

@@ -59,9 +59,7 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
         fields of the spec that the manifest's fields come from.
     """
     if isinstance(error, Unreachable):
-        return Unavailable(
-            Text.verbatim(answer_of(error)), hint=_("The connection to the cluster is tried again by itself.")
-        )
+        return Unavailable(answer_of(error), hint=_("The connection to the cluster is tried again by itself."))
     found = _by_message(error, manifest, edited) or _by_status(error, manifest)
     found.message = cleaned(Text.restored(found.message))
     found.hint = cleaned(Text.restored(found.hint), _MOST_HINT) if found.hint else None
@@ -203,7 +201,7 @@ def _unknown_fields(unknown: Sequence[re.Match[str]], manifest: Json | None) -> 
     pointer = pointer_of(unknown[0]["field"], manifest)
     names = [in_words(pointer_of(one["field"], manifest)) for one in unknown]
     if unknown[0]["how"] == "duplicate":
-        message = _("{field} is set twice.", field=named(names[0]))
+        message = _("{field} is set twice.", field=names[0].with_words(named))
         return FieldError(message, code="DuplicateField", field=pointer, hint=_("Remove one."))
     hint = _("Check the spelling. The cluster would drop it without a message, so the job was not created.")
     return FieldError(
@@ -247,7 +245,7 @@ def _wrong_field(field: str, words: str, others: int, manifest: Json | None, edi
 
 def _value_error(pointer: str, words: str) -> Text:
     """Return why the value of a field is not accepted, a sentence without a full stop."""
-    field = named(in_words(pointer))
+    field = in_words(pointer).with_words(named)
     kind, wrong = _TYPE.search(words), _WRONG_VALUE.match(words)
     if pointer == "/manifest/metadata/name":
         return _("The name can't be used: it has small letters, digits and dashes, and begins with a letter")
@@ -266,7 +264,7 @@ def _value_error(pointer: str, words: str) -> Text:
     return _("{field} is wrong: {why}", field=field, why=wrong["why"] if wrong is not None else words)
 
 
-def _type_error(field: str, kind: str) -> Text:
+def _type_error(field: Text, kind: str) -> Text:
     match kind:
         case "integer":
             return _("{field} must be a whole number", field=field)

@@ -260,7 +260,7 @@ class _Job(ActiveJob):
         if total == 1:
             return _("The training has ended without an error")
         if len(over) == total:
-            return _("All {total} replicas have ended without an error", total=total)
+            return _n("{n} replica has ended without an error", "All {n} replicas have ended without an error", total)
         return _("{replica} has ended without an error", replica=named(over[0].name))
 
     def _still_running(self, end: Text) -> Text:

@@ -90,13 +90,15 @@ class ActiveJob:
             return kueue.leaving(self.hold)
         total, running = len(self.replicas), sum(map(runs, self.replicas))
         if all(replica.pod is None for replica in self.replicas):
-            return made("Started", _("Running") if total <= 1 else _("Its {total} replicas are running", total=total))
+            if total <= 1:
+                return made("Started", _("Running"))
+            return made("Started", _n("Its {n} replica is running", "Its {n} replicas are running", total))
         if running == total and self.spec is not None and self.spec.debug is not None:
             return self._debugged([one.command for one in self.spec.debug.values()] or [Debug().command])
         if running == total:
             node = text(self.replicas[0].pod, "spec", "nodeName")
             if total > 1:
-                return made("Started", _("All {total} replicas are running", total=total))
+                return made("Started", _n("{n} replica is running", "All {n} replicas are running", total))
             return made("Started", _("Running on {node}", node=named(node)) if node else _("Running"))
         wait = self._wait()
         if total == 1:
@@ -150,7 +152,7 @@ class ActiveJob:
         if len(self.replicas) == 1:
             return self._made_room(reason)
         if len(names) == len(self.replicas):
-            sentence = _("All {total} replicas: {reason}", total=len(names), reason=reason.sentence)
+            sentence = _n("{n} replica: {reason}", "All {n} replicas: {reason}", len(names), reason=reason.sentence)
         else:
             sentence = _("{replicas}: {reason}", replicas=listed(names, 2), reason=reason.sentence)
         return self._made_room(reason.model_copy(update={"sentence": cleaned(sentence)}))
