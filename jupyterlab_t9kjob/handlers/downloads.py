@@ -99,7 +99,7 @@ class LogFileHandler(_Download):
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
         with await self.following(ident):
-            file = _named(await jobs.log_files(ident), stream)
+            file = _named(await jobs.log_files(ident, strict=True), stream)
             descriptor = await on_disk(file.path, _open, file)
             try:
                 size = size_of(os.fstat(descriptor))
@@ -165,7 +165,7 @@ class LogArchiveHandler(_Download):
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
         with await self.following(ident):
-            members = [(f"{job.name}/{file.stream.id}.log", file) for file in await jobs.log_files(ident)]
+            members = [(f"{job.name}/{file.stream.id}.log", file) for file in await jobs.log_files(ident, strict=True)]
             self.begin("application/zip", f"{job.name}-logs.zip")
             await self.send(places(file for _name, file in members), zipped(members))
 
@@ -187,7 +187,7 @@ class LogTextHandler(_Download):
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
         with await self.following(ident):
-            files = [file for file in await jobs.log_files(ident) if self._wants(file.stream)]
+            files = [file for file in await jobs.log_files(ident, strict=True) if self._wants(file.stream)]
             sources = [
                 Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within) for file in files
             ]

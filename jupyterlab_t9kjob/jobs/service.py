@@ -179,13 +179,20 @@ class JobService:
         engine, uid = self._find(ident)
         return [source.stream for source in await engine.log_sources(uid)]
 
-    async def log_files(self, ident: str) -> list[LogFile]:
+    async def log_files(self, ident: str, *, strict: bool = False) -> list[LogFile]:
         """Return a job's log streams as files, in a stable order.
 
         Streams that are not files on this server are copied. Copies exist only while a client follows the log.
+
+        Parameters
+        ----------
+        ident
+            The job's id.
+        strict
+            True to raise the error of a stream that can't be copied to its end; otherwise the error is logged.
         """
         engine, uid = self._find(ident)
-        return await self._mirror.files(ident, await engine.log_sources(uid))
+        return await self._mirror.files(ident, await engine.log_sources(uid), strict=strict)
 
     async def follow_logs(self, ident: str, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Keep a job's logs up to date until the returned function is called.

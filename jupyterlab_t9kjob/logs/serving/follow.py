@@ -287,6 +287,8 @@ class JobLogs:
                     await self._list()
                 except JobError as error:
                     log.warning("The log streams of %s can't be listed: %s", self._ident, error.message)
+                except Exception:  # An engine's error must not end the watch.
+                    log.exception("The log streams of %s can't be listed", self._ident)
 
     async def _list(self) -> None:
         before = [_steady(file) for file in self._files]

@@ -7,15 +7,21 @@ beside it. Pages, searches and downloads then read the copy as they read the log
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from uuid import uuid4
 
+from ...core.errors import JobError
 from ...core.log_sources import LogChunk, LogFile, LogReader, LogSource
 from ...core.system.tasks import spawn
 from ..storage import index
+
+log = logging.getLogger(__name__)
 
 
 class LogMirror:
@@ -41,40 +47,24 @@ class LogMirror:
         close
             Ends the copies.
         """
-        copies = self._copies.setdefault(ident, _JobCopies())
-        copies.users += 1
-        tasks: set[asyncio.Task[None]] = set()
-        due = False
-
-        async def copy() -> None:
-            nonlocal due
-            while due:
-                due = False
-                await copies.catch_up()
-                grown()
+        copies = self._copies.setdefault(ident, _JobCopies(ident))
+        copies.listeners.append(grown)
 
         def moved() -> None:
-            nonlocal due
-            if not copies.has_readers:
+            if copies.has_readers:
+                copies.moved()
+            else:
                 grown()
-            elif not due:
-                due = True
-                if not tasks:
-                    task = spawn(copy(), "copy a log")
-                    tasks.add(task)
-                    task.add_done_callback(tasks.discard)
 
         def close() -> None:
-            for task in tasks:
-                task.cancel()
-            copies.users -= 1
-            if copies.users == 0:
+            copies.listeners.remove(grown)
+            if not copies.listeners:
                 del self._copies[ident]
                 copies.remove()
 
         return moved, close
 
-    async def files(self, ident: str, sources: Iterable[LogSource]) -> list[LogFile]:
+    async def files(self, ident: str, sources: Iterable[LogSource], *, strict: bool = False) -> list[LogFile]:
         """Return the streams as files: copies, brought up to date, of those that are none.
 
         Parameters
@@ -83,51 +73,89 @@ class LogMirror:
             The job's id.
         sources
             The job's streams, in order. Streams that need a copy are left out unless the job was opened.
+        strict
+            True to raise the error of a stream that can't be read. Otherwise the error is logged, and the copy of the
+            stream has the bytes that were read before.
         """
-        copies = self._copies.get(ident)
         found = []
         for source in sources:
             if isinstance(source, LogFile):
                 found.append(source)
-            elif copies is not None:
-                found.append(await copies.file(source))
+            elif ident in self._copies:  # The job may be closed while a stream is read.
+                found.append(await self._copies[ident].file(source, strict))
         return found
 
 
 class _JobCopies:
-    """Copies of one job's streams."""
+    """Copies of one job's streams, kept up to date by one task.
 
-    def __init__(self) -> None:
-        self.users = 0
-        self._folder: Path | None = None
+    Parameters
+    ----------
+    ident
+        The job's id.
+
+    Attributes
+    ----------
+    listeners
+        Called after the copies have grown.
+    """
+
+    def __init__(self, ident: str) -> None:
+        self.listeners: list[Callable[[], None]] = []
+        self._ident = ident
+        # The first append creates the folder. The random name prevents that another user creates it before.
+        self._folder = Path(tempfile.gettempdir()) / f"t9kjob-log-{uuid4().hex}"
         self._streams: dict[str, _Copy] = {}
+        self._due = False
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def has_readers(self) -> bool:
         """True if the job has streams that are copied."""
         return bool(self._streams)
 
-    async def file(self, source: LogReader) -> LogFile:
+    async def file(self, source: LogReader, strict: bool) -> LogFile:
         """Return the copy of a stream, brought up to date."""
-        if self._folder is None:
-            self._folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="t9kjob-log-"))
         known = self._streams.get(source.stream.id)
         if known is None:
             # the id of a stream is not necessarily a file name
             known = self._streams[source.stream.id] = _Copy(self._folder / f"{len(self._streams)}.log", source)
         known.source = source
-        await known.catch_up()
+        await (known.catch_up() if strict else self._catch_up(known))
         return LogFile(source.stream.model_copy(update={"size": known.size}), known.path, known.index)
 
-    async def catch_up(self) -> None:
-        """Copy what the streams have grown by."""
-        await asyncio.gather(*(stream.catch_up() for stream in self._streams.values()))
+    def moved(self) -> None:
+        """Copy what the streams have grown by, then notify the listeners."""
+        self._due = True
+        if self._task is None or self._task.done():
+            self._task = spawn(self._copy(), "copy a log")
+
+    async def _copy(self) -> None:
+        while self._due:
+            self._due = False
+            await asyncio.gather(*(self._catch_up(stream) for stream in self._streams.values()))
+            for grown in list(self.listeners):
+                grown()
+
+    async def _catch_up(self, stream: _Copy) -> None:
+        """Bring a copy up to date; log errors, since the other streams may be readable."""
+        try:
+            await stream.catch_up()
+        except JobError as error:
+            log.warning("The log stream %s of %s can't be read: %s", stream.id, self._ident, error.message)
+        except Exception:
+            log.exception("The log stream %s of %s can't be read", stream.id, self._ident)
 
     def remove(self) -> None:
-        """Remove the files."""
-        if self._folder is not None:
-            folder = self._folder
-            asyncio.get_running_loop().run_in_executor(None, shutil.rmtree, folder, True)
+        """End the task and remove the files."""
+        if self._task is not None:
+            self._task.cancel()
+        asyncio.get_running_loop().run_in_executor(None, self._remove)
+
+    def _remove(self) -> None:
+        for stream in self._streams.values():
+            stream.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _Copy:
@@ -146,21 +174,47 @@ class _Copy:
         self.index = path.with_suffix(".index") if source.timed else None
         self.source = source
         self.size = 0
-        self._lock = asyncio.Lock()
+        self._reading = asyncio.Lock()
+        self._writing = threading.Lock()
+        self._closed = False
+
+    @property
+    def id(self) -> str:
+        """Id of the stream."""
+        return self.source.stream.id
 
     async def catch_up(self) -> None:
         """Append what the stream has grown by."""
-        async with self._lock:
-            while (chunk := await self.source.read(self.size)).data:
-                await asyncio.to_thread(self._append, chunk)
-                self.size += len(chunk.data)
+        async with self._reading:
+            while not self._closed:
+                offset = self.size
+                chunk = await self.source.read(offset)
+                if not chunk.data:
+                    return
+                await asyncio.to_thread(self._append, chunk, offset)
 
-    def _append(self, chunk: LogChunk) -> None:
-        with self.path.open("ab") as file:
-            file.write(chunk.data)
-        if self.index is not None:
-            descriptor = os.open(self.index, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-            try:
-                index.append(descriptor, chunk.time, self.size + len(chunk.data))
-            finally:
-                os.close(descriptor)
+    def close(self) -> None:
+        """Wait for the append that runs now, and prevent more (blocking)."""
+        with self._writing:
+            self._closed = True
+
+    def _append(self, chunk: LogChunk, offset: int) -> None:
+        """Append a chunk that was read from an offset on (blocking).
+
+        The thread goes on if its caller is cancelled. It alone changes the size, together with the files.
+        """
+        with self._writing:
+            if self._closed or offset != self.size:  # The thread of a cancelled call has appended these bytes.
+                return
+            end = offset + len(chunk.data)
+            self.path.parent.mkdir(0o700, exist_ok=True)
+            with self.path.open("ab") as file:
+                file.truncate(offset)  # Drop the bytes of an append that failed.
+                file.write(chunk.data)
+            if self.index is not None:
+                descriptor = os.open(self.index, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                try:
+                    index.append(descriptor, chunk.time, end)
+                finally:
+                    os.close(descriptor)
+            self.size = end
