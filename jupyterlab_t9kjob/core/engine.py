@@ -57,7 +57,8 @@ class Engine(Protocol):
 
     Contract
     --------
-    - `start` is awaited once, before any other coroutine; `stop` is awaited once, as the last one. Jobs outlive both.
+    - `start` is awaited once, before any other coroutine; `stop` is awaited once, as the last one, also if
+      `start` failed. Jobs outlive both.
     - All coroutines run on the event loop of the Jupyter server and never block it: they read files and wait for
       processes in threads.
     - A failure that a user can see is raised as a `core.errors.JobError`. Any other exception counts as a defect of the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +20,8 @@ class EngineContext:
     Attributes
     ----------
     home
-        Folder for records of jobs. An engine of another distribution uses a subfolder with its own name. The folder
-        may not exist yet.
+        Folder for records of jobs. The engines of this package share it; an engine of another distribution gets one of
+        its own. The folder may not exist yet.
     root
         The contents root, for converting paths to those of the contents API; None if files are not on this machine.
     resolve_kernel
@@ -39,6 +39,10 @@ class EngineContext:
     lab_kernels: LabKernels
     parent: Any
     _shared: dict[object, Any] = field(default_factory=dict)
+
+    def of_other(self, engine: str) -> EngineContext:
+        """Return the context of another distribution's engine, whose home no other engine uses."""
+        return replace(self, home=self.home / "engines" / engine)
 
     def shared(self, make: Callable[[EngineContext], T]) -> T:
         """Return the object that `make` creates for this server; only the first call creates it.

@@ -15,6 +15,8 @@ from typing import Final
 
 from ..core.engine import Engine
 from ..core.engine_context import EngineContext
+from ..core.engine_info import EngineFacts
+from ..core.entry_points import distribution, is_ours, unique
 from ..core.errors import Unavailable
 from ..core.job import ENGINE_NAME_PATTERN
 from ..core.translation import _
@@ -23,7 +25,6 @@ from .unavailable import UnavailableEngine
 log = logging.getLogger(__name__)
 
 GROUP: Final = "jupyterlab_t9kjob.engines"
-OURS: Final = "jupyterlab_t9kjob"
 
 
 def load_engines(context: EngineContext) -> dict[str, Engine]:
@@ -35,10 +36,10 @@ def load_engines(context: EngineContext) -> dict[str, Engine]:
         If the entry points of this distribution are missing.
     """
     points = list(entry_points(group=GROUP))
-    if not any(_is_ours(point) for point in points):
+    if not any(is_ours(point) for point in points):
         message = _("The installation of jupyterlab_t9kjob has no entry points for its engines.")
         raise Unavailable(message, code="NoEngines", hint=_("Install jupyterlab_t9kjob again."))
-    return sort_engines(engine for point in _unique(points) if (engine := _made(point, context)) is not None)
+    return sort_engines(engine for point in unique(_allowed(points)) if (engine := _made(point, context)) is not None)
 
 
 def sort_engines(engines: Iterable[Engine]) -> dict[str, Engine]:
@@ -47,41 +48,44 @@ def sort_engines(engines: Iterable[Engine]) -> dict[str, Engine]:
     return {engine.name: engine for engine in ordered}
 
 
-def _unique(points: Iterable[EntryPoint]) -> list[EntryPoint]:
-    """Return one entry point for each valid name. Another distribution can't take a name of this one."""
-    found: dict[str, EntryPoint] = {}
-    for point in sorted(points, key=lambda point: (not _is_ours(point), _distribution(point))):
+def _allowed(points: Iterable[EntryPoint]) -> list[EntryPoint]:
+    """Return the entry points whose names are allowed in ids; the others are logged."""
+    allowed = []
+    for point in points:
         if re.fullmatch(ENGINE_NAME_PATTERN, point.name) is None:
-            log.warning("The engine %r of %s has a name that is not allowed in ids.", point.name, _distribution(point))
-        elif point.name in found:
-            owner = _distribution(found[point.name])
-            log.warning("The engine %r of %s is ignored: %s has one too.", point.name, _distribution(point), owner)
+            log.warning("The engine %r of %s has a name that is not allowed in ids.", point.name, distribution(point))
         else:
-            found[point.name] = point
-    return list(found.values())
+            allowed.append(point)
+    return allowed
 
 
 def _made(point: EntryPoint, context: EngineContext) -> Engine | None:
     try:
-        engine: Engine | None = point.load()(context)
-        if engine is not None and engine.name != point.name:
-            raise ValueError(f"the engine calls itself {engine.name!r}, and its entry point {point.name!r}")
+        engine: Engine | None = point.load()(context if is_ours(point) else context.of_other(point.name))
+        if engine is not None:
+            _demand_identity(engine, point.name)
     except Exception as error:
-        if _is_ours(point):
+        if is_ours(point):
             raise
-        log.warning("The engine %s of %s could not be loaded.", point.name, _distribution(point), exc_info=True)
+        log.warning("The engine %s of %s could not be loaded.", point.name, distribution(point), exc_info=True)
         reason = _(
             "The engine of the package {package} could not be loaded: {error}.",
-            package=_distribution(point),
+            package=distribution(point),
             error=f"{type(error).__name__}: {error}",
         )
         return UnavailableEngine(point.name, reason)
     return engine
 
 
-def _is_ours(point: EntryPoint) -> bool:
-    return _distribution(point) == OURS
-
-
-def _distribution(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "an unknown distribution"
+def _demand_identity(engine: Engine, name: str) -> None:
+    """Raise an exception unless an engine has the name of its entry point, an order, a label and facts."""
+    if engine.name != name:
+        raise ValueError(f"the engine calls itself {engine.name!r}, and its entry point {name!r}")
+    declared: dict[str, tuple[object, type]] = {
+        "order": (engine.order, int),
+        "label": (engine.label, str),
+        "facts": (engine.facts, EngineFacts),
+    }
+    for attribute, (value, wanted) in declared.items():
+        if not isinstance(value, wanted):
+            raise TypeError(f"the engine's {attribute} is {value!r}, which is no {wanted.__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import time
 from collections.abc import Callable
@@ -26,6 +27,8 @@ from ..core.features import unsupported
 from ..core.job import Event, ManifestView
 from ..core.spec import JobSpec
 from ..core.translation import _
+
+log = logging.getLogger(__name__)
 
 
 async def events_of(engine: Engine, uid: str) -> list[Event]:
@@ -132,6 +135,11 @@ class NoCapacity:
 
 
 def capacity_source_of(engines: list[Engine]) -> CapacitySource:
-    """Return the capacity source of the first engine that has one."""
-    found = (engine.capacity_source() for engine in engines if isinstance(engine, SharesCapacity))
-    return next(found, NoCapacity())
+    """Return the capacity source of the first engine that has one. An engine that fails is logged and left out."""
+    for engine in engines:
+        try:
+            if isinstance(engine, SharesCapacity):
+                return engine.capacity_source()
+        except Exception:
+            log.exception("The engine %s could not share its capacity.", engine.name)
+    return NoCapacity()

@@ -62,23 +62,18 @@ class JobService:
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
 
     async def start(self) -> None:
-        """Start all engines. An engine that fails is replaced by an unavailable engine with the reason.
-
-        Raises
-        ------
-        OSError
-            If an engine cannot use the disk.
-        """
+        """Start all engines. An engine that fails is stopped and replaced by an unavailable one with the reason."""
         engines = list(self._engines.values())
         results = await asyncio.gather(*(engine.start() for engine in engines), return_exceptions=True)
         for engine, failure in zip(engines, results, strict=True):
-            if isinstance(failure, OSError) or not isinstance(failure, Exception | None):
+            if not isinstance(failure, Exception | None):
                 raise failure
             if failure is not None:
                 log.error("The engine %s could not be started.", engine.name, exc_info=failure)
                 reason = failed_info(engine, failure).reason or Text.verbatim(str(failure))
                 stand_in = UnavailableEngine(engine.name, reason, label=engine.label, facts=engine.facts)
                 self._engines[engine.name] = stand_in
+                await _stopped([engine])
 
     async def stop(self) -> None:
         """Stop all engines; jobs continue to run."""
@@ -86,27 +81,43 @@ class JobService:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(engine.stop() for engine in self._engines.values()))
+        await _stopped(self._engines.values())
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with id and summary after every change of a job; return a function that ends the calls."""
-        return _all(engine.listen(listener) for engine in self._engines.values())
+        return self._subscribed(lambda engine: engine.listen(listener))
 
     def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
         """Call `changed` when an engine announces another `info`; return a function that ends the subscription."""
-        return _all(
-            engine.listen_info(changed) for engine in self._engines.values() if isinstance(engine, AnnouncesInfo)
+        return self._subscribed(
+            lambda engine: engine.listen_info(changed) if isinstance(engine, AnnouncesInfo) else None
         )
 
     def attend(self) -> Callable[[], None]:
         """Tell the engines that a page is open; return a function to call when no page is open any more."""
-        return _all(engine.attend() for engine in self._engines.values() if isinstance(engine, Attends))
+        return self._subscribed(lambda engine: engine.attend() if isinstance(engine, Attends) else None)
 
     def capacity_source(self) -> CapacitySource:
         """Return the source of the capacity in the sidebar."""
         return capacity_source_of(list(self._engines.values()))
 
+    def _subscribed(self, subscribe: Callable[[Engine], Callable[[], None] | None]) -> Callable[[], None]:
+        """Subscribe to all engines; return a function that ends it. An engine that fails is logged and left out."""
+        ends = []
+        for engine in self._engines.values():
+            try:
+                end = subscribe(engine)
+            except Exception:
+                log.exception("The engine %s could not take a listener.", engine.name)
+            else:
+                ends += [end] if end is not None else []
+        return _all(ends)
+
     # -- engines ------------------------------------------------------------------------------------------------------
+
+    def has(self, engine: str) -> bool:
+        """Return whether there is an engine of this name; a spec may come from one that is not installed."""
+        return engine in self._engines
 
     def facts(self, engine: str) -> EngineFacts:
         """Return the facts about an engine's jobs.
@@ -123,11 +134,12 @@ class JobService:
         return [name for name, engine in self._engines.items() if engine.facts.manifest_kind == manifest_kind]
 
     async def engines(self) -> list[EngineInfo]:
-        """Return the current state of all engines."""
+        """Return the current state of all engines. Name, label and facts are those that each engine declares."""
 
         async def info(engine: Engine) -> EngineInfo:
+            declared = {"name": engine.name, "label": engine.label, "facts": engine.facts}
             try:
-                return await engine.info()
+                return EngineInfo.model_validate({**dict(await engine.info()), **declared})
             except Exception as error:
                 log.exception("The engine %s could not tell its state.", engine.name)
                 return failed_info(engine, error)
@@ -397,6 +409,15 @@ class JobService:
         """Return engine and uid of a job that is to be changed; all parts of its id must match."""
         await self.job(ident)
         return self._find(ident)
+
+
+async def _stopped(engines: Iterable[Engine]) -> None:
+    """Stop engines. A failure is logged and keeps no other engine from being stopped."""
+    stopping = list(engines)
+    results = await asyncio.gather(*(engine.stop() for engine in stopping), return_exceptions=True)
+    for engine, failure in zip(stopping, results, strict=True):
+        if isinstance(failure, Exception):
+            log.error("The engine %s could not be stopped.", engine.name, exc_info=failure)
 
 
 def _all(functions: Iterable[Callable[[], None]]) -> Callable[[], None]:

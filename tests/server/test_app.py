@@ -36,13 +36,59 @@ async def test_the_servers_hook_starts_it(fakes: SimpleNamespace, app: T9kJobApp
 
 
 async def test_a_start_that_fails_is_an_answer_and_is_tried_again(fakes: SimpleNamespace, app: T9kJobApp, api: Api):
-    works, fakes.engine.start = fakes.engine.start, fail
+    works, fakes.tensorboards.start = fakes.tensorboards.start, fail
     await app._start_jupyter_server_extension(app.serverapp)
     answer = await api("GET", "jobs", "local::a:b", "replicas", contract=False)
     assert (answer.status, answer.json["code"]) == (503, "Unavailable")
     assert "No space left" in answer.json["verbatim"] and app.home in answer.json["hint"]
-    fakes.engine.start = works
+    fakes.tensorboards.start = works
     assert (await api("GET", "engines")).status == 200
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "refused"), TimeoutError("late"), OSError(28, "full")])
+async def test_an_engine_that_can_not_start_stops_no_other(
+    fakes: SimpleNamespace, api: Api, app: T9kJobApp, error: OSError, caplog: pytest.LogCaptureFixture
+):
+    stops: list[str] = []
+
+    async def start() -> None:
+        raise error
+
+    async def stop() -> None:
+        stops.append("bad")
+        raise RuntimeError("not even that")
+
+    def announce(_changed: object) -> None:
+        raise RuntimeError("no listeners")
+
+    bad = FakeEngine(fakes.engine.home)
+    bad.name, bad.start, bad.stop, bad.listen_info = "bad", start, stop, announce  # type: ignore[misc, attr-defined]
+    bad.capacity_source = announce  # type: ignore[attr-defined]
+    make = app._make_services
+
+    def both() -> Any:
+        services = make()
+        services.jobs._engines["bad"] = bad
+        services.jobs.listen_info(lambda: None)
+        services.jobs.capacity_source()
+        return services
+
+    app._make_services = both  # type: ignore[method-assign]
+    engines = (await api("GET", "engines")).json["engines"]
+    assert [(engine["name"], engine["available"]) for engine in engines] == [("local", True), ("bad", False)]
+    assert type(error).__name__ in engines[1]["reason"] and stops == ["bad"]
+    assert "The engine bad could not be stopped." in caplog.text
+
+
+async def test_an_engine_says_who_it_is_once(fakes: SimpleNamespace, api: Api):
+    told = await fakes.engine.info()
+
+    async def info() -> Any:
+        return told.model_copy(update={"name": "another", "label": "Another"})
+
+    fakes.engine.info = info
+    engine = (await api("GET", "engines")).json["engines"][0]
+    assert (engine["name"], engine["label"]) == ("local", str(fakes.engine.label))
 
 
 async def test_a_limit_on_threads_is_an_answer(

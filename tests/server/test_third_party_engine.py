@@ -148,6 +148,25 @@ async def test_what_the_engine_lacks_is_said(submit: Submit, api: Api):
     assert board.status in (200, 201, 503), board.json  # its event files are on this machine
 
 
+@pytest.mark.parametrize("attribute", ["order", "label", "facts"])
+async def test_engine_without_an_identity(api: Api, monkeypatch: pytest.MonkeyPatch, attribute: str):
+    from t9kjob_simple_processes.engine import SimpleProcesses
+
+    monkeypatch.setattr(SimpleProcesses, attribute, None)
+    engines = (await api("GET", "engines")).json["engines"]
+    assert [(engine["name"], engine["available"]) for engine in engines] == [("local", True), (ENGINE, False)]
+    assert attribute in engines[1]["reason"]
+
+
+async def test_engine_has_a_home_of_its_own(api: Api, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    import t9kjob_simple_processes
+
+    homes: list[Path] = []
+    monkeypatch.setattr(t9kjob_simple_processes, "make_engine", lambda context: homes.append(context.home))
+    assert (await api("GET", "engines")).status == 200
+    assert homes == [tmp_path / "jobs" / "engines" / ENGINE]
+
+
 async def test_engine_that_can_not_be_loaded(
     api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):

@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Final
 
+from ..entry_points import distribution, unique
 from .kinds.formats import Format
 from .model import Kind
 
@@ -21,16 +22,23 @@ GROUP: Final = "jupyterlab_t9kjob.manifest_kinds"
 
 
 class Kinds(Mapping[Kind, Format]):
-    """All kinds of the installed distributions, loaded at the first use. A kind that fails is logged and omitted."""
+    """All kinds of the installed distributions, loaded at the first use.
+
+    A kind that fails to load, or is no `Format`, is logged and omitted.
+    """
 
     @cached_property
     def _formats(self) -> dict[Kind, Format]:
         found: dict[Kind, Format] = {}
-        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        for point in sorted(unique(entry_points(group=GROUP)), key=lambda point: point.name):
             try:
-                found[point.name] = point.load()
+                form = point.load()
+                if not isinstance(form, Format):
+                    raise TypeError(f"{form!r} is no Format")
+                found[point.name] = form
             except Exception:
-                log.warning("The manifest kind %s could not be loaded.", point.name, exc_info=True)
+                owner = distribution(point)
+                log.warning("The manifest kind %s of %s could not be loaded.", point.name, owner, exc_info=True)
         return found
 
     def __getitem__(self, name: Kind) -> Format:
