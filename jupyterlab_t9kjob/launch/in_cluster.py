@@ -19,7 +19,7 @@ from ..core.job import EngineName, JobSummary
 from ..core.lab import Lab, on_volume
 from ..core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
 from ..core.system.disk_threads import DiskSilent, on_disk
-from ..core.translation import _
+from ..core.translation import Text, _
 from ..jobs.query import Query
 from ..jobs.service import JobService, renamed
 from . import mounts
@@ -109,8 +109,7 @@ class InCluster:
         crossed_from
             Engine of the form that `base` comes from; None if `base` is an earlier job.
         """
-        jobs = await self._jobs_of_clusters()
-        names = {job.name for job in jobs if job.namespace == self._namespace}
+        names = await self._names()
         notes: list[Check] = []
         if base is None:
             assert source is not None  # noqa: S101
@@ -120,22 +119,37 @@ class InCluster:
             spec = await self._again(base, source, names, keep_name=crossed_from is not None)
         else:
             spec, notes = await crossed(base, crossed_from or self._engine, self._engine, self._jobs)
-            if crossed_from is not None and self._jobs.facts(crossed_from).shares_lab_filesystem:
+            if crossed_from and self._jobs.has(crossed_from) and self._jobs.facts(crossed_from).shares_lab_filesystem:
                 spec = await self._inheriting(spec)
             if spec.name in names:
                 name = numbered(spec.name, names)
-                message = _(
-                    "Namespace {namespace} has a job named “{taken}” already. This job is named {name}.",
-                    namespace=self._namespace,
-                    taken=spec.name,
-                    name=name,
-                )
+                message = self._name_taken(spec.name, name)
                 notes.append(Check(level="hint", code="NameTaken", message=message, field="/spec/name"))
                 spec = renamed(spec, name)
         if self._lab.security.restricted and not spec.security.restricted:
             spec = spec.model_copy(update={"security": spec.security.model_copy(update={"restricted": True})})
         runs, root = await asyncio.to_thread(self._places, spec, source)
         return Filled(spec, runs, root, notes)
+
+    async def _names(self) -> set[str]:
+        """Return the names of the jobs in the namespace: those of this engine, and of all whose replicas are pods."""
+        jobs = await self._jobs.jobs(Query())
+        return {
+            job.name
+            for job in jobs
+            if job.namespace == self._namespace
+            and (job.engine == self._engine or self._jobs.facts(job.engine).has_pods)
+        }
+
+    def _name_taken(self, taken: str, name: str) -> Text:
+        if not self._namespace:
+            return _("There is a job named “{taken}” already. This job is named {name}.", taken=taken, name=name)
+        return _(
+            "Namespace {namespace} has a job named “{taken}” already. This job is named {name}.",
+            namespace=self._namespace,
+            taken=taken,
+            name=name,
+        )
 
     async def _jobs_of_clusters(self) -> list[JobSummary]:
         """Return the jobs whose replicas are pods."""

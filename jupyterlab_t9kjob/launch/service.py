@@ -95,7 +95,7 @@ class Launch:
         else:
             place = await self._in_cluster(request.engine, namespace)
             filled = await place.fill(source, request.spec, request.crossed_from)
-            checks = await place.check(filled.spec, request.path) if facts.has_pods else []
+            checks = await place.check(filled.spec, request.path) if facts.has_pods else _unseen_notebook(filled.spec)
         spec = filled.spec
         script = source.script.info if source else ScriptInfo()
         empty = [(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)]
@@ -144,9 +144,12 @@ class Launch:
     ) -> tuple[JobSpec, list[Check]]:
         """Adapt another engine's spec to an engine that shares the lab's files, with the lab's paths."""
         spec, notes = await manifests.crossed(spec, source, target, self._jobs)
-        if self._jobs.facts(source).shares_lab_filesystem:
-            return spec, notes
-        lab, namespace = await self._jobs.lab(source) or Lab(), await self._namespace(source, namespace)
+        lab: Lab | None = None
+        if self._jobs.has(source):
+            if self._jobs.facts(source).shares_lab_filesystem:
+                return spec, notes
+            lab = await self._jobs.lab(source)
+        lab, namespace = lab or Lab(), await self._namespace(source, namespace)
         return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
 
     async def _namespace(self, engine: EngineName, namespace: str) -> str:
@@ -195,7 +198,7 @@ class Launch:
         if facts.shares_lab_filesystem:
             kernel, found = await self._check(spec, request.path, in_kernel=facts.runs_in_kernel)
         elif not facts.has_pods:  # The server can't see the files of such an engine's jobs.
-            found = list(wanted.notes)
+            found = [*wanted.notes, *_unseen_notebook(spec)]
         else:
             place = await self._in_cluster(request.engine, wanted.namespace)
             found = [*wanted.notes, *await place.check(spec, request.path)]
@@ -239,7 +242,8 @@ class Launch:
         FieldError
             If a script does not exist, is outside the contents root, a folder, unreadable, or not Python; if a log
             directory can't be created. In a kernel: if the kernel was removed, is not local, or lacks torch. In a
-            cluster: if the namespace or a PVC does not exist, or a file is on no volume of the job.
+            cluster: if the namespace or a PVC does not exist, or a file is on no volume of the job. On an engine whose
+            jobs see none of the lab's files: if the job runs a notebook.
         """
         write: Prepare | None
         facts = self._jobs.facts(engine)
@@ -247,6 +251,8 @@ class Launch:
             write = await self._admit(spec, path, in_kernel=facts.runs_in_kernel)
         elif not facts.has_pods:
             write = None
+            for line in _unseen_notebook(spec):
+                raise FieldError(line.message, field=line.field, hint=line.hint, code=line.code)
         else:
             place = await self._in_cluster(engine, namespace)
             write = await place.admit(spec, path)
@@ -331,3 +337,15 @@ class Launch:
             message = _("The entrypoint must be an absolute path.")
             raise FieldError(message, field=field, hint=_("Begin the path with a slash."))
         return await self._reader.read(entrypoint, path, field)
+
+
+def _unseen_notebook(spec: JobSpec) -> list[Check]:
+    """Return an error for a notebook whose script could not be written where the job finds it."""
+    if spec.entrypoint.kind != "notebook":
+        return []
+    message = _(
+        "The job sees none of JupyterLab's files, so the script made from {notebook} can't be written for it.",
+        notebook=spec.entrypoint.value.rpartition("/")[2],
+    )
+    hint = _("Save the notebook as a script that the job can read, and run that script.")
+    return [Check(level="error", code="NotebookNotSeen", message=message, hint=hint, field=FIELD)]

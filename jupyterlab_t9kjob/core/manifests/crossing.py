@@ -29,7 +29,7 @@ def cross(
         A job of an engine, such as `Parsed.spec`.
     source, target
         Manifest kinds of the engine that the spec was written for and of the engine that is to run it; None for an
-        engine whose jobs have no manifest.
+        engine whose jobs have no manifest. If one of them is not installed, all extra content is lost.
     capabilities
         Features of the target.
     """
@@ -37,10 +37,19 @@ def cross(
     # An engine without manifests keeps the extra content of the manifest from which its job was made.
     source = source or kind_of_extra(spec.extra)
     if spec.extra and target is not None and source is not None and target != source:
-        extra, lost = _moved(spec, source, target)
+        missing = next((kind for kind in (source, target) if kind not in KINDS), None)
+        extra, lost = _moved(spec, source, target) if missing is None else ({}, _paths(spec.extra))
         result = result.model_copy(update={"extra": extra})
         if lost:
-            message = _("Left out, for the other kind has no such field: {fields}.", fields=listing(lost))
+            fields = listing(lost)
+            if missing is None:
+                message = _("Left out, for the other kind has no such field: {fields}.", fields=fields)
+            else:
+                message = _(
+                    "Left out, because the manifest kind {kind} is not installed: {fields}.",
+                    kind=missing,
+                    fields=fields,
+                )
             notes.append(Check(level="warning", code="Lost", message=message, field="/spec/extra"))
     if target is None:
         notes += _local_notes(spec)
@@ -53,9 +62,13 @@ def _moved(spec: JobSpec, source: Kind, target: Kind) -> tuple[dict[str, Any], l
     form = KINDS[target]
     patches = form.put_templates(*KINDS[source].take_templates(rest, spec), spec)
     templates = {name: {"template": patch} for name, patch in patches.items() if patch}
-    lost = [".".join(path) for path in leaves(rest)]
+    lost = _paths(rest)
     head = {BY: form.listed_by} if form.listed_by else {}
     return ({"spec": {form.replicas: {**head, **templates}}} if templates else {}), lost
+
+
+def _paths(extra: dict[str, Any]) -> list[str]:
+    return [".".join(path) for path in leaves(extra)]
 
 
 def _local_notes(spec: JobSpec) -> list[Check]:

@@ -10,7 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue
 from jupyterlab_t9kjob.core.checks import Check
-from jupyterlab_t9kjob.core.engine_info import Volume
+from jupyterlab_t9kjob.core.engine_info import EngineFacts, EngineInfo, Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
 from tests.server.cluster.conftest import Place
@@ -95,6 +95,47 @@ async def test_a_name_that_is_taken_where_the_form_moves_to(cluster: Place) -> N
     assert there["spec"]["name"] == "train-2"
     assert there["spec"]["tensorboard"]["log_dirs"] == ["/t9k/mnt/runs/train-2"]
     assert [note["code"] for note in there["notes"]] == ["NameTaken"]
+
+
+async def test_a_name_that_is_taken_on_an_engine_without_pods(cluster: Place) -> None:
+    path = "work/train.py"
+    cluster.write(path)
+    local = (await cluster.form(path, "local"))["spec"]
+    cluster.t9k.facts = EngineFacts()
+    told = (await cluster.t9k.info()).model_copy(update={"default_namespace": ""})
+
+    async def info() -> EngineInfo:
+        return told
+
+    cluster.t9k.put(name="train-1", engine="t9k", namespace="team")
+    there = await cluster.form(path, "t9k", spec=local, crossed_from="local")
+    assert there["spec"]["name"] == "train-2"
+    assert there["notes"][-1]["message"].startswith("Namespace team has a job")
+    cluster.t9k.info = info  # type: ignore[method-assign]
+    cluster.t9k.put(name="train-1", engine="t9k", namespace="")
+    there = await cluster.form(path, "t9k", spec=local, crossed_from="local")
+    assert there["notes"][-1]["message"].startswith("There is a job named “train-1” already.")
+
+
+async def test_a_form_that_comes_from_an_engine_that_is_not_installed(cluster: Place) -> None:
+    path = "work/train.py"
+    cluster.write(path)
+    spec = (await cluster.form(path, "local"))["spec"] | {"extra": {"spec": {"tasks": 2}}}
+    for engine in ("t9k", "local"):
+        there = await cluster.form(path, engine, spec=spec, crossed_from="gone")
+        assert there["spec"]["entrypoint"]["kind"] == "script"
+    there = await cluster.form(path, "t9k", spec=spec, crossed_from="gone")
+    assert there["spec"]["extra"] == {}
+    assert "gone is not installed: spec.tasks." in there["notes"][0]["message"]
+
+
+async def test_a_notebook_on_an_engine_that_sees_no_files(cluster: Place) -> None:
+    cluster.write("work/explore.ipynb", json.dumps(NOTEBOOK))
+    cluster.t9k.facts = EngineFacts()
+    form = await cluster.form("work/explore.ipynb")
+    assert [check["code"] for check in form["checks"]] == ["NotebookNotSeen"]
+    assert (await cluster.checks(form["spec"]))["NotebookNotSeen"]["level"] == "error"
+    await cluster.refused("NotebookNotSeen", "/spec/entrypoint/value", spec=form["spec"])
 
 
 async def test_a_python_on_a_volume_says_nothing_of_the_image(cluster: Place, monkeypatch: pytest.MonkeyPatch) -> None:
