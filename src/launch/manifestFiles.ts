@@ -21,14 +21,14 @@ export function isYaml(path: string): boolean {
 /**
  * Return true if a text contains an object of one of the kinds.
  *
- * @param kinds - Kinds of objects that can run as jobs; letters only, because they become part of a regular expression.
+ * @param kinds - Kinds of objects that can run as jobs.
  */
 export function isOfKind(text: string, kinds: readonly string[]): boolean {
   if (kinds.length === 0) {
     return false;
   }
   const head = text.slice(0, DECISIVE);
-  const any = kinds.join('|');
+  const any = kinds.map(escaped).join('|');
   if (/^\s*\{/.test(head)) {
     return new RegExp(`"kind"\\s*:\\s*"(${any})"`).test(head);
   }
@@ -40,11 +40,16 @@ export function isOfKind(text: string, kinds: readonly string[]): boolean {
   ).test(head);
 }
 
+/** Return a regular expression that matches a text literally. */
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
 /**
  * Detects files with manifests that can run as jobs.
  *
  * A context menu needs the answer at once. Therefore the YAML files of a folder are read one after another when the
- * file browser lists them, and again after a change. No file is read while no engine accepts manifests.
+ * file browser lists them, and again after a change. No file is read while no engine that accepts manifests is available.
  */
 export class ManifestFiles {
   /**
@@ -58,17 +63,27 @@ export class ManifestFiles {
     private readonly _onChange: () => void
   ) {}
 
-  /** Kinds of the objects that the available engines accept. */
+  /**
+   * Kinds of objects that can run as jobs; empty while no engine that accepts manifests is available.
+   *
+   * The kinds of unavailable engines are included, because the form converts a manifest for another engine.
+   */
   get kinds(): string[] {
-    return this._jobs.engines.flatMap(({ available, facts }) =>
-      available ? (facts.manifest_object ?? []) : []
+    const isPossible = this._jobs.engines.some(
+      ({ available, facts }) => available && facts.manifest_object !== null
     );
+    return isPossible ? this._listedKinds : [];
   }
 
   /** Return true if a file is known to be a manifest. Start reading the file if it is new or has changed. */
   has(file: Listed): boolean {
     if (!this._isCandidate(file)) {
       return false;
+    }
+    const kinds = this._listedKinds.join();
+    if (kinds !== this._knownFor) {
+      this._known.clear();
+      this._knownFor = kinds;
     }
     const known = this._known.get(file.path);
     if (known?.time !== file.last_modified) {
@@ -115,7 +130,7 @@ export class ManifestFiles {
         format: 'text',
         content: true
       });
-      return isOfKind(String(file.content), this.kinds);
+      return isOfKind(String(file.content), this._listedKinds);
     } catch (error) {
       // The file was deleted or contains no text. The file browser reports the error when the user opens the file.
       console.debug(`t9kjob: ${path} could not be read.`, error);
@@ -123,6 +138,15 @@ export class ManifestFiles {
     }
   }
 
+  /** Kinds of the objects that all engines accept, including unavailable engines. */
+  private get _listedKinds(): string[] {
+    return this._jobs.engines.flatMap(
+      ({ facts }) => facts.manifest_object ?? []
+    );
+  }
+
   private readonly _known = new Map<string, { time: string; is: boolean }>();
+  /** The kinds for which `_known` is valid. */
+  private _knownFor = '';
   private _queue = Promise.resolve();
 }

@@ -33,12 +33,12 @@ import {
 
 /** An open document, as far as we look at one. */
 class Document extends Widget {
-  constructor(path: string, dirty = false) {
+  constructor(path: string, dirty = false, text = '') {
     super();
     this.context = {
       path,
       localPath: path.replace('RTC:', ''),
-      model: { dirty },
+      model: { dirty, toString: () => text },
       contentsModel: { last_modified: '2026-11-20T10:31:00Z' },
       pathChanged: new Signal<object, string>({}),
       save: jest.fn(async () => {
@@ -373,6 +373,27 @@ describe('launching', () => {
       expect(commands.isVisible(CommandIDs.launch, { selected: true })).toBe(
         true
       );
+    });
+
+    it('is offered where only the engine of another kind is available', async () => {
+      engines[2].available = false; // the form converts a PyTorchJob
+      await list(Object.keys(texts).map(path => item(path)));
+      expect(offered()).toEqual(expect.arrayContaining(ours));
+      front = show(new Document('job.yaml', false, texts['job.yaml']));
+      expect(commands.isVisible(CommandIDs.launch)).toBe(true);
+    });
+
+    it('is read again when an engine of another kind is listed', async () => {
+      texts['v1.yaml'] = 'kind: Job.v1+\n';
+      texts['v2.yaml'] = 'kind: Jobxv11\n';
+      const files = [item('v1.yaml'), item('v2.yaml')];
+      await list(files);
+      expect(offered()).not.toContain('v1.yaml');
+      const facts = { ...engines[2].facts, manifest_object: 'Job.v1+' };
+      engines = [...engines, { ...engines[2], name: 'other', facts }];
+      await list(files);
+      expect(offered()).toContain('v1.yaml');
+      expect(offered()).not.toContain('v2.yaml');
     });
 
     it('is neither offered nor read without a cluster', async () => {
