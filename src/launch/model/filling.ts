@@ -1,10 +1,10 @@
 /** Fills the launch form from a script, an earlier job, a saved specification or another engine. */
 import { EngineName } from '../../api/aliases';
 import { ApiError, expectApiError } from '../../api/client';
-import { JobSpec, Prefill } from '../../api/types';
+import { EngineInfo, JobSpec, Prefill } from '../../api/types';
 import { contentsPath } from '../../common/contentsPath';
 import { asKind, EntrypointKind, folderOf, formOf, splitArgs } from './form';
-import { IPlace, placeOn } from '../../cluster/model/places';
+import { IPlace, placeOn, usualPlace } from '../../cluster/model/places';
 import { LaunchRequests } from './requests';
 import { ILastTime, ILaunchState, Start } from './state';
 import { restore } from '../../jobs/restore';
@@ -42,11 +42,13 @@ export abstract class LaunchFilling extends LaunchRequests {
   private async _startFrom(start: Start): Promise<void> {
     const { path, clone, lastTime } = this.state;
     const source = { last: lastTime, job: clone, defaults: null }[start];
-    const place =
+    const wanted =
       source?.engine && this._isAvailable(source.engine)
         ? { engine: source.engine, namespace: source.namespace ?? '' }
         : this._place;
-    let prefill = await this._load(source?.spec, place);
+    const loaded = await this._loadAt(wanted, source?.spec);
+    const { place } = loaded;
+    let { prefill } = loaded;
     const isRefused = !prefill && this.state.failure?.status === 422;
     if (isRefused && source && path !== null) {
       // The server refuses the saved spec: another version wrote it, or it names an object that no longer exists. Use
@@ -196,6 +198,20 @@ export abstract class LaunchFilling extends LaunchRequests {
     return path === null ? null : this._options.store.lastTime(path);
   }
 
+  /** Return the location for a file that was never run. */
+  protected async _usualPlace(): Promise<IPlace> {
+    const engines = await this._askEngines();
+    return usualPlace(engines, await this._options.store.lastPlace());
+  }
+
+  /** Return the engines; request them if the page does not have them yet. */
+  private async _askEngines(): Promise<readonly EngineInfo[]> {
+    if (this.engines.length || !this._options.jobs) {
+      return this.engines;
+    }
+    return this._options.api.engines().catch(() => []); // the request that fills the form fails too and is reported
+  }
+
   /** Return true if an engine is available, or if the engines are not known yet. */
   private _isAvailable(name: EngineName): boolean {
     const { engines } = this;
@@ -267,6 +283,24 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
     this._set({ failure });
     return prefill;
+  }
+
+  /**
+   * Request a prefilled form for a location; for the usual location if the server does not have the engine any more.
+   *
+   * @param spec - The spec to fill in; undefined for the defaults.
+   * @returns The answer as `_load` returns it, and the location of the last request.
+   */
+  protected async _loadAt(
+    place: IPlace,
+    spec?: JobSpec
+  ): Promise<{ prefill: Prefill | null; place: IPlace }> {
+    const prefill = await this._load(spec, place);
+    if (prefill || this.state.failure?.code !== 'NoSuchEngine') {
+      return { prefill, place };
+    }
+    const usual = await this._usualPlace();
+    return { prefill: await this._load(spec, usual), place: usual };
   }
 
   /** State of the form at each engine that it has left. */

@@ -1,8 +1,7 @@
 /** Model of the launch form: opens it, restores it, and lets the user edit its manifest as YAML. */
 import { expectApiError } from '../../api/client';
-import { EngineInfo, ReadManifest } from '../../api/types';
+import { ReadManifest } from '../../api/types';
 import { isMount } from './form';
-import { usualPlace } from '../../cluster/model/places';
 import { LaunchFilling } from './filling';
 import { IManifest } from './state';
 import { ISavedTab } from './store';
@@ -23,8 +22,7 @@ export class LaunchModel extends LaunchFilling {
     this._set({ lastTime: await this._lastTime() });
     const { clone, lastTime } = this.state;
     if (!(clone?.engine || lastTime?.engine)) {
-      const engines = await this._askEngines();
-      this._set(usualPlace(engines, await store.lastPlace()));
+      this._set(await this._usualPlace());
     }
     await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
   }
@@ -114,14 +112,6 @@ export class LaunchModel extends LaunchFilling {
     this._set({ notes: [] });
   }
 
-  /** Return the engines; request them if the page does not have them yet. */
-  private async _askEngines(): Promise<readonly EngineInfo[]> {
-    if (this.engines.length || !this._options.jobs) {
-      return this.engines;
-    }
-    return this._options.api.engines().catch(() => []); // the request that fills the form fails too and is reported
-  }
-
   /** Open a manifest as a form. If the form can't represent all of it, open it as YAML. */
   private async _openManifest({ text }: IManifest): Promise<void> {
     let read: ReadManifest;
@@ -151,12 +141,13 @@ export class LaunchModel extends LaunchFilling {
     const { form, spec, manifest, sent = null, ...others } = saved;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
-    const prefill = await this._load(spec);
+    const { prefill, place } = await this._loadAt(this._place, spec);
     if (!prefill) {
       return this.state.failure?.status !== 422; // after other errors the edits stay saved for another try
     }
     // Keep the request's id: a page that was reloaded during the submission must not create a second job.
-    this._set({ prefill, form, manifest, sent });
+    const at = this._at(place.engine ? place : prefill);
+    this._set({ ...at, prefill, form, manifest, sent });
     await this.preview.refresh();
     return true;
   }

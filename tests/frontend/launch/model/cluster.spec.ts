@@ -339,6 +339,51 @@ describe('LaunchModel in a cluster', () => {
     next.dispose();
   });
 
+  describe('an engine that is not installed any more', () => {
+    const later = (tab: string): LaunchModel => {
+      const engines = someEngines().filter(({ name }) => name !== 'kubeflow');
+      server.prefill = { ...server.prefill, engines };
+      const { answer } = server;
+      server.answer = request =>
+        (request.body as PrefillRequest | undefined)?.engine === 'kubeflow'
+          ? json({ code: 'NoSuchEngine', message: 'There is none.' }, 422)
+          : request.url.endsWith('/engines')
+            ? json({ engines })
+            : answer(request);
+      // The page does not have the engines yet.
+      return launchModel(server, { db, tab, jobs: someJobs([]) });
+    };
+
+    it('gives its tab to the usual place, with its edits', async () => {
+      await model.moveTo('kubeflow');
+      model.setName('mine');
+      setQueue('fast');
+      await model.save();
+      const again = later('tab');
+      await again.open();
+      expect(again.state).toMatchObject({ engine: 'local', failure: null });
+      expect(again.form).toEqual(model.form);
+      expect(prefills().at(-1)?.spec?.name).toBe('mine');
+      expect(previews().at(-1)?.engine).toBe('local');
+      again.dispose();
+    });
+
+    it('gives its last submission to the usual place', async () => {
+      await model.moveTo('kubeflow');
+      setQueue('fast');
+      await model.submit();
+      const next = later('next');
+      await next.open();
+      expect(next.state).toMatchObject({
+        engine: 'local',
+        start: 'last',
+        failure: null
+      });
+      expect(prefills().at(-1)?.spec?.scheduling?.queue).toBe('fast');
+      next.dispose();
+    });
+  });
+
   it('takes a clone to its own engine', async () => {
     const clone = {
       name: 'old-1',
