@@ -1,8 +1,8 @@
 /** YAML editor with marked lines. */
 
-import { EditorView } from '@codemirror/view';
+import { EditorView, keymap } from '@codemirror/view';
 import { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
-import { CodeMirrorEditor } from '@jupyterlab/codemirror';
+import { CodeMirrorEditor, StateCommands } from '@jupyterlab/codemirror';
 import * as React from 'react';
 import { ILineMark, lineMarks, markLines } from './yamlMarks';
 
@@ -24,6 +24,11 @@ interface IYamlEditorProps {
   /** Position to reveal and focus whenever another object is passed. */
   place: ILinePlace | null;
 }
+
+/** Makes Shift Enter start a new line. Without it, the element's `data-jp-code-runner` gives the key to “Run Code”. */
+const newLineKeys = keymap.of([
+  { key: 'Shift-Enter', run: StateCommands.completerOrInsertNewLine }
+]);
 
 /** A YAML text in JupyterLab's CodeMirror editor. */
 export function YamlEditor({
@@ -58,6 +63,7 @@ export function YamlEditor({
       },
       extensions: [
         lineMarks,
+        newLineKeys,
         EditorView.contentAttributes.of({
           'aria-label': label,
           ...(readOnly && { tabindex: '0', 'aria-readonly': 'true' })
