@@ -199,7 +199,7 @@ const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   const isLocked = useModel(model => model.isLocked);
   const hasPods = useModel(({ facts }) => facts.has_pods);
   const hasWhere = useModel(
-    ({ facts }) => !facts.runs_in_kernel || facts.has_namespaces
+    ({ facts, offersImage }) => offersImage || facts.has_namespaces
   );
   const hasSize = useModel(model => SIZES.some(name => model.offers(name)));
   const hasLifecycle = useModel(model =>

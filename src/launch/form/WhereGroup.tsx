@@ -21,6 +21,7 @@ export function WhereGroup({
   const { trans } = useLaunch();
   const facts = useModel(model => model.facts);
   const hasQueues = useModel(model => model.offers('queue'));
+  const hasImage = useModel(model => model.offersImage);
   return (
     <Group
       name="where"
@@ -30,7 +31,7 @@ export function WhereGroup({
     >
       {facts.has_namespaces && <NamespaceField />}
       {hasQueues && <QueueField />}
-      {!facts.runs_in_kernel && <ImageFields folding={folding} />}
+      {hasImage && <ImageFields folding={folding} />}
       {facts.has_pods && <SecurityFields folding={folding} />}
       {facts.has_pods && <PlacementFields folding={folding} />}
     </Group>
@@ -70,15 +71,17 @@ function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
   return [
     model.state.namespace,
     describeQueue(spec, trans),
-    model.facts.runs_in_kernel
-      ? null
-      : spec.runtime.image
-        ? trans.__('image %1', spec.runtime.image)
-        : trans.__('no image yet'),
+    model.offersImage ? describeImage(spec, trans) : null,
     describeUser(spec.security, trans)
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+function describeImage({ runtime }: JobSpec, trans: TranslationBundle): string {
+  return runtime.image
+    ? trans.__('image %1', runtime.image)
+    : trans.__('no image yet');
 }
 
 function describeQueue(

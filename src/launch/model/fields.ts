@@ -134,6 +134,11 @@ export abstract class LaunchFields implements IDisposable {
     return this.facts.has_pods || this.can(name).supported;
   }
 
+  /** True if the form shows the fields of the image. */
+  get offersImage(): boolean {
+    return !this.facts.runs_in_kernel && this.offers('image');
+  }
+
   /** The manifest from which the form was opened; null if there is none. */
   get manifest(): IManifest | null {
     return this._begun;

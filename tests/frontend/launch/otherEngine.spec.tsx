@@ -1,6 +1,6 @@
 /** The form for an engine of another distribution that supports few features. */
 import { StateDB } from '@jupyterlab/statedb';
-import { screen } from '@testing-library/react';
+import { cleanup, screen } from '@testing-library/react';
 import { EngineInfo } from '../../../src/api/types';
 import { factsOf } from '../../../src/jobs/engines';
 import {
@@ -68,5 +68,17 @@ describe('the form for an engine of few features', () => {
     expect(groups()).toEqual(['What', 'Where', 'TensorBoard']);
     expect(screen.queryByLabelText('Kernel')).toBeNull();
     expect(document.body.textContent).toContain('Whereno image yet');
+  });
+
+  it('has no image where the engine supports none', async () => {
+    const facts = { ...factsOf([], ''), has_namespaces: true };
+    const capabilities = { ...simple.capabilities, image: no };
+    await open({ facts, capabilities });
+    expect(groups()).toEqual(['What', 'Where', 'TensorBoard']);
+    expect(screen.queryByLabelText('Image')).toBeNull();
+    expect(document.body.textContent).not.toContain('no image yet');
+    cleanup();
+    await open({ facts: factsOf([], ''), capabilities });
+    expect(groups()).toEqual(['What', 'TensorBoard']);
   });
 });
