@@ -588,7 +588,8 @@ async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
 )
 async def test_required_options_without_a_value(place: Place, args: list[str], missing: list[str]) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\n"
-    text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('--con')\nparser.add_argument('data')\n"
+    text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('--con')\n"
+    text += "parser.add_argument('data')\n"
     place.write("train.py", text)
     form = await place.prefill("train.py")
     request = PreviewRequest(path="train.py", spec=form.spec.model_copy(update={"args": args}))
