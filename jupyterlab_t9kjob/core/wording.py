@@ -1,11 +1,14 @@
-"""Texts about durations, exit codes and ends of attempts, the same for every engine."""
+"""Texts about durations, exit codes, ends of attempts and states of jobs, the same for every engine."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .translation import Text, _, _n
+
+if TYPE_CHECKING:
+    from .job import Action, PendingAction, Phase
 
 SIGNALS: Final = {
     129: "SIGHUP",
@@ -57,6 +60,15 @@ _CAUSES: Final = {
     "PodGone": _("Ended with its pod"),
     "TakenOut": _("Taken out by its queue"),
 }
+
+NOT_POSSIBLE: Final[Mapping[Action, Text]] = {
+    "pause": _("It can't be paused."),
+    "resume": _("It can't be resumed."),
+    "stop": _("It can't be stopped."),
+    "delete": _("It can't be deleted."),
+    "rerun": _("It can't be run again."),
+}
+"""Sentences that refuse an action, to stand after the sentence of `state_of`."""
 
 
 def duration(seconds: float) -> Text:
@@ -181,6 +193,48 @@ def end_in_words(code: int | None, cause: str | None, *, signaled: bool | None =
     if code == 0 or cause is None:
         return None if code is None else code_in_words(code, signaled=signaled)
     return _CAUSES.get(cause) or Text.verbatim(cause)
+
+
+def state_of(name: str, phase: Phase, pending: PendingAction | None = None, *, deleted: bool = False) -> Text:
+    """Return the state of a job as a sentence: “train-1 is stopping.”.
+
+    Parameters
+    ----------
+    name
+        The job's name.
+    phase
+        The job's phase.
+    pending
+        Action that was requested and has not taken effect.
+    deleted
+        True if the job is deleted and its record is kept.
+    """
+    if deleted:
+        return _("{name} is deleted.", name=name)
+    match pending:
+        case "stopping":
+            return _("{name} is stopping.", name=name)
+        case "pausing":
+            return _("{name} is pausing.", name=name)
+        case "resuming":
+            return _("{name} is resuming.", name=name)
+        case "deleting":
+            return _("{name} is being deleted.", name=name)
+        case _other:
+            pass
+    match phase:
+        case "Pending":
+            return _("{name} is pending.", name=name)
+        case "Running":
+            return _("{name} is running.", name=name)
+        case "Paused":
+            return _("{name} is paused.", name=name)
+        case "Resuming":
+            return _("{name} is resuming.", name=name)
+        case "Unknown":
+            return _("The state of {name} is not known.", name=name)
+        case _ended:
+            return _("{name} has ended.", name=name)
 
 
 def best_metric(metrics: Mapping[str, float]) -> str | None:

@@ -12,6 +12,7 @@ import {
   FakeCluster
 } from './helpers/fakeCluster';
 import { FakeServer } from './helpers/fakeServer';
+import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 import {
   anyOf,
@@ -34,10 +35,6 @@ for step in itertools.count():
     time.sleep(0.5)
 `;
 
-interface ICommands {
-  execute(command: string, args?: object): Promise<unknown>;
-}
-
 /** A walk through a lab; what it finds wrong is collected. */
 class Walk {
   constructor(
@@ -48,19 +45,6 @@ class Walk {
 
   /** What is wrong, by the name of the page. */
   readonly found: Record<string, IShown> = {};
-
-  /** Run a command of the lab. */
-  async run(command: string, args = {}): Promise<void> {
-    await this._page.evaluate(
-      ([id, values]) => {
-        const lab = window as unknown as {
-          jupyterapp: { commands: ICommands };
-        };
-        void lab.jupyterapp.commands.execute(id, values);
-      },
-      [command, args] as const
-    );
-  }
 
   /** Look at a part of the page, once it shows what it waits for. */
   async see(name: string, part: string, shows: RegExp): Promise<void> {
@@ -121,18 +105,18 @@ test.describe('in a language that nobody speaks', () => {
     const repository = path.resolve(__dirname, '../..');
     const words = [lab.root, `${repository}/.venv/bin/python`, hostname()];
     const walk = new Walk(page, anyOf([...NAMES, ...words, ...STATUSES]));
-    await walk.run('tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
+    await run(page, 'tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
     await walk.see('sidebar', '.jp-t9k-Monitor', /KeyError/);
     for (const [id, shows] of [
       [failed, /KeyError/],
       [running, /\[/]
     ] as const) {
       for (const tab of ['overview', 'replicas', 'logs']) {
-        await walk.run('t9kjob:open-job', { id, tab });
+        await run(page, 't9kjob:open-job', { id, tab });
         await walk.see(`${tab} of ${id.split(':')[2]}`, '.jp-t9k-Job', shows);
       }
     }
-    await walk.run('t9kjob:launch', { path: 'fails.py' });
+    await run(page, 't9kjob:launch', { path: 'fails.py' });
     await walk.see('form', '.jp-t9k-Launch', /torch\.distributed\.run/);
     expect(walk.found).toEqual({});
   });
@@ -160,17 +144,17 @@ test.describe('in a language that nobody speaks', () => {
       page,
       anyOf([...dataOf([state, nodes, clusterSpec()]), ...NAMES])
     );
-    await walk.run('tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
+    await run(page, 'tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
     await walk.see('sidebar', '.jp-t9k-Monitor', /gpt2-pretrain/);
-    for (const { job } of details) {
+    for (const job of state.jobs) {
       for (const tab of ['overview', 'replicas', 'yaml']) {
-        await walk.run('t9kjob:open-job', { id: job?.id, tab });
-        await walk.see(`${tab} of ${job?.name}`, '.jp-t9k-Job', /\[/);
+        await run(page, 't9kjob:open-job', { id: job.id, tab });
+        await walk.see(`${tab} of ${job.name}`, '.jp-t9k-Job', /\[/);
       }
     }
-    await walk.run('t9kjob:show-nodes');
+    await run(page, 't9kjob:show-nodes');
     await walk.see('nodes', '.jp-t9k-Nodes', /A100/);
-    await walk.run('t9kjob:launch', { path: 'finetune.py' });
+    await run(page, 't9kjob:launch', { path: 'finetune.py' });
     await walk.see('form', '.jp-t9k-Launch', /learning_rate/);
     expect(walk.found).toEqual({});
   });

@@ -3,6 +3,7 @@ import { expect, test } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import { readFileSync, writeFileSync } from 'fs';
 import path from 'path';
+import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 /** Says numbers until a file tells it to end, and then how many there were. */
@@ -59,14 +60,7 @@ test('a log that is followed loses no line and has none twice', async ({
     const { id } = await created.json();
     await page.goto(`${lab.url}/lab?reset`);
     await page.locator('.jp-Launcher-body').waitFor();
-    await page.evaluate(job => {
-      interface ICommands {
-        execute(command: string, args: object): Promise<void>;
-      }
-      const lab = window as unknown as { jupyterapp: { commands: ICommands } };
-      const args = { id: job, tab: 'logs' };
-      void lab.jupyterapp.commands.execute('t9kjob:open-job', args);
-    }, id);
+    await run(page, 't9kjob:open-job', { id, tab: 'logs' });
     const job = page.locator('.jp-t9k-Job:visible');
     const status = job.locator('.jp-t9k-LogStatus-state');
     await expect(status).toHaveText('Live');

@@ -2,6 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import path from 'path';
+import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 const COUNTS = `
@@ -30,16 +31,8 @@ test('a job of an engine of another distribution', async ({ page }) => {
     writeFileSync(path.join(lab.root, 'counts.py'), COUNTS);
     await page.goto(`${lab.url}/lab?reset`);
     await page.locator('.jp-Launcher-body').waitFor();
-    await page.evaluate(() => {
-      interface ICommands {
-        execute(command: string, args?: object): Promise<void>;
-      }
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: ICommands };
-      };
-      void jupyterapp.commands.execute('t9kjob:show-jobs');
-      void jupyterapp.commands.execute('t9kjob:launch', { path: 'counts.py' });
-    });
+    await run(page, 't9kjob:show-jobs');
+    await run(page, 't9kjob:launch', { path: 'counts.py' });
 
     const form = page.getByRole('form', { name: 'Run counts.py' });
     await test.step('the form has the fields that the engine supports', async () => {

@@ -59,7 +59,7 @@ _CONTINUES = re.compile(
 _LAUNCHERS: Final = re.compile(
     r"/(?:torch/distributed/(?:run|launcher/api)|accelerate/commands/\w+|deepspeed/launcher/\w+)\.py$"
 )
-# What bash prints for a command that a signal ended, by bash's own exit code.
+# Words that bash prints for a command that a signal ended, by bash's own exit code.
 _SHELL_REPORTS: Final = {
     132: "Illegal instruction",
     134: "Aborted",

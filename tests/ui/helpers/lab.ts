@@ -70,7 +70,7 @@ type Arguments = Record<string, string | number | boolean>;
 
 /** Run a command of the lab; does not wait for what it opens. */
 export async function run(
-  page: Lab,
+  page: Pick<Page, 'evaluate'>,
   command: string,
   args: Arguments = {}
 ): Promise<void> {

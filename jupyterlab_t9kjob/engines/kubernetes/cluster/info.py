@@ -1,4 +1,4 @@
-"""What the API says about the cluster of an engine."""
+"""Description of an engine's cluster for the API."""
 
 from __future__ import annotations
 

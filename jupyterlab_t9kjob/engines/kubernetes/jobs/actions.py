@@ -9,6 +9,7 @@ from ....core.errors import Conflict, NotAllowed
 from ....core.job import Action, JobSummary, PendingAction
 from ....core.manifests.names import STOPPED
 from ....core.translation import Text, _, sentences
+from ....core.wording import NOT_POSSIBLE, state_of
 from ..client.json_access import moment
 from ..objects.kinds import ReplicaView, State, is_terminating
 from .snapshot import JobSnapshot
@@ -23,13 +24,6 @@ _NEEDED_PERMISSION: Final[Mapping[Action, str]] = {
     "stop": "change_jobs",
     "delete": "delete_jobs",
     "rerun": "create_jobs",
-}
-_NOT_NOW: Final[Mapping[Action, Text]] = {
-    "pause": _("It can't be paused."),
-    "resume": _("It can't be resumed."),
-    "stop": _("It can't be stopped."),
-    "delete": _("It can't be deleted."),
-    "rerun": _("It can't be run again."),
 }
 
 
@@ -101,9 +95,9 @@ def refused_of(snapshot: JobSnapshot) -> dict[Action, Text]:
     for action, needed in _NEEDED_PERMISSION.items():
         permission = snapshot.permissions.get(needed)
         if permission is not None and not permission.supported:
-            found[action] = permission.reason or _NOT_NOW[action]
+            found[action] = permission.reason or NOT_POSSIBLE[action]
         elif needed == "change_jobs" and not snapshot.pausable.supported:
-            found[action] = snapshot.pausable.reason or _NOT_NOW[action]
+            found[action] = snapshot.pausable.reason or NOT_POSSIBLE[action]
     if snapshot.job.withheld:
         found["rerun"] = _("The job is not yours, so its secrets and the values of its environment are not kept.")
     return found
@@ -126,7 +120,7 @@ def refusal_of(snapshot: JobSnapshot, job: JobSummary, action: Action) -> Confli
     permission = snapshot.permissions.get(_NEEDED_PERMISSION.get(action, ""))
     if permission is not None and not permission.supported:
         return NotAllowed(
-            permission.reason or _NOT_NOW[action], hint=_("Ask whoever manages the namespace for this permission.")
+            permission.reason or NOT_POSSIBLE[action], hint=_("Ask whoever manages the namespace for this permission.")
         )
     if action == "remove":
         return Conflict(
@@ -135,39 +129,9 @@ def refusal_of(snapshot: JobSnapshot, job: JobSummary, action: Action) -> Confli
         )
     if action in ("pause", "stop", "resume") and not snapshot.pausable.supported:
         return Conflict(
-            sentences(_NOT_NOW[action], snapshot.pausable.reason) or _NOT_NOW[action],
+            sentences(NOT_POSSIBLE[action], snapshot.pausable.reason) or NOT_POSSIBLE[action],
             code="NotPausable",
             hint=_("To end the job, delete it; its record and logs stay."),
         )
-    state = _state_of(job)
-    return Conflict(sentences(state, _NOT_NOW[action]) or state)
-
-
-def _state_of(job: JobSummary) -> Text:
-    """Return the state of a job as a sentence."""
-    if job.deleted:
-        return _("{name} is deleted.", name=job.name)
-    match job.pending_action:
-        case "stopping":
-            return _("{name} is stopping.", name=job.name)
-        case "pausing":
-            return _("{name} is pausing.", name=job.name)
-        case "resuming":
-            return _("{name} is resuming.", name=job.name)
-        case "deleting":
-            return _("{name} is being deleted.", name=job.name)
-        case _other:
-            pass
-    match job.phase:
-        case "Pending":
-            return _("{name} is pending.", name=job.name)
-        case "Running":
-            return _("{name} is running.", name=job.name)
-        case "Paused":
-            return _("{name} is paused.", name=job.name)
-        case "Resuming":
-            return _("{name} is resuming.", name=job.name)
-        case "Unknown":
-            return _("The state of {name} is not known.", name=job.name)
-        case _ended:
-            return _("{name} has ended.", name=job.name)
+    state = state_of(job.name, job.phase, job.pending_action, deleted=job.deleted)
+    return Conflict(sentences(state, NOT_POSSIBLE[action]) or state)

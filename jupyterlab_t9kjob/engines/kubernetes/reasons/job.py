@@ -55,7 +55,7 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
     "Tainted": "platform",
     "PodDeleted": "platform",
 }
-"""Who ended a job, by its reason's code; jobs with other codes ended by themselves."""
+"""Values of `JobSummary.ended_by` by the code of the reason. Jobs with other codes ended by themselves."""
 
 _OVER_TIME: Final = "MaxDurationExceeded"
 """Reason of the event by which T9k's Duration Keeper reports that it has paused a job (t9k.md §1.5)."""

@@ -38,7 +38,7 @@ _UNSEEN_HINT: Final = _(
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What the report says against some of the nodes.
+    """A reason why some of the nodes do not fit.
 
     Attributes
     ----------

@@ -259,7 +259,7 @@ def _lack(hold: KueueHold, message: str) -> Reason | None:
     above = [(match, amount(match["most"])) for match in _ABOVE.finditer(message[:20_000])]
     lacks = [(match, amount(match["more"])) for match in _LACKS.finditer(message[:20_000])]
     if lacks:
-        # Of several flavors, the one that lacks least decides.
+        # The flavor that lacks least decides.
         match, more = min(lacks, key=lambda one: one[1] or 0.0)
         resource = match["resource"]
         free = max(0.0, _asked(hold, resource, message) - (more or 0.0))

@@ -9,19 +9,13 @@ from ....core.errors import Conflict
 from ....core.job import Action, JobSummary
 from ....core.system.disk import trouble_of
 from ....core.translation import Text, _, sentences
+from ....core.wording import NOT_POSSIBLE, state_of
 from ..supervisor.record import ACTIVE
 
 NEEDS_UNIX: Final = _(
     "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely on."
     " Run JupyterLab in WSL."
 )
-_CAN_NOT: Final[dict[Action, Text]] = {
-    "pause": _("It can't be paused."),
-    "resume": _("It can't be resumed."),
-    "stop": _("It can't be stopped."),
-    "delete": _("It can't be deleted."),
-    "rerun": _("It can't be run again."),
-}
 
 
 def refusal_of(job: JobSummary, action: Action) -> Conflict:
@@ -42,11 +36,12 @@ def refusal_of(job: JobSummary, action: Action) -> Conflict:
         return Conflict(message, hint=_("Stop or delete it first."))
     if job.phase == "Unknown":
         message = _("The record of {name} can't be read.", name=name)
-        return Conflict(sentences(message, _CAN_NOT[action]) or message, hint=_("Remove it."))
+        return Conflict(sentences(message, NOT_POSSIBLE[action]) or message, hint=_("Remove it."))
     if action in ("pause", "resume") and job.phase in ACTIVE and job.pending_action is None:
         return Conflict(_already(job))
-    state = _state(job)
-    return Conflict(sentences(state, _CAN_NOT[action]) or state)
+    pending = job.pending_action if job.phase in ACTIVE else None
+    state = state_of(name, job.phase, pending, deleted=job.deleted)
+    return Conflict(sentences(state, NOT_POSSIBLE[action]) or state)
 
 
 def unusable_home(error: OSError, home: Path) -> Text:
@@ -77,26 +72,3 @@ def _already(job: JobSummary) -> Text:
         case "Resuming":
             return _("{name} is resuming already.", name=job.name)
     return _("{name} is running already.", name=job.name)
-
-
-def _state(job: JobSummary) -> Text:
-    name = job.name
-    if job.phase not in ACTIVE:
-        return _("{name} is deleted.", name=name) if job.deleted else _("{name} has ended.", name=name)
-    match job.pending_action:
-        case "stopping":
-            return _("{name} is stopping.", name=name)
-        case "pausing":
-            return _("{name} is pausing.", name=name)
-        case "resuming":
-            return _("{name} is resuming.", name=name)
-        case "deleting":
-            return _("{name} is being deleted.", name=name)
-    match job.phase:
-        case "Pending":
-            return _("{name} is pending.", name=name)
-        case "Paused":
-            return _("{name} is paused.", name=name)
-        case "Resuming":
-            return _("{name} is resuming.", name=name)
-    return _("{name} is running.", name=name)
